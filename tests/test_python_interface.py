@@ -197,10 +197,10 @@ def test_a_track_is_saved_by_its_names_ending(track: shotad.Track, name: str, be
 def test_render_uses_the_work_folder_and_speaks_only_what_changed(here: Path) -> None:
     track = described()
     first = shotad.render("movie.mp4", track, "a.mp4", voice="fake")
-    assert (Path("a.mp4").is_file(), first.kept) == (True, 0)
+    assert (Path("a.mp4").is_file(), first.takes_kept) == (True, 0)
     again = shotad.render("movie.mp4", make=["mix:flac", "ad"], voice="fake")
-    assert (again.anew, again.kept) == (0, first.anew)
-    assert {made.wanted.path.name for made in again.made} == {"movie.mix.flac", "movie.ad.wav"}
+    assert (again.takes_spoken, again.takes_kept) == (0, first.takes_spoken)
+    assert {made.output.path.name for made in again.made} == {"movie.mix.flac", "movie.ad.wav"}
     cues = [replace(track.cues[0], text="A cat."), *track.cues[1:]]
     other = shotad.render("movie.mp4", track.with_cues(cues), "b.mp4", voice="fake")
     assert other.spoken[0].text == "A cat."

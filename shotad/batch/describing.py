@@ -148,7 +148,7 @@ def finished(
 ) -> FilmResult:
     """The result of a film whose track is written (and rendered); if all went well its folder is marked."""
     counts = outcome.counts
-    paths = [] if heard is None else [file.wanted.path for file in heard.made]
+    paths = [] if heard is None else [file.output.path for file in heard.made]
     result = FilmResult(
         job.film,
         job.folder,

@@ -82,7 +82,7 @@ from shotad.sound.fitting import (
     fit,
     neighbourhood,
 )
-from shotad.sound.levels import DUCKING_HOLD, limit_of
+from shotad.sound.levels import DUCKING_HOLD, peak_limit
 from shotad.sound.mix import (
     Part,
     estimate_loudness,
@@ -245,7 +245,7 @@ class Hearing:
         first, end = round(stretch.start * RATE), round(stretch.end * RATE)
         if kind != "voice":
             end = max(first + 1, min(end, programme.total))
-        samples = excerpt(replace(recipe, make_up=make_up), first, end, limit_of(own, mix), kind)
+        samples = excerpt(replace(recipe, make_up=make_up), first, end, peak_limit(own, mix), kind)
         path = keep_sound(self.folder, wav(samples, RATE))
         warnings = (*self._silent, *warnings)
         if kind == "programme":
@@ -619,7 +619,7 @@ class Listening:
         with self._lock:
             self._known[key] = heard
             # Figures as ffmpeg gives them, in thousandths
-            levels = map(float, heard.course.momentary)
+            levels = map(float, heard.curve.momentary)
             course = [None if np.isneginf(level) else round(level * 1000) for level in levels]
             figures = {name: getattr(heard.loudness, name) for name in _FIGURES}
             rows = [row for row in self._rows() if row.get("key") != key][-KEPT + 1 :]

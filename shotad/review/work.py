@@ -210,8 +210,8 @@ def render_film(
     voice = f"{spoken} of {heard} lines spoken by {done.voice}." if done.voice else "No voice was needed."
     file_rows = [
         {
-            **file_row(made_file.wanted.path, session.folder),
-            "kind": made_file.wanted.kind.value,
+            **file_row(made_file.output.path, session.folder),
+            "kind": made_file.output.kind.value,
             "fresh": made_file.fresh,
         }
         for made_file in done.made
@@ -220,8 +220,8 @@ def render_film(
         "said": f"{plural(len(file_rows), 'file')} made. {voice}",
         "files": file_rows,
         "told": [
-            *(line for made_file in done.made for line in made_file.told),
-            *(done.sound.told if done.sound else ()),
+            *(line for made_file in done.made for line in made_file.lines),
+            *(done.sound.lines if done.sound else ()),
         ],
         "findings": [finding_row(finding) for finding in done.findings],
         "warnings": list(done.warnings),

@@ -58,7 +58,7 @@ _RATES = {
 }
 """Thousand bits a second: of one channel, and of each where there are more."""
 
-_AC3 = (32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640)
+_AC3_RATES = (32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +90,8 @@ def choose_coding(sound: AdSound, container: Container, info: FilmInfo, codec: s
                 f"{container.name} cannot hold a track of {codec}.",
                 f"Set the codec to auto, or to one of {', '.join(sorted(container.audio))}.",
             )
-        if (found := coding(name, sound.layout, sound.rate)) is not None:
-            return found
+        if (found_coding := find_coding(name, sound.layout, sound.rate)) is not None:
+            return found_coding
         raise SoundError(
             f"{codec} cannot be written with {sound.layout} sound at {sound.rate} Hz.",
             "Set the codec to auto.",
@@ -99,16 +99,16 @@ def choose_coding(sound: AdSound, container: Container, info: FilmInfo, codec: s
     own = info.default_audio.codec if info.default_audio is not None else ""
     first = [own] if own in container.speech else []
     for name in (*first, container.speech[0]):
-        found = coding(name, sound.layout, sound.rate)
-        if found is not None:
-            return found
+        found_coding = find_coding(name, sound.layout, sound.rate)
+        if found_coding is not None:
+            return found_coding
     raise SoundError(
         f"Sound of {sound.layout} at {sound.rate} Hz cannot be written to {container.name}.",
         "Mix to stereo or 5.1.",
     )
 
 
-def coding(codec: str, layout: str, rate: int, times: float = 1) -> Coding | None:
+def find_coding(codec: str, layout: str, rate: int, times: float = 1) -> Coding | None:
     """The coding of sound of this layout and rate, or of those nearest to it that players know, at so many
     ``times`` the usual bit rate; None where there is no encoder of the codec that takes it."""
     from av.codec.codec import UnknownCodecError
@@ -118,7 +118,7 @@ def coding(codec: str, layout: str, rate: int, times: float = 1) -> Coding | Non
         for name in possible_layouts(codec, layout):
             bits = usual_bit_rate(codec, _channels(name), times)
             try:
-                frame, delay = _tried(encoder, name, samples, bits)
+                frame, delay = _test_encoder(encoder, name, samples, bits)
             except UnknownCodecError:
                 return None
             except (ValueError, OSError):
@@ -138,17 +138,21 @@ def usual_bit_rate(codec: str, channels: int, times: float = 1) -> int:
     6 channels → 288000."""
     if codec not in _RATES:
         return 0
-    one, each = _RATES[codec]
-    usual = one if channels == 1 else each * channels + (64 if channels == 2 and codec == "aac" else 0)
-    wanted = round(usual * times)
+    mono_rate, channel_rate = _RATES[codec]
+    usual = (
+        mono_rate
+        if channels == 1
+        else channel_rate * channels + (64 if channels == 2 and codec == "aac" else 0)
+    )
+    kilobits = round(usual * times)
     if codec in ("ac3", "eac3"):
-        wanted = min(_AC3, key=lambda size: (abs(size - wanted), size))
+        kilobits = min(_AC3_RATES, key=lambda size: (abs(size - kilobits), size))
     if codec in ("mp2", "mp3"):
-        wanted = min(wanted, 192 if channels == 1 else 320)  # the most that the standard has
-    return wanted * 1000
+        kilobits = min(kilobits, 192 if channels == 1 else 320)  # the most that the standard has
+    return kilobits * 1000
 
 
-def _tried(encoder: str, layout: str, rate: int, bits: int) -> tuple[int, int]:
+def _test_encoder(encoder: str, layout: str, rate: int, bits: int) -> tuple[int, int]:
     """Samples in a packet and delay of an encoder, found by coding silence. Raises where it cannot."""
     from av import AudioFrame
     from av.audio.codeccontext import AudioCodecContext
@@ -197,7 +201,7 @@ def sound_packets(
         # Samples of silence before film second 0 which put that second between two packets.
         lead = round(-coding.delay % coding.frame * sound.rate / coding.rate)
     at = -lead
-    for samples in _even(sound, lead, round(seconds * sound.rate)):
+    for samples in _exactly(sound, lead, round(seconds * sound.rate)):
         woven = np.ascontiguousarray(samples.reshape(1, -1))
         # Named as the encoder names its channels: the same ones in the same order, so nothing is mixed.
         frame = AudioFrame.from_ndarray(woven, format="flt", layout=coding.layout)
@@ -208,23 +212,23 @@ def sound_packets(
     yield from (packet for packet in stream.encode(None) if hides or (packet.pts or 0) >= 0)
 
 
-def _even(sound: AdSound, lead: int, total: int) -> Iterator[npt.NDArray[np.float32]]:
+def _exactly(sound: AdSound, lead: int, total: int) -> Iterator[npt.NDArray[np.float32]]:
     """The sound as ``total`` samples, with ``lead`` samples of silence before it."""
     channels = _channels(sound.layout)
     if lead:
         yield np.zeros((lead, channels), np.float32)
-    given = 0
+    sample_count = 0
     for block in sound.blocks:
-        samples = block.samples.reshape(len(block.samples), -1)[: total - given]
+        samples = block.samples.reshape(len(block.samples), -1)[: total - sample_count]
         if samples.shape[1] != channels:
             raise ValueError(f"a block must have {channels} channels, got shape {block.samples.shape}")
         samples = samples.astype(np.float32, copy=False)
-        given += len(samples)
+        sample_count += len(samples)
         if len(samples):
             yield samples
-        if given >= total:
+        if sample_count >= total:
             return
-    for start in range(given, total, sound.rate):
+    for start in range(sample_count, total, sound.rate):
         yield np.zeros((min(sound.rate, total - start), channels), np.float32)
 
 
@@ -238,7 +242,7 @@ def add_sound(output: Any, coding: Coding, **options: str) -> AudioStream:
 
 MILLISECOND = Fraction(1, 1000)
 
-_HEADER = """[Script Info]
+_ASS_HEADER = """[Script Info]
 ScriptType: v4.00+
 PlayResX: 384
 PlayResY: 288
@@ -260,7 +264,7 @@ def add_text(output: Any, codec: str, header: bytes | None = None) -> Any:
     if codec == "mov_text":
         # Its encoder writes the sample description that players want.
         stream = output.add_stream(codec)
-        stream.codec_context.subtitle_header = header or _HEADER.encode()
+        stream.codec_context.subtitle_header = header or _ASS_HEADER.encode()
         stream.codec_context.time_base = MILLISECOND
     else:
         stream = output.add_mux_stream(codec)
@@ -306,7 +310,7 @@ class Converter:
 
     def add(self, output: Any) -> Any:
         """The stream for it."""
-        header = self._decoder.subtitle_header or _HEADER.encode()
+        header = self._decoder.subtitle_header or _ASS_HEADER.encode()
         self._encoder.subtitle_header = header
         self._encoder.time_base = MILLISECOND
         self.stream = add_text(output, self.codec, header)
@@ -328,9 +332,9 @@ class Converter:
         # Without a word: a length of 0, or nothing but blanks.
         if data[:2] == b"\0\0" if self.codec == "mov_text" else not data.strip(b"\0 \r\n"):
             return
-        made = Made(data)
-        made.stream = self.stream
-        made.pts = made.dts = round(packet.pts * base / MILLISECOND)
-        made.duration = max(1, round((packet.duration or 0) * base / MILLISECOND))
-        made.time_base = MILLISECOND
-        yield made
+        converted = Made(data)
+        converted.stream = self.stream
+        converted.pts = converted.dts = round(packet.pts * base / MILLISECOND)
+        converted.duration = max(1, round((packet.duration or 0) * base / MILLISECOND))
+        converted.time_base = MILLISECOND
+        yield converted

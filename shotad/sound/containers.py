@@ -179,8 +179,8 @@ def container_for(target: Path) -> Container:
     for container in CONTAINERS:
         if ending in container.endings:
             return container
-    known = ", ".join(ending for container in CONTAINERS for ending in container.endings)
-    raise SoundError(f"A film cannot be written as {ending or 'a file without ending'}.", f"Use {known}.")
+    endings = ", ".join(ending for container in CONTAINERS for ending in container.endings)
+    raise SoundError(f"A film cannot be written as {ending or 'a file without ending'}.", f"Use {endings}.")
 
 
 def first_endings(containers: Iterable[Container]) -> str:
@@ -196,50 +196,50 @@ def track_language(language: str, container: Container) -> str:
 
     A tag that is not known gives ``und``; a code of three letters stays as it is where it is not known.
     """
-    short = _short().get(language.lower(), language)
+    code = _short_codes().get(language.lower(), language)
     try:
-        known = language_of(short)
+        entry = language_of(code)
     except UsageError:
         return language if len(language) == 3 else "und"
-    return known.bibliographic if container.muxer in ("matroska", "webm") else known.alpha3
+    return entry.bibliographic if container.muxer in ("matroska", "webm") else entry.alpha3
 
 
-def same_language(one: str, other: str) -> bool:
+def same_language(first: str, second: str) -> bool:
     """Whether two codes or tags mean one language: ``ger``, ``deu`` and ``de-CH`` do."""
-    return _plain(one) == _plain(other)
+    return _short_code(first) == _short_code(second)
 
 
-def _plain(language: str) -> str:
+def _short_code(language: str) -> str:
     base = language.lower().replace("_", "-").partition("-")[0]
-    return _short().get(base, "" if base == "und" else base)
+    return _short_codes().get(base, "" if base == "und" else base)
 
 
 @cache
-def _short() -> dict[str, str]:
+def _short_codes() -> dict[str, str]:
     """Code of three letters → the short one."""
-    known = [language_of(code) for code in languages()]
-    return {code: each.code for each in known for code in (each.bibliographic, each.alpha3)}
+    entries = [language_of(code) for code in languages()]
+    return {code: entry.code for entry in entries for code in (entry.bibliographic, entry.alpha3)}
 
 
-_REMADE = frozenset({"bin_data", "epg"})
+_REWRITTEN_DATA = frozenset({"bin_data", "epg"})
 """Data that is no track of its own: chapters in MP4, rewritten; programme guides."""
 
 
-How = Literal["copied", "converted", "attached"]
+Treatment = Literal["copied", "converted", "attached"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kept:
+class KeptTrack:
     """A track that goes along. ``stream`` is the film's, ``codec`` what it is in the described film."""
 
     stream: Any
-    how: How
+    how: Treatment
     codec: str
 
 
 def plan_tracks(
     source: Any, container: Container, without: Collection[int] = ()
-) -> tuple[tuple[Kept, ...], tuple[str, ...]]:
+) -> tuple[tuple[KeptTrack, ...], tuple[str, ...]]:
     """All tracks of an open film that go along, in its order, and sentences on what does not. Those of the
     numbers ``without`` stay behind.
 
@@ -257,10 +257,10 @@ def plan_tracks(
                 f"{track_name(stream)} is left out: the film's beginning does not say how it is coded."
             )
             continue
-        track = _planned(stream, container)
-        if isinstance(track, Kept):
+        track = _plan_track(stream, container)
+        if isinstance(track, KeptTrack):
             kept.append(track)
-            language = told_of(stream).get("language", "und")
+            language = track_metadata(stream).get("language", "und")
             if track.how == "converted" and codec_of(stream) in ("ass", "ssa"):
                 warnings.append(
                     f"{track_name(stream)} becomes {track.codec}: its words stay, most of its looks do not."
@@ -278,7 +278,7 @@ def plan_tracks(
     return tuple(kept), tuple(warnings)
 
 
-def _planned(stream: Any, container: Container) -> Kept | str:
+def _plan_track(stream: Any, container: Container) -> KeptTrack | str:
     """The track as it goes along, or why it does not (empty: nothing that anybody misses)."""
     codec = codec_of(stream)
     if stream.type == "attachment":
@@ -289,22 +289,22 @@ def _planned(stream: Any, container: Container) -> Kept | str:
         fits = codec in container.data if stream.type == "data" else container.holds(stream.type, codec)
     if fits:
         if container.attachments and stream.type == "video" and is_cover(stream):
-            return Kept(stream, "attached", codec)
-        return Kept(stream, "copied", codec)
+            return KeptTrack(stream, "attached", codec)
+        return KeptTrack(stream, "copied", codec)
     if stream.type == "subtitle":
         if codec in TEXT_CODECS and container.text is not None:
-            return Kept(stream, "converted", container.text)
-        where = first_endings(other for other in CONTAINERS if other.holds("subtitle", codec))
-        can = f" ({where} can)" if where else ""
-        return f"{track_name(stream)} is left out: {container.name} cannot hold it{can}."
+            return KeptTrack(stream, "converted", container.text)
+        endings = first_endings(other for other in CONTAINERS if other.holds("subtitle", codec))
+        hint = f" ({endings} can)" if endings else ""
+        return f"{track_name(stream)} is left out: {container.name} cannot hold it{hint}."
     if stream.type in ("video", "audio") and not is_cover(stream):
         # Which track it is, and what holds all of them.
         tracks = [s for s in stream.container.streams if s.type in ("video", "audio") and not is_cover(s)]
-        where = first_endings(c for c in CONTAINERS if all(c.holds(s.type, codec_of(s)) for s in tracks))
+        endings = first_endings(c for c in CONTAINERS if all(c.holds(s.type, codec_of(s)) for s in tracks))
         raise SoundError(
             f"{container.name} cannot hold {track_name(stream)} of the film.",
-            f"Write {where} instead."
-            if where
+            f"Write {endings} instead."
+            if endings
             else "Convert the film first: no container here holds all of it.",
         )
     if is_remade(stream, container):
@@ -320,33 +320,33 @@ def is_remade(stream: Any, container: Container) -> bool:
     """
     if stream.type != "data":
         return False
-    is_timecode = "timecode" in told_of(stream)
-    return codec_of(stream) in _REMADE or (is_timecode and container.tags != frozenset())
+    is_timecode = "timecode" in track_metadata(stream)
+    return codec_of(stream) in _REWRITTEN_DATA or (is_timecode and container.tags != frozenset())
 
 
 def codec_of(stream: Any) -> str:
     context = stream.codec_context
     name = context.codec.canonical_name if context is not None else getattr(stream, "name", None)
-    if not name and stream.type == "data" and "timecode" in told_of(stream):
+    if not name and stream.type == "data" and "timecode" in track_metadata(stream):
         return "time code"
     return str(name or "unknown")
 
 
-def told_of(stream: Any) -> dict[str, str]:
+def track_metadata(stream: Any) -> dict[str, str]:
     """What a track says of itself, by keys in small letters."""
     return {key.lower(): value for key, value in readable_metadata(stream.metadata).items()}
 
 
 def track_name(stream: Any) -> str:
     """A track for people: ``subtitle track 4 (eng, 'Signs', ass)``."""
-    told = told_of(stream)
-    words = [told.get("language"), told.get("title"), codec_of(stream)]
+    metadata = track_metadata(stream)
+    parts = [metadata.get("language"), metadata.get("title"), codec_of(stream)]
     if stream.type == "video" and is_cover(stream):
         return f"cover picture {stream.index} ({codec_of(stream)})"
-    return f"{stream.type} track {stream.index} ({', '.join(str(word) for word in words if word)})"
+    return f"{stream.type} track {stream.index} ({', '.join(str(word) for word in parts if word)})"
 
 
-def add_track(output: Any, kept: Kept, container: Container, default: bool | None) -> Any:
+def add_track(output: Any, kept: KeptTrack, container: Container, default: bool | None) -> Any:
     """The track in the film that is written. ``default`` None: as it is in the film."""
     from av.stream import Disposition
 
@@ -378,20 +378,20 @@ def add_track(output: Any, kept: Kept, container: Container, default: bool | Non
 MADE_HERE = "Audio description made with shotad."
 """The remark on each track of AD that is made here. By it a later run knows its own (`existing`)."""
 
-_GENERIC = ("handler_name", "vendor_id")
+_MP4_TRACK_KEYS = ("handler_name", "vendor_id")
 """What MP4 and MOV say of each track, and what means nothing elsewhere."""
 
-_TECHNICAL = frozenset({"major_brand", "minor_version", "compatible_brands", "encoder", "duration"})
+_FILE_KEYS = frozenset({"major_brand", "minor_version", "compatible_brands", "encoder", "duration"})
 """Metadata that describes the file it stands in, not the film."""
 
-_SAID = frozenset({"comment", "title", "language"})
+_TITLE_KEYS = frozenset({"comment", "title", "language"})
 
 
 def track_tags(source: Any, container: Container) -> dict[str, str]:
     tags = {
         key: value
         for key, value in readable_metadata(source.metadata).items()
-        if key.lower() not in _TECHNICAL
+        if key.lower() not in _FILE_KEYS
     }
     if tags.get("language"):
         tags["language"] = track_language(tags["language"], container)
@@ -402,11 +402,11 @@ def track_tags(source: Any, container: Container) -> dict[str, str]:
         if tags.get("title") and not tags.get("handler_name"):
             tags["handler_name"] = tags["title"]
         return tags
-    return {key: value for key, value in tags.items() if key.lower() not in _GENERIC}
+    return {key: value for key, value in tags.items() if key.lower() not in _MP4_TRACK_KEYS}
 
 
 def film_tags(
-    source: Mapping[str, str], given: Mapping[str, str], container: Container, name: str
+    source: Mapping[str, str], new_tags: Mapping[str, str], container: Container, name: str
 ) -> dict[str, str]:
     """The file's metadata: the film's own and over it ``given``, by the keys that the container keeps.
 
@@ -414,9 +414,9 @@ def film_tags(
     is that of the film's file.
     """
     name = printable(Path(name).stem)
-    tags = {key: value for key, value in readable_metadata(source).items() if key.lower() not in _TECHNICAL}
+    tags = {key: value for key, value in readable_metadata(source).items() if key.lower() not in _FILE_KEYS}
     by_lower = {key.lower(): key for key in tags}
-    for key, value in given.items():
+    for key, value in new_tags.items():
         tags.pop(by_lower.get(key.lower(), ""), None)
         tags[key] = value
     if container.tags is None:
@@ -424,30 +424,36 @@ def film_tags(
     if container.muxer == "mpegts":
         # It names a service and who provides it, and keeps nothing else: the remarks go to the second. Both
         # names share a descriptor of 255 bytes (ETSI EN 300 468, service descriptor).
-        more = (f"{key.replace('_', ' ')}: {value}" for key, value in tags.items() if key not in _SAID)
-        remarks = "; ".join(filter(None, [tags.get("comment", ""), *more]))
+        remark_parts = (
+            f"{key.replace('_', ' ')}: {value}" for key, value in tags.items() if key not in _TITLE_KEYS
+        )
+        remarks = "; ".join(filter(None, [tags.get("comment", ""), *remark_parts]))
         service = {"service_name": (tags.get("title") or name, 80), "service_provider": (remarks, 160)}
         return {
-            key: text.encode()[:room].decode(errors="ignore") for key, (text, room) in service.items() if text
+            key: text.encode()[:size].decode(errors="ignore") for key, (text, size) in service.items() if text
         }
     kept = {key: value for key, value in tags.items() if key.lower() in (*container.tags, "creation_time")}
-    homeless = [
+    unplaced = [
         f"{key.replace('_', ' ')}: {value}"
-        for key, value in given.items()
+        for key, value in new_tags.items()
         if key.lower() not in container.tags and key.lower() != "encoder"
     ]
-    if "comment" in container.tags and homeless:
+    if "comment" in container.tags and unplaced:
         # A film that was described before has the same remarks there already.
-        told = [remark.partition(": ")[0] for remark in homeless]
-        said = [r for r in kept.get("comment", "").split("; ") if r and r.partition(": ")[0] not in told]
-        kept["comment"] = "; ".join([*said, *homeless])
+        new_keys = [remark.partition(": ")[0] for remark in unplaced]
+        earlier_remarks = [
+            remark
+            for remark in kept.get("comment", "").split("; ")
+            if remark and remark.partition(": ")[0] not in new_keys
+        ]
+        kept["comment"] = "; ".join([*earlier_remarks, *unplaced])
     if container.boxes:
         # FFmpeg before 6 takes a track's title for that of a film that has none.
         kept.setdefault("title", name)
     return kept
 
 
-_TITLES = {
+_AD_TITLES = {
     "cs": "Audiopopis", "da": "Synstolkning", "de": "Audiodeskription", "es": "Audiodescripción",
     "fi": "Kuvailutulkkaus", "fr": "Audiodescription", "it": "Audiodescrizione", "ja": "音声解説",
     "nl": "Audiodescriptie", "no": "Synstolking", "pl": "Audiodeskrypcja", "pt": "Audiodescrição",
@@ -459,12 +465,12 @@ _TITLES = {
 def track_title(language: str, *, is_text: bool = False) -> str:
     """What players show of the AD track; many find it by ``Audio Description`` or ``AD``: ``de →
     Audiodeskription (AD)``."""
-    own = _TITLES.get(language.lower().split("-")[0])
-    title = f"{own} (AD)" if own else "Audio Description"
+    ad_word = _AD_TITLES.get(language.lower().split("-")[0])
+    title = f"{ad_word} (AD)" if ad_word else "Audio Description"
     return f"{title} (text)" if is_text else title
 
 
-def own_tags(language: str, title: str, container: Container) -> dict[str, str]:
+def ad_track_tags(language: str, title: str, container: Container) -> dict[str, str]:
     """Metadata of a track of AD that is made here."""
     tags = {"language": track_language(language, container), "title": title, "comment": MADE_HERE}
     return {**tags, "handler_name": title} if container.boxes else tags

@@ -22,7 +22,7 @@ from shotad.core.config.languages import language_of
 from shotad.core.errors import SoundError, UsageError
 from shotad.core.files import replace_file
 from shotad.film import SoundBlock
-from shotad.sound.layouts import alike, remixed, usual_layout
+from shotad.sound.layouts import common_layout, remixed, usual_layout
 from shotad.sound.loudness import DOWNMIXED_PEAK
 from shotad.sound.programme import RATE, channel_names
 
@@ -45,7 +45,7 @@ class SoundKind:
 # Else the number of the stream in the file is drawn by chance.
 _OPUS = SoundKind("ogg", "libopus", "flt", {"fflags": "+bitexact"}, 64_000)
 
-KINDS: Mapping[str, SoundKind] = {
+SOUND_KINDS: Mapping[str, SoundKind] = {
     ".wav": SoundKind("wav", "pcm_s24le", "s32", {"rf64": "auto", "write_bext": "1"}),
     ".flac": SoundKind("flac", "flac", "s32", {}),
     ".mp3": SoundKind("mp3", "libmp3lame", "fltp", {"id3v2_version": "4", "write_xing": "1"}, 96_000, 2),
@@ -56,13 +56,13 @@ KINDS: Mapping[str, SoundKind] = {
 """Kinds of file by ending."""
 
 
-def kind_of(path: Path) -> SoundKind:
+def sound_kind(path: Path) -> SoundKind:
     """The kind of file that a name asks for. Raises SoundError with the list of endings."""
-    kind = KINDS.get(path.suffix.lower())
+    kind = SOUND_KINDS.get(path.suffix.lower())
     if kind is None:
         raise SoundError(
             f"{path.name} is no name for a sound file: {path.suffix or 'no ending'} is not known.",
-            f"Endings: {', '.join(KINDS)}.",
+            f"Endings: {', '.join(SOUND_KINDS)}.",
         )
     return kind
 
@@ -86,7 +86,7 @@ def write_sound(
     """
     import av
 
-    kind = kind_of(path)
+    kind = sound_kind(path)
     playable = layout
     if len(channel_names(layout)) > kind.most:
         playable = "stereo"
@@ -94,9 +94,9 @@ def write_sound(
         playable = usual_layout(layout)
     if playable != layout:
         blocks, layout = remixed(blocks, layout, playable, true_peak), playable
-    hint, layout = f"{layout} at {RATE} Hz: try .wav or .flac.", alike(layout)
+    hint, layout = f"{layout} at {RATE} Hz: try .wav or .flac.", common_layout(layout)
     with (
-        being_written(path, hint) as part,
+        written_by_ffmpeg(path, hint) as part,
         av.open(str(part), "w", format=kind.muxer, options=dict(kind.options)) as container,
     ):
         stream: Any = container.add_stream(kind.codec, rate=RATE, layout=layout)
@@ -125,7 +125,7 @@ def write_sound(
 
 
 @contextmanager
-def being_written(path: Path, hint: str) -> Iterator[Path]:
+def written_by_ffmpeg(path: Path, hint: str) -> Iterator[Path]:
     """A file for ffmpeg's libraries to write in place of ``path``, see `replace_file`.
 
     Raises WorkFolderError where the disk refuses it, SoundError with ``hint`` where the libraries do.
@@ -137,10 +137,10 @@ def being_written(path: Path, hint: str) -> Iterator[Path]:
             yield part
         except (av.error.FFmpegError, ValueError) as error:
             number = getattr(error, "errno", None)
-            if number in _DISK:
+            if number in _DISK_ERRORS:
                 raise OSError(number, os.strerror(number)) from None
             reason = getattr(error, "strerror", None) or error
             raise SoundError(f"{path} cannot be written: {reason}.", hint) from None
 
 
-_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS)
+_DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS)

@@ -43,7 +43,7 @@ from shotad.sound.ad_tracks import (
     Coding,
     Converter,
     add_sound,
-    coding,
+    find_coding,
     sound_packets,
 )
 from shotad.sound.containers import (
@@ -55,10 +55,10 @@ from shotad.sound.containers import (
     track_name,
     track_tags,
 )
-from shotad.sound.files import being_written
+from shotad.sound.files import written_by_ffmpeg
 from shotad.sound.kinds import Pause
-from shotad.sound.layouts import alike
-from shotad.sound.mux_film import attach_cover, write_woven
+from shotad.sound.layouts import common_layout
+from shotad.sound.mux_film import attach_cover, write_interleaved
 from shotad.sound.pauses import TimeMap
 
 if TYPE_CHECKING:
@@ -102,10 +102,10 @@ def write_copy(
     import av
 
     start, length = film.info.start, film.info.duration + times.total
-    make = _picture_as_it_is if settings.picture == "copy" else _picture
+    make = _copied_picture if settings.picture == "copy" else _encoded_picture
     with (
         progress_task(progress, "Writing the film with pauses", length, "s") as task,
-        being_written(target, "Try another container.") as part,
+        written_by_ffmpeg(target, "Try another container.") as part,
         media.open() as source,
         av.open(str(part), "w", format=container.muxer) as out,
         ExitStack() as reels,
@@ -113,26 +113,26 @@ def write_copy(
         probed = probe(media)
         picture, first_packets = make(out, film, probed, times, reels)
         shown = source.streams.video[probed.stream]
-        _dress(picture, shown, container)
+        _copy_tags(picture, shown, container)
         packets = [first_packets]
         for track in film.info.audio:
             # What can be decoded.
             if track.channels and choose_track(film.info, track.number):
-                how = coding_of(track, container)
+                coding = copy_coding(track, container)
                 # Read as it is, or mixed down by ffmpeg where its channels are none that players know.
-                plain, layout = how.layout, cast(Layout, how.layout)
-                if plain not in ("mono", "stereo") or alike(track.layout) == plain:
-                    plain, layout = alike(track.layout), "native"
-                blocks = sound_with_pauses(film, times.pauses, track.number, how.rate, layout)
-                stream = add_sound(out, how)
-                _dress(stream, source.streams.audio[track.number], container)
-                sound = AdSound(blocks, plain, how.rate)
-                packets.append(sound_packets(stream, sound, how, length, container.hides))
-        packets += _others(source, out, media, times, start, container, progress, shown.index)
+                read_layout, layout = coding.layout, cast(Layout, coding.layout)
+                if read_layout not in ("mono", "stereo") or common_layout(track.layout) == read_layout:
+                    read_layout, layout = common_layout(track.layout), "native"
+                blocks = sound_with_pauses(film, times.pauses, track.number, coding.rate, layout)
+                stream = add_sound(out, coding)
+                _copy_tags(stream, source.streams.audio[track.number], container)
+                sound = AdSound(blocks, read_layout, coding.rate)
+                packets.append(sound_packets(stream, sound, coding, length, container.hides))
+        packets += _other_packets(source, out, media, times, start, container, progress, shown.index)
         # Fonts and the like, which Matroska alone carries.
-        for kept in source.streams.attachments if container.attachments else ():
-            kind_of_file = kept.mimetype or "application/octet-stream"
-            out.add_attachment(kept.name or "attachment", kind_of_file, kept.data)
+        for attachment in source.streams.attachments if container.attachments else ():
+            kind_of_file = attachment.mimetype or "application/octet-stream"
+            out.add_attachment(attachment.name or "attachment", kind_of_file, attachment.data)
         out.metadata.update(film_tags(source.metadata, {}, container, film.info.name))
         chapters: list[Any] = []
         for chapter in source.chapters() if container.chapters else ():
@@ -143,17 +143,17 @@ def write_copy(
         out.set_chapters(chapters)
         if not container.chapters and source.chapters():
             progress.note(f"The film with pauses goes without its {len(source.chapters())} chapters.")
-        write_woven(out, packets, length, task)
+        write_interleaved(out, packets, length, task)
     return target
 
 
-def _dress(stream: Any, like: Any, container: Container) -> None:
+def _copy_tags(stream: Any, source: Any, container: Container) -> None:
     """What a stream of the film is called and said to be."""
-    stream.metadata.update(track_tags(like, container))
-    stream.disposition = like.disposition
+    stream.metadata.update(track_tags(source, container))
+    stream.disposition = source.disposition
 
 
-def _others(
+def _other_packets(
     source: InputContainer,
     out: OutputContainer,
     media: Media,
@@ -164,20 +164,20 @@ def _others(
     picture: int,
 ) -> list[Iterator[Packet[Any]]]:
     """Subtitles and covers; what has to stay behind is named. ``picture`` is the number of the film's own."""
-    found = []
+    packet_streams = []
     for stream in source.streams:
         codec = codec_of(stream)
         is_picture_cover = stream.type == "video" and is_cover(stream)
         cover = is_picture_cover and container.boxes and container.covers
         if cover or (stream.type == "subtitle" and container.holds("subtitle", codec)):
             copy = out.add_stream_from_template(stream)
-            _dress(copy, stream, container)
-            found.append(_copied(media, stream.index, copy, times, start, cover))
+            _copy_tags(copy, stream, container)
+            packet_streams.append(_moved_packets(media, stream.index, copy, times, start, cover))
         elif stream.type == "subtitle" and codec in TEXT_CODECS and container.text:
             converter = Converter(stream, container.text)
-            _dress(converter.add(out), stream, container)
-            moved = _copied(media, stream.index, stream, times, start, cover=False)
-            found.append(chain.from_iterable(map(converter.convert, moved)))
+            _copy_tags(converter.add(out), stream, container)
+            moved = _moved_packets(media, stream.index, stream, times, start, cover=False)
+            packet_streams.append(chain.from_iterable(map(converter.convert, moved)))
         elif is_picture_cover and container.attachments:
             attach_cover(out, media, stream)
         elif stream.type == "attachment":
@@ -186,15 +186,15 @@ def _others(
         elif stream.type == "audio":
             context: Any = stream.codec_context
             if context is None or not context.layout.nb_channels:
-                what = f"{track_name(stream)}, which cannot be decoded"
-                progress.note(f"The film with pauses goes without {what}.")
+                name = f"{track_name(stream)}, which cannot be decoded"
+                progress.note(f"The film with pauses goes without {name}.")
         elif stream.index != picture and not is_remade(stream, container):
             kind = "cover picture" if is_picture_cover else f"{stream.type} track"
             progress.note(f"The film with pauses goes without the {kind} {codec}.")
-    return found
+    return packet_streams
 
 
-def _copied(
+def _moved_packets(
     media: Media, index: int, copy: Any, times: TimeMap, start: Fraction, cover: bool
 ) -> Iterator[Packet[Any]]:
     """Packets of one stream, undecoded, at their new moments."""
@@ -231,31 +231,33 @@ def sound_with_pauses(
     """
     # Samples: the film stands before each of these numbers, which is that number of the copy. Rounded from
     # the whole time waited, so that roundings do not add up; one stop for each moment.
-    waited = accumulate(pause.length for pause in pauses)
-    pairs = zip(pauses, waited, strict=True)
-    places = {round(pause.at * rate): round((pause.at + after) * rate) for pause, after in pairs}
-    done, shift = 0, 0
+    seconds_waited = accumulate(pause.length for pause in pauses)
+    pairs = zip(pauses, seconds_waited, strict=True)
+    stops = {
+        round(pause.at * rate): round((pause.at + seconds_before) * rate) for pause, seconds_before in pairs
+    }
+    written, shift = 0, 0
     for block in sound_blocks(film, track, rate, layout):
         first = round(block.seconds * rate)
-        samples = _faded(block.samples, first, places, rate)
-        for at, end in places.items():
-            if first <= at < first + len(samples):
-                head = samples[: at - first]
+        samples = _faded_samples(block.samples, first, stops, rate)
+        for stop, end in stops.items():
+            if first <= stop < first + len(samples):
+                head = samples[: stop - first]
                 if len(head):
-                    yield SoundBlock(done / rate, head)
-                    done += len(head)
-                for left in range(end - (at + shift), 0, -rate):
+                    yield SoundBlock(written / rate, head)
+                    written += len(head)
+                for left in range(end - (stop + shift), 0, -rate):
                     silence = np.zeros((min(left, rate), *samples.shape[1:]), np.float32)
-                    yield SoundBlock(done / rate, silence)
-                    done += len(silence)
-                shift = end - at
-                samples, first = samples[len(head) :], at
+                    yield SoundBlock(written / rate, silence)
+                    written += len(silence)
+                shift = end - stop
+                samples, first = samples[len(head) :], stop
         if len(samples):
-            yield SoundBlock(done / rate, samples)
-            done += len(samples)
+            yield SoundBlock(written / rate, samples)
+            written += len(samples)
 
 
-def _faded(samples: Samples, first: int, stops: Iterable[int], rate: int) -> Samples:
+def _faded_samples(samples: Samples, first: int, stops: Iterable[int], rate: int) -> Samples:
     """A copy that is silent at each stop and reaches its own level `FADE` seconds from it."""
     width = round(FADE * rate)
     for stop in stops:
@@ -268,7 +270,7 @@ def _faded(samples: Samples, first: int, stops: Iterable[int], rate: int) -> Sam
     return samples
 
 
-_KEPT = {
+_KEPT_CODECS = {
     "mp4": ("aac", "ac3", "eac3"),
     "mov": ("aac", "ac3", "eac3"),
     "matroska": ("aac", "ac3", "eac3", "opus", "flac"),
@@ -277,35 +279,35 @@ _KEPT = {
 }
 """Codecs in which sound of that codec is re-encoded, by container."""
 
-_NEAR = {"dts": "eac3", "vorbis": "opus", "alac": "flac", "truehd": "flac", "mlp": "flac"}
+_MATROSKA_CODECS = {"dts": "eac3", "vorbis": "opus", "alac": "flac", "truehd": "flac", "mlp": "flac"}
 """What others become in Matroska, which holds all of these; PCM becomes FLAC."""
 
-_LAYOUTS = ("mono", "stereo", "3.0", "4.0", "quad", "5.0", "5.1", "6.1", "7.1")
+_PLAYED_LAYOUTS = ("mono", "stereo", "3.0", "4.0", "quad", "5.0", "5.1", "6.1", "7.1")
 """What every player knows; anything else, and what an encoder does not take, becomes stereo."""
 
-_AMPLE = 1.6
+_BIT_RATE_FACTOR = 1.6
 """Times the bit rate of AD, for this is coded once more for the track with AD."""
 
 
-def coding_of(track: AudioTrack, container: Container) -> Coding:
+def copy_coding(track: AudioTrack, container: Container) -> Coding:
     """How a track of the film is re-encoded: in its own codec where that can be, else as AD is there."""
     codec = track.codec
     if container.muxer == "matroska":
-        codec = "flac" if codec.startswith("pcm_") else _NEAR.get(codec, codec)
-    if codec not in _KEPT[container.muxer]:
-        codec = _KEPT[container.muxer][0]
+        codec = "flac" if codec.startswith("pcm_") else _MATROSKA_CODECS.get(codec, codec)
+    if codec not in _KEPT_CODECS[container.muxer]:
+        codec = _KEPT_CODECS[container.muxer][0]
     plain = "mono" if track.channels == 1 else "stereo"
-    name = alike(track.layout)
-    layouts = (name, plain) if name in _LAYOUTS else (plain,)
-    found = (coding(codec, layout, track.sample_rate, _AMPLE) for layout in layouts)
-    return next(one for one in found if one is not None)
+    name = common_layout(track.layout)
+    layouts = (name, plain) if name in _PLAYED_LAYOUTS else (plain,)
+    codings = (find_coding(codec, layout, track.sample_rate, _BIT_RATE_FACTOR) for layout in layouts)
+    return next(coding for coding in codings if coding is not None)
 
 
 QUALITY = 18
 """x264's and libvpx's CRF, less is better: at 18 the copy is taken for the film (SSIM 0.99)."""
-_FINEST = 1_000_000
+_MAX_CLOCK_RATE = 1_000_000
 
-_AT_ONCE = 0.1
+_MAX_FIRST_FRAME = 0.1
 """Seconds. A first frame that comes no later is shown from second 0: MP4 gives a late start in whole ms, by
 which all others would be off."""
 
@@ -315,7 +317,7 @@ _Picture = tuple[Any, Iterator["Packet[Any]"]]
 """The stream of the copy's picture, and its packets."""
 
 
-def _picture(
+def _encoded_picture(
     out: OutputContainer, film: Film, probed: ProbedFilm, times: TimeMap, reels: ExitStack
 ) -> _Picture:
     """Each frame at its own moment, the one on screen repeated through a pause; in decoding order.
@@ -326,7 +328,7 @@ def _picture(
     reel = Decoder(film.media, probed.stream, film.info.start, film.info.frame_rate)
     reels.callback(reel.close)
     rate = film.info.frame_rate or Fraction(25)
-    frames = _sized(_upright(reel, probed))
+    frames = _sized_frames(_upright_frames(reel, probed))
     second, first = next(frames)
     options = {"crf": str(QUALITY)}
     vp9 = out.format.name == "webm"
@@ -343,15 +345,15 @@ def _picture(
     # The film's own clock, so that moments stay exact; 1/90000 where that is very coarse or very fine.
     with film.media.open() as container:
         base = as_fraction(container.streams.video[probed.stream].time_base)
-    own = base is not None and base.numerator == 1 and 1000 <= base.denominator <= _FINEST
-    context.time_base = base if own and base is not None else Fraction(1, 90_000)
+    has_own_clock = base is not None and base.numerator == 1 and 1000 <= base.denominator <= _MAX_CLOCK_RATE
+    context.time_base = base if has_own_clock and base is not None else Fraction(1, 90_000)
     context.gop_size = max(12, round(2 * rate))
     stream.colorspace, stream.color_range = first.colorspace, first.color_range
     stream.color_trc, stream.color_primaries = first.color_trc, first.color_primaries
-    return stream, _encoded(stream, chain([(second, first)], frames), reel, times, rate)
+    return stream, _encoded_packets(stream, chain([(second, first)], frames), reel, times, rate)
 
 
-def _encoded(
+def _encoded_packets(
     stream: Any, frames: Iterator[tuple[float, VideoFrame]], reel: Decoder, times: TimeMap, rate: Fraction
 ) -> Iterator[Packet[Any]]:
     from av.video.frame import PictureType
@@ -363,8 +365,8 @@ def _encoded(
         ahead = next(frames, None)
         # Until the next one comes, or it ends by its own account.
         until = shown + reel.length(frame) if ahead is None else ahead[0]
-        second = 0.0 if is_first and shown < _AT_ONCE else shown
-        begin, end = _late(times, second), _late(times, until)
+        second = 0.0 if is_first and shown < _MAX_FIRST_FRAME else shown
+        begin, end = _moved_second(times, second), _moved_second(times, until)
         waits = end - begin - (until - second) > TOLERANCE
         steps = max(1, round((end - begin) * float(rate))) if waits else 1
         length = (end - begin) / steps
@@ -380,7 +382,7 @@ def _encoded(
     yield from stream.encode(None)
 
 
-def _picture_as_it_is(
+def _copied_picture(
     out: OutputContainer, film: Film, probed: ProbedFilm, times: TimeMap, reels: ExitStack
 ) -> _Picture:
     """Undecoded: what comes after a pause is shown later. Where a packet is decoded before a pause and shown
@@ -399,16 +401,16 @@ def _picture_as_it_is(
             if packet.size == 0:
                 continue
             if packet.pts is None or not packet.time_base:
-                what = f"The picture of {film.info.name} has no times to move."
-                raise SoundError(what, "Let it be encoded: picture = encode.")
+                message = f"The picture of {film.info.name} has no times to move."
+                raise SoundError(message, "Let it be encoded: picture = encode.")
             base = packet.time_base
             shown = float(packet.pts * base - start)
             ends = shown + float((packet.duration or 0) * base)
-            moved = _late(times, shown)
+            moved = _moved_second(times, shown)
             if packet.duration:
-                packet.duration = max(1, round((_late(times, ends) - moved) / base))
+                packet.duration = max(1, round((_moved_second(times, ends) - moved) / base))
             if packet.dts is not None:
-                packet.dts = round(_late(times, float(packet.dts * base - start)) / base)
+                packet.dts = round(_moved_second(times, float(packet.dts * base - start)) / base)
             packet.pts = round(moved / base)
             packet.stream = stream
             yield packet
@@ -416,45 +418,45 @@ def _picture_as_it_is(
     return stream, packets()
 
 
-def _late(times: TimeMap, second: float) -> float:
+def _moved_second(times: TimeMap, second: float) -> float:
     return times.late(second + TOLERANCE) - TOLERANCE
 
 
-def _upright(reel: Decoder, probed: ProbedFilm) -> Iterator[tuple[float, VideoFrame]]:
+def _upright_frames(reel: Decoder, probed: ProbedFilm) -> Iterator[tuple[float, VideoFrame]]:
     """The frames of a reel with their film seconds, through a graph from the first on that needs one."""
     turn, graph, graph_of = probed.turn, None, None
     seconds: deque[float] = deque()
     for second, frame in reel:
         kind = (frame.width, frame.height, frame.format.name)
         if graph is not None and kind != graph_of:
-            yield from _drawn(graph, None, seconds)
+            yield from _pulled_frames(graph, None, seconds)
             graph = None
         odd = frame.width % 2 or frame.height % 2
         turned = turn.transpose or turn.mirror_x or turn.mirror_y
         if graph is None and (frame.interlaced_frame or turned or odd):
-            graph, graph_of = _graph(frame, probed), kind
+            graph, graph_of = _filter_graph(frame, probed), kind
         if graph is None:
             yield second, frame
             continue
         seconds.append(second)
-        yield from _drawn(graph, frame, seconds)
+        yield from _pulled_frames(graph, frame, seconds)
     if graph is not None:
-        yield from _drawn(graph, None, seconds)
+        yield from _pulled_frames(graph, None, seconds)
 
 
-def _drawn(
-    graph: Graph, frame: VideoFrame | None, seconds: deque[float]
+def _pulled_frames(
+    graph: Graph, new_frame: VideoFrame | None, seconds: deque[float]
 ) -> Iterator[tuple[float, VideoFrame]]:
     import av
 
-    graph.push(frame)
+    graph.push(new_frame)
     with suppress(av.error.BlockingIOError, av.error.EOFError):
         while True:
-            made: Any = graph.pull()
-            yield seconds.popleft(), made
+            frame: Any = graph.pull()
+            yield seconds.popleft(), frame
 
 
-def _sized(frames: Iterator[tuple[float, VideoFrame]]) -> Iterator[tuple[float, VideoFrame]]:
+def _sized_frames(frames: Iterator[tuple[float, VideoFrame]]) -> Iterator[tuple[float, VideoFrame]]:
     """8 bits in 4:2:0, of the size of the first frame; what is so already stays itself."""
     from av.video.reformatter import VideoReformatter
 
@@ -479,7 +481,7 @@ def _sized(frames: Iterator[tuple[float, VideoFrame]]) -> Iterator[tuple[float, 
         )
 
 
-def _graph(frame: VideoFrame, probed: ProbedFilm) -> Graph:
+def _filter_graph(frame: VideoFrame, probed: ProbedFilm) -> Graph:
     """Fields woven apart where frames have them, then upright, then even in size."""
     from av.filter import Graph
 

@@ -15,28 +15,28 @@ import numpy.typing as npt
 
 from shotad.film import SoundBlock
 from shotad.sound.loudness import DOWNMIXED_PEAK, Limiter, limited
-from shotad.sound.programme import channel_names, to_stereo
+from shotad.sound.programme import channel_names, stereo_matrix
 
 AAC_CONFIGURATIONS = {1: "mono", 2: "stereo", 3: "3.0", 4: "4.0", 5: "5.0", 6: "5.1"}
 """ffmpeg's name of the layout of each configuration that players know."""
 
-USUAL = tuple(AAC_CONFIGURATIONS.values())
+USUAL_LAYOUTS = tuple(AAC_CONFIGURATIONS.values())
 """Layouts that players know, from few channels to many."""
 
-_ALIKE = {"5.1(side)": "5.1", "5.0(side)": "5.0", "quad(side)": "quad", "4.1(side)": "4.1"}
+_COMMON_NAMES = {"5.1(side)": "5.1", "5.0(side)": "5.0", "quad(side)": "quad", "4.1(side)": "4.1"}
 """Layouts that differ by the name of their rear channels alone; not all coders know both."""
 
 
-def alike(layout: str) -> str:
+def common_layout(layout: str) -> str:
     """The layout with its rear channels called as most coders call them: ``5.1(side) → 5.1``."""
-    return _ALIKE.get(layout, layout)
+    return _COMMON_NAMES.get(layout, layout)
 
 
 def usual_layout(layout: str) -> str:
     """The smallest layout that players know with all channels of ``layout``; where there is none, the largest
     that has no more kinds of channels: ``quad → 5.0``, ``7.1 → 5.1``, ``7.0 → 5.0``."""
-    names = set(channel_names(alike(layout)))
-    for usual in USUAL:
+    names = set(channel_names(common_layout(layout)))
+    for usual in USUAL_LAYOUTS:
         if names <= set(channel_names(usual)):
             return usual
     return "5.1" if any(name.startswith("LFE") for name in names) else "5.0"
@@ -44,35 +44,35 @@ def usual_layout(layout: str) -> str:
 
 def possible_layouts(codec: str, layout: str) -> list[str]:
     """The layouts in which sound of ``layout`` may be written in ``codec``, the best first."""
-    own = [layout, alike(layout)]
+    layouts = [layout, common_layout(layout)]
     if codec == "aac":
-        own = [name for name in own if name in USUAL]
+        layouts = [name for name in layouts if name in USUAL_LAYOUTS]
     if codec in ("aac", "ac3", "eac3", "opus"):
-        own.append(usual_layout(layout))
-    return list(dict.fromkeys(own))
+        layouts.append(usual_layout(layout))
+    return list(dict.fromkeys(layouts))
 
 
-_HALF = float(np.sqrt(0.5))
+_HALF_POWER = float(np.sqrt(0.5))
 
 _ROUTES: dict[str, tuple[tuple[str, float], ...]] = {
-    "SL": (("BL", _HALF),),
-    "SR": (("BR", _HALF),),
-    "BL": (("SL", _HALF),),
-    "BR": (("SR", _HALF),),
-    "BC": (("BL", _HALF), ("BR", _HALF), ("SL", _HALF), ("SR", _HALF)),
-    "FLC": (("FL", _HALF), ("FC", _HALF)),
-    "FRC": (("FR", _HALF), ("FC", _HALF)),
+    "SL": (("BL", _HALF_POWER),),
+    "SR": (("BR", _HALF_POWER),),
+    "BL": (("SL", _HALF_POWER),),
+    "BR": (("SR", _HALF_POWER),),
+    "BC": (("BL", _HALF_POWER), ("BR", _HALF_POWER), ("SL", _HALF_POWER), ("SR", _HALF_POWER)),
+    "FLC": (("FL", _HALF_POWER), ("FC", _HALF_POWER)),
+    "FRC": (("FR", _HALF_POWER), ("FC", _HALF_POWER)),
 }
 """Where a channel goes that another layout lacks, and how loud: as ITU-R BS.775 has it for fewer channels."""
 
 
-def remix_matrix(layout: str, wanted: str) -> npt.NDArray[np.float32]:
+def remix_matrix(layout: str, target_layout: str) -> npt.NDArray[np.float32]:
     """``float32[channels, wanted channels]``: how loud each channel of ``layout`` is in each of the other."""
-    names, targets = channel_names(layout), channel_names(wanted)
-    if wanted == "stereo":
-        return to_stereo(names)
-    if wanted == "mono":
-        return np.asarray(to_stereo(names).mean(axis=1, keepdims=True), np.float32)
+    names, targets = channel_names(layout), channel_names(target_layout)
+    if target_layout == "stereo":
+        return stereo_matrix(names)
+    if target_layout == "mono":
+        return np.asarray(stereo_matrix(names).mean(axis=1, keepdims=True), np.float32)
     matrix = np.zeros((len(names), len(targets)), np.float32)
     for row, name in enumerate(names):
         if name in targets:
@@ -87,18 +87,18 @@ def remix_matrix(layout: str, wanted: str) -> npt.NDArray[np.float32]:
 
 
 def remixed(
-    blocks: Iterable[SoundBlock], layout: str, wanted: str, true_peak: float = DOWNMIXED_PEAK
+    blocks: Iterable[SoundBlock], layout: str, target_layout: str, true_peak: float = DOWNMIXED_PEAK
 ) -> Iterable[SoundBlock]:
     """The sound in the channels of another layout.
 
     Where several become one it stays under ``true_peak`` dBTP, for they may be louder together than each.
     """
-    if alike(layout) == alike(wanted):
+    if common_layout(layout) == common_layout(target_layout):
         return blocks
-    matrix = remix_matrix(layout, wanted)
+    matrix = remix_matrix(layout, target_layout)
     mixed = _multiplied(blocks, matrix)
-    is_added = bool((np.abs(matrix).sum(axis=0) > 1.0 + 1e-6).any())
-    return limited(mixed, Limiter(true_peak)) if is_added else mixed
+    adds_channels = bool((np.abs(matrix).sum(axis=0) > 1.0 + 1e-6).any())
+    return limited(mixed, Limiter(true_peak)) if adds_channels else mixed
 
 
 def _multiplied(blocks: Iterable[SoundBlock], matrix: npt.NDArray[np.float32]) -> Iterator[SoundBlock]:
@@ -116,18 +116,18 @@ def aac_configuration(header: bytes | None, packet: bytes) -> int | None:
     if header is not None and len(header) >= 2:
         bits = int.from_bytes(header[:16].ljust(16, b"\0"))
         at = 128
-        kind, at = _bits(bits, at, 5)
+        kind, at = _take_bits(bits, at, 5)
         if kind == 31:
-            _, at = _bits(bits, at, 6)
-        rate, at = _bits(bits, at, 4)
+            _, at = _take_bits(bits, at, 6)
+        rate, at = _take_bits(bits, at, 4)
         if rate == 15:
-            _, at = _bits(bits, at, 24)
-        return _bits(bits, at, 4)[0]
+            _, at = _take_bits(bits, at, 24)
+        return _take_bits(bits, at, 4)[0]
     if len(packet) >= 7 and packet[0] == 0xFF and packet[1] & 0xF6 == 0xF0:
         return (packet[2] & 1) << 2 | packet[3] >> 6
     return None
 
 
-def _bits(value: int, at: int, count: int) -> tuple[int, int]:
+def _take_bits(value: int, remaining: int, count: int) -> tuple[int, int]:
     """``count`` bits of a number of which ``at`` are left, and how many are left then."""
-    return value >> (at - count) & (1 << count) - 1, at - count
+    return value >> (remaining - count) & (1 << count) - 1, remaining - count

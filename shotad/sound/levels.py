@@ -4,9 +4,10 @@ The target is a delivery profile's. The ducking is a curve of decibels over film
 by these rules, the stronger first:
 
 1. Never under speech: outside the gaps between utterances the curve stands at 0 dB.
-2. Nothing clicks: no ramp is shorter than `LEAST`.
+2. Nothing clicks: no ramp is shorter than `SHORTEST_RAMP`.
 3. Under a line the curve is at the line's depth from its first sound to its last. Where a gap leaves no room
-   for the full ramp beside the line, the ramp gets steeper, down to `LEAST`; then it reaches into the line;
+   for the full ramp beside the line, the ramp gets steeper, down to `SHORTEST_RAMP`; then it reaches into the
+   line;
    where the gap is too short even for two such ramps, the depth gets smaller.
 4. Between lines nearer than the hold it stays at the lesser of their depths.
 
@@ -28,7 +29,7 @@ from shotad.core import Interval
 from shotad.core.config.sound import MixSettings
 from shotad.core.types import GainPoint, Seconds
 from shotad.film.slots import join_intervals, subtract
-from shotad.sound.loudness import SILENT, WINDOW, Loudness, LoudnessCurve, gated, level, power
+from shotad.sound.loudness import ABSOLUTE_GATE, WINDOW, Loudness, LoudnessCurve, gated, level, power
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,28 +68,28 @@ PROFILES: dict[str, Profile] = {
 PEAK_SLACK = 0.1
 """dB by which meters of true peak differ."""
 
-ASSUMED = -23.0
+ASSUMED_LOUDNESS = -23.0
 """LUFS of a described film whose own sound is silence, where no target is given: EBU R 128's."""
 
-QUIET = -50.0
+QUIETEST_PROGRAMME = -50.0
 """LUFS: a programme quieter than this is taken for silence (hiss, hum) and no measure for the voice."""
 
-OVER = 10.0
+CLEAR_OF_LOUD = 10.0
 """LU by which a line must stand over the ducked programme around it; where that is loud it is lowered
 further: the proposal for commentary over music (AES 2019)."""
 
-DEEPEST = 20.0
+MAX_DEPTH = 20.0
 """dB by which it is lowered at most, unless more is set: what is lower yet is gone, and its end jumps out."""
 
-AMBIENCE = 15.0
+CLEAR_OF_QUIET = 15.0
 """LU that a line stands over a quiet scene: the proposal for commentary over ambience (AES 2019)."""
 
-SOFTEST, LOUDEST = -10.0, 3.0
+MAX_SOFTER, MAX_LOUDER = -10.0, 3.0
 """LU by which a line may be softer and louder than usual. Softer by 10 LU, in silence too: with a film at
 60 dB in a room of 35 dB the voice keeps the 15 dB over the room that speech needs to be understood whole
 (ANSI S12.60). Louder by about what listeners bear without reaching for the volume (2.4 dB, ATSC A/85)."""
 
-FOLLOW = 10.0
+FOLLOW_SECONDS = 10.0
 """Seconds before and after a line's middle by which the voice goes, what is nearest counting most: a new
 scene is followed slowly, so that no line jumps out after another; lowering the film does the rest at once."""
 
@@ -98,34 +99,34 @@ class MeasuredSound:
     """A sound that was listened to: how loud it is as a whole, and its course from second ``start`` on."""
 
     loudness: Loudness
-    course: LoudnessCurve
+    curve: LoudnessCurve
     start: float = 0.0
 
     def level_during(self, interval: Interval, gains: Sequence[GainPoint] = ()) -> float | None:
         """Its mean loudness in an interval of film time, LUFS, lowered by ``gains``; None: silence."""
         within = self._within(interval)
-        part = self.course.within(within.start, within.end)
-        lowered = gain_at(gains, self.course.middles[part]).astype(np.float64) ** 2
-        return _mean(power(self.course.momentary[part]) * lowered)
+        part = self.curve.within(within.start, within.end)
+        lowered = gain_at(gains, self.curve.middles[part]).astype(np.float64) ** 2
+        return _mean_level(power(self.curve.momentary[part]) * lowered)
 
     def voice_level(self, line: Interval, settings: MixSettings) -> float:
         """LUFS at which a line is spoken over it, at that film time: its own as a whole, and
         ``settings.level`` over it; softer in a quiet scene, louder in a loud one.
 
-        The voice does half of what is missing until it stands `OVER` to `AMBIENCE` LU over the scene
-        that is lowered as usual, and the lowering the other half (`depth_for`). Where it is silence, what the
-        whole is to be.
+        The voice does half of what is missing until it stands `CLEAR_OF_LOUD` to `CLEAR_OF_QUIET` LU over the
+        scene that is lowered as usual; the lowering does the other half (`depth_for`). Over a silent
+        programme it is the target of the whole mix.
         """
-        own, course, target = self.loudness.integrated, self.course, PROFILES[settings.profile].target
-        if own is None or own < QUIET or not len(course.momentary):
-            return target if target is not None else ASSUMED
-        usual, middle = own + settings.level, self._within(line).middle
+        film_level, course, target = self.loudness.integrated, self.curve, PROFILES[settings.profile].target
+        if film_level is None or film_level < QUIETEST_PROGRAMME or not len(course.momentary):
+            return target if target is not None else ASSUMED_LOUDNESS
+        usual, middle = film_level + settings.level, self._within(line).middle
         # The first windows of a course are not full, and say nothing.
-        near = course.within(max(middle - FOLLOW, WINDOW / 2), middle + FOLLOW)
-        nearness = np.maximum(0.01, 1 - np.abs(course.middles[near] - middle) / FOLLOW)
+        near = course.within(max(middle - FOLLOW_SECONDS, WINDOW / 2), middle + FOLLOW_SECONDS)
+        nearness = np.maximum(0.01, 1 - np.abs(course.middles[near] - middle) / FOLLOW_SECONDS)
         over = usual - course.momentary[near].astype(np.float64) + settings.duck
-        missing = np.clip(over, OVER, AMBIENCE) - over
-        return usual + float(np.average(np.clip(missing / 2, SOFTEST, LOUDEST), weights=nearness))
+        missing = np.clip(over, CLEAR_OF_LOUD, CLEAR_OF_QUIET) - over
+        return usual + float(np.average(np.clip(missing / 2, MAX_SOFTER, MAX_LOUDER), weights=nearness))
 
     def _within(self, interval: Interval) -> Interval:
         """On the course's time."""
@@ -133,10 +134,10 @@ class MeasuredSound:
         return Interval(min(interval.start - self.start, end - 0.001), end)
 
 
-def _mean(powers: npt.NDArray[np.float64]) -> float | None:
+def _mean_level(powers: npt.NDArray[np.float64]) -> float | None:
     """LUFS; None: silence."""
     mean = level(float(powers.mean())) if len(powers) else -np.inf
-    return mean if mean > SILENT else None
+    return mean if mean > ABSOLUTE_GATE else None
 
 
 def depth_for(voice: float, programme: float | None, settings: MixSettings) -> float:
@@ -147,15 +148,15 @@ def depth_for(voice: float, programme: float | None, settings: MixSettings) -> f
     if programme is None:
         return 0.0
     clear = voice - programme
-    if clear + settings.duck > AMBIENCE:
-        return max(0.0, AMBIENCE - clear)
-    return max(settings.duck, min(OVER - clear, DEEPEST))
+    if clear + settings.duck > CLEAR_OF_QUIET:
+        return max(0.0, CLEAR_OF_QUIET - clear)
+    return max(settings.duck, min(CLEAR_OF_LOUD - clear, MAX_DEPTH))
 
 
-def limit_of(own: MeasuredSound, settings: MixSettings) -> float:
+def peak_limit(film_sound: MeasuredSound, settings: MixSettings) -> float:
     """dBTP that a mix stays under: as set, else the profile's; where that keeps the film's level the film's
     own peaks stay, up to 0."""
-    profile, peak = PROFILES[settings.profile], own.loudness.true_peak
+    profile, peak = PROFILES[settings.profile], film_sound.loudness.true_peak
     if settings.true_peak is not None:
         return settings.true_peak
     if profile.target is None and peak is not None:
@@ -164,26 +165,28 @@ def limit_of(own: MeasuredSound, settings: MixSettings) -> float:
     return profile.true_peak
 
 
-def target_of(profile: Profile, dialogue: Sequence[Interval], duration: float) -> tuple[float | None, bool]:
+def loudness_target(
+    profile: Profile, dialogue: Sequence[Interval], duration: float
+) -> tuple[float | None, bool]:
     """The target in LUFS (None: the film's own), and whether it is meant of dialogue alone. ``dialogue`` is
     when somebody speaks, in the film of ``duration`` seconds or over it."""
-    share = sum(one.duration for one in join_intervals(dialogue)) / duration if duration else 0.0
+    share = sum(interval.duration for interval in join_intervals(dialogue)) / duration if duration else 0.0
     if share < profile.least_dialogue:
         return profile.otherwise, False
     return profile.target, profile.least_dialogue > 0
 
 
-def reached(course: LoudnessCurve, dialogue: Sequence[Interval], of_dialogue: bool) -> float | None:
+def compared_loudness(curve: LoudnessCurve, dialogue: Sequence[Interval], of_dialogue: bool) -> float | None:
     """What is compared with the target: LUFS of dialogue or of the whole; None: silence."""
     if not of_dialogue:
-        return gated(course.momentary)
-    spoken = np.zeros(len(course.momentary), bool)
+        return gated(curve.momentary)
+    is_dialogue = np.zeros(len(curve.momentary), bool)
     for interval in dialogue:
-        spoken[course.within(interval.start, interval.end)] = True
-    return _mean(power(course.momentary[spoken]))
+        is_dialogue[curve.within(interval.start, interval.end)] = True
+    return _mean_level(power(curve.momentary[is_dialogue]))
 
 
-def summed(programme: LoudnessCurve, gains: Sequence[GainPoint], voice: LoudnessCurve) -> LoudnessCurve:
+def summed_curve(programme: LoudnessCurve, gains: Sequence[GainPoint], voice: LoudnessCurve) -> LoudnessCurve:
     """The course of both together, the programme lowered, as two sounds add that have nothing in common."""
     count = min(len(programme.momentary), len(voice.momentary))
     lowered = gain_at(gains, programme.middles[:count]).astype(np.float64) ** 2
@@ -193,21 +196,21 @@ def summed(programme: LoudnessCurve, gains: Sequence[GainPoint], voice: Loudness
     return LoudnessCurve(levels)
 
 
-LEAST = 0.05
+SHORTEST_RAMP = 0.05
 """Seconds of the shortest ramp. Ten times the 5 ms from which on a fade is not heard as a click, so that even
 20 dB in it have none; half a short syllable, so that it passes unnoticed beside speech."""
 
-WORTH = 1.0
+MIN_DIP = 1.0
 """dB: where a gap has no room for more than this the programme is left alone; such a dip helps nobody."""
 
-FALL, RISE = 0.3, 0.4
+FALL_SECONDS, RISE_SECONDS = 0.3, 0.4
 """Seconds in which the programme is lowered before a line begins, and comes back after its end: as a mixer's
 hand does."""
 
 DUCKING_HOLD = 1.5
 """Seconds between two lines below which it stays low, where nobody speaks in between."""
 
-_EVER = Interval(-1e9, 1e9)
+_ALL_TIME = Interval(-1e9, 1e9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,17 +237,19 @@ def envelope(
     order. The first point is at second 0 or later; first and last point are at 0 dB, save where a line
     begins with the film. Raises ValueError where depths and lines differ in number.
     """
-    gaps, shapes = subtract(_EVER, speech), list[_Trapezoid]()
+    gaps, shapes = subtract(_ALL_TIME, speech), list[_Trapezoid]()
     lines = sorted(zip(spoken, depths, strict=True), key=lambda pair: pair[0])
     for line, depth in lines:
-        shapes += _within(gaps, line, depth, FALL, RISE)
+        shapes += _trapezoids(gaps, line, depth, FALL_SECONDS, RISE_SECONDS)
     for (before, deep), (after, deeper) in itertools.pairwise(lines):
         if 0 < after.start - before.end < DUCKING_HOLD:
             between = Interval(before.end, after.start)
-            if any(gap.contains(before.end) and after.start <= gap.end for gap in _around(gaps, between)):
-                shapes += _within(gaps, between, min(deep, deeper), LEAST, LEAST)
+            if any(
+                gap.contains(before.end) and after.start <= gap.end for gap in _gaps_around(gaps, between)
+            ):
+                shapes += _trapezoids(gaps, between, min(deep, deeper), SHORTEST_RAMP, SHORTEST_RAMP)
     shapes.sort(key=lambda shape: shape.begin)
-    points = _lowest(shapes)
+    points = _lowest_curve(shapes)
     later = [point for point in points if point.seconds > 0]
     if later and len(later) < len(points):
         # A ramp that would begin before second 0 is entered where it then stands.
@@ -262,26 +267,26 @@ def gain_at(points: Sequence[GainPoint], seconds: Seconds) -> npt.NDArray[np.flo
     return np.asarray(10 ** (decibels / 20), np.float32)
 
 
-def _within(
-    gaps: Sequence[Interval], line: Interval, depth: float, fall: float, back: float
+def _trapezoids(
+    gaps: Sequence[Interval], line: Interval, depth: float, fall_seconds: float, rise_seconds: float
 ) -> Iterator[_Trapezoid]:
     """The trapezoids of one line: one for each gap between utterances that it lies in."""
-    for gap in _around(gaps, line):
-        begin = max(gap.start, line.start - fall)
-        end = min(gap.end, line.end + back)
-        room = end - begin
-        if room <= 2 * LEAST:
-            middle, share = (begin + end) / 2, room / (2 * LEAST)
+    for gap in _gaps_around(gaps, line):
+        begin = max(gap.start, line.start - fall_seconds)
+        end = min(gap.end, line.end + rise_seconds)
+        length = end - begin
+        if length <= 2 * SHORTEST_RAMP:
+            middle, share = (begin + end) / 2, length / (2 * SHORTEST_RAMP)
             shape = _Trapezoid(begin, middle, middle, end, depth * share)
         else:
-            low = max(line.start, begin + LEAST)
-            rise = min(max(line.end, low), end - LEAST)
+            low = max(line.start, begin + SHORTEST_RAMP)
+            rise = min(max(line.end, low), end - SHORTEST_RAMP)
             shape = _Trapezoid(begin, min(low, rise), rise, end, depth)
-        if shape.depth >= min(WORTH, depth) and shape.depth > 0:
+        if shape.depth >= min(MIN_DIP, depth) and shape.depth > 0:
             yield shape
 
 
-def _around(gaps: Sequence[Interval], line: Interval) -> Iterator[Interval]:
+def _gaps_around(gaps: Sequence[Interval], line: Interval) -> Iterator[Interval]:
     """The gaps that share time with a line."""
     first = max(0, bisect.bisect_right(gaps, line.start, key=lambda gap: gap.start) - 1)
     for gap in itertools.islice(gaps, first, None):
@@ -291,17 +296,17 @@ def _around(gaps: Sequence[Interval], line: Interval) -> Iterator[Interval]:
             yield gap
 
 
-def _lowest(shapes: Sequence[_Trapezoid]) -> list[GainPoint]:
+def _lowest_curve(shapes: Sequence[_Trapezoid]) -> list[GainPoint]:
     """The bends of the lowest of all shapes, which ascend by their begin: at their own bends and where two of
     them cross."""
     bends = np.unique([second for s in shapes for second in (s.begin, s.low, s.rise, s.end)])
     crossings: list[float] = []
-    for number, one in enumerate(shapes):
+    for number, shape in enumerate(shapes):
         for other in itertools.islice(shapes, number + 1, None):
-            if other.begin >= one.end:
+            if other.begin >= shape.end:
                 break
-            near = bends[np.searchsorted(bends, other.begin) : np.searchsorted(bends, one.end, "right")]
-            apart = one.at(near) - other.at(near)
+            near = bends[np.searchsorted(bends, other.begin) : np.searchsorted(bends, shape.end, "right")]
+            apart = shape.at(near) - other.at(near)
             for k in np.flatnonzero(apart[:-1] * apart[1:] < 0):
                 share = apart[k] / (apart[k] - apart[k + 1])
                 crossings.append(near[k] + share * (near[k + 1] - near[k]))
@@ -311,14 +316,14 @@ def _lowest(shapes: Sequence[_Trapezoid]) -> list[GainPoint]:
         within = slice(*np.searchsorted(seconds, (shape.begin, shape.end)))
         decibels[within] = np.minimum(decibels[within], shape.at(seconds[within]))
     points = [GainPoint(float(s), float(d) + 0.0) for s, d in zip(seconds, decibels, strict=True)]
-    kept: list[GainPoint] = []
+    bending: list[GainPoint] = []
     for number, point in enumerate(points):
-        if kept and number + 1 < len(points):
+        if bending and number + 1 < len(points):
             # Points at which the curve does not bend are left out.
             after = points[number + 1]
-            share = (point.seconds - kept[-1].seconds) / (after.seconds - kept[-1].seconds)
-            straight = kept[-1].decibels + share * (after.decibels - kept[-1].decibels)
+            share = (point.seconds - bending[-1].seconds) / (after.seconds - bending[-1].seconds)
+            straight = bending[-1].decibels + share * (after.decibels - bending[-1].decibels)
             if abs(straight - point.decibels) < 1e-9:
                 continue
-        kept.append(point)
-    return kept
+        bending.append(point)
+    return bending

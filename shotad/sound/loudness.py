@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 TAPS = 32
 """Samples that a value between two samples is made from."""
 
-BEFORE, AFTER = TAPS // 2 - 1, TAPS // 2
+TAPS_BEFORE, TAPS_AFTER = TAPS // 2 - 1, TAPS // 2
 """How many of them are before a sample and after it."""
 
 _PHASES = 4
@@ -48,7 +48,7 @@ def _kernel() -> tuple[Samples, Samples]:
     """``float32[TAPS, 3]``, a windowed sinc for 1/4, 1/2 and 3/4 of the way from sample to sample; and
     ``float32[_HOP + TAPS - 1, 3 * _HOP]``, the same for so many samples at once, the middle ones of which are
     multiplied in one go."""
-    places = np.arange(TAPS)[:, None] - BEFORE - np.arange(1, _PHASES) / _PHASES
+    places = np.arange(TAPS)[:, None] - TAPS_BEFORE - np.arange(1, _PHASES) / _PHASES
     window = np.i0(8.0 * np.sqrt(np.clip(1 - (2 * places / TAPS) ** 2, 0, 1))) / np.i0(8.0)
     taps = np.sinc(places) * window
     kernel = np.asarray(taps / taps.sum(axis=0), np.float32)
@@ -68,12 +68,12 @@ def peaks_above(samples: Samples, threshold: float) -> Iterator[tuple[int, Sampl
     """Stretches in which something may be further from 0 than ``threshold``: the number of the first sample,
     and for each, ``float32[m]``, the furthest of any channel at it and before the next.
 
-    ``samples`` is ``float32[BEFORE + n + AFTER, channels]``; number 0 is the first of the n.
+    ``samples`` is ``float32[TAPS_BEFORE + n + TAPS_AFTER, channels]``; number 0 is the first of the n.
     """
-    count = len(samples) - BEFORE - AFTER
+    count = len(samples) - TAPS_BEFORE - TAPS_AFTER
     planes = np.ascontiguousarray(samples.T)
     for first in range(0, count, _PIECE):
-        piece = planes[:, first : min(first + _PIECE, count) + BEFORE + AFTER]
+        piece = planes[:, first : min(first + _PIECE, count) + TAPS_BEFORE + TAPS_AFTER]
         tops = np.maximum(piece.max(axis=1), -piece.min(axis=1))
         loud = tops * OVERSHOOT > threshold
         if loud.any():
@@ -81,8 +81,8 @@ def peaks_above(samples: Samples, threshold: float) -> Iterator[tuple[int, Sampl
 
 
 def _furthest(planes: Samples) -> Samples:
-    """``float32[n]`` of ``float32[channels, BEFORE + n + AFTER]``."""
-    channels, count = planes.shape[0], planes.shape[1] - BEFORE - AFTER
+    """``float32[n]`` of ``float32[channels, TAPS_BEFORE + n + TAPS_AFTER]``."""
+    channels, count = planes.shape[0], planes.shape[1] - TAPS_BEFORE - TAPS_AFTER
     hops = -(-count // _HOP)
     padded = np.zeros((channels, hops * _HOP + TAPS - 1), np.float32)
     padded[:, : planes.shape[1]] = planes
@@ -92,8 +92,8 @@ def _furthest(planes: Samples) -> Samples:
     between = np.abs(np.ascontiguousarray(windows) @ _MATRIX)
     highest = between.reshape(channels, hops * _HOP, _PHASES - 1).max(axis=0).T
     furthest = np.maximum(np.maximum(highest[0], highest[1]), highest[2])[:count]
-    own = np.abs(planes[:, BEFORE : BEFORE + count]).max(axis=0)
-    return np.asarray(np.maximum(furthest, own), np.float32)
+    at_samples = np.abs(planes[:, TAPS_BEFORE : TAPS_BEFORE + count]).max(axis=0)
+    return np.asarray(np.maximum(furthest, at_samples), np.float32)
 
 
 class TruePeak:
@@ -106,19 +106,19 @@ class TruePeak:
     def add(self, samples: Samples) -> None:
         """``float32[n, channels]``."""
         if self._held is None:
-            self._held = np.zeros((BEFORE, samples.shape[1]), np.float32)
+            self._held = np.zeros((TAPS_BEFORE, samples.shape[1]), np.float32)
         self._look(np.concatenate([self._held, samples]))
 
     @property
     def decibels(self) -> float | None:
         """dBTP of all so far; None: silence. Ends what is measured."""
         if self._held is not None:
-            self._look(np.concatenate([self._held, np.zeros((AFTER, self._held.shape[1]), np.float32)]))
+            self._look(np.concatenate([self._held, np.zeros((TAPS_AFTER, self._held.shape[1]), np.float32)]))
             self._held = None
         return float(20 * np.log10(self._top)) if self._top > 0 else None
 
     def _look(self, samples: Samples) -> None:
-        count = len(samples) - BEFORE - AFTER
+        count = len(samples) - TAPS_BEFORE - TAPS_AFTER
         self._held = samples[max(0, count) :]
         if count > 0:
             self._top = max(self._top, float(samples.max()), -float(samples.min()))
@@ -132,10 +132,10 @@ ATTACK = 1000.0
 RELEASE = 40.0
 """dB a second: 6 dB take 0.15 s; faster, and bass would be bent."""
 
-AHEAD = 0.05
+LOOK_AHEAD = 0.05
 """Seconds that are looked ahead: enough for a peak 50 dB too high."""
 
-SAFE = 0.1
+LIMIT_MARGIN = 0.1
 """dB kept below the limit: meters at four times the rate differ by as much."""
 
 
@@ -156,9 +156,9 @@ class Limiter:
     """Keeps samples that come bit by bit, `RATE` a second, under ``true_peak`` dBTP."""
 
     def __init__(self, true_peak: float) -> None:
-        self._limit = 10 ** ((true_peak - SAFE) / 20)
+        self._limit = 10 ** ((true_peak - LIMIT_MARGIN) / 20)
         self._attack, self._release = ATTACK / RATE, RELEASE / RATE
-        self._ahead = round(AHEAD * RATE) + AFTER
+        self._ahead = round(LOOK_AHEAD * RATE) + TAPS_AFTER
         self._held: Samples = np.zeros((0, 1), np.float32)
         self._need = np.zeros(0)
         self._past: Samples = np.zeros((0, 1), np.float32)
@@ -168,13 +168,13 @@ class Limiter:
         """``float32[n, channels]`` in; what is ready out, of those and the ones before."""
         if self._held.shape[1] != samples.shape[1]:
             self._held = np.zeros((0, samples.shape[1]), np.float32)
-            self._past = np.zeros((BEFORE, samples.shape[1]), np.float32)
+            self._past = np.zeros((TAPS_BEFORE, samples.shape[1]), np.float32)
         self._held = np.concatenate([self._held, samples])
-        self._look(len(self._held) - AFTER)
+        self._look(len(self._held) - TAPS_AFTER)
         return self._give(max(0, len(self._held) - self._ahead))
 
     def flush(self) -> Samples:
-        silence = np.zeros((AFTER, self._held.shape[1]), np.float32)
+        silence = np.zeros((TAPS_AFTER, self._held.shape[1]), np.float32)
         count = len(self._held)
         self._held = np.concatenate([self._held, silence])
         self._look(count)
@@ -188,7 +188,7 @@ class Limiter:
             return
         around = np.concatenate([self._past, self._held])
         need = np.zeros(until - begin)
-        for first, peaks in peaks_above(around[begin : until + BEFORE + AFTER], self._limit):
+        for first, peaks in peaks_above(around[begin : until + TAPS_BEFORE + TAPS_AFTER], self._limit):
             over = np.maximum(peaks, self._limit) / self._limit
             need[first : first + len(peaks)] = np.minimum(0.0, -20 * np.log10(over))
         self._need = np.concatenate([self._need, need])
@@ -207,7 +207,7 @@ class Limiter:
             self._level = float(curve[-1]) if count else self._level
             out = out * np.asarray(10 ** (curve / 20), np.float32)[:, None]
         if count:
-            self._past = np.concatenate([self._past, self._held[:count]])[-BEFORE:]
+            self._past = np.concatenate([self._past, self._held[:count]])[-TAPS_BEFORE:]
             self._held, self._need = self._held[count:], self._need[count:]
         return out
 
@@ -225,7 +225,7 @@ STEP = 0.1
 WINDOW = 0.4
 """Seconds that a momentary figure covers; short-term ones cover 3."""
 
-SILENT = -70.0
+ABSOLUTE_GATE = -70.0
 """LUFS: what is quieter does not count (the absolute gate)."""
 
 RELATIVE_GATE = -10.0
@@ -280,15 +280,15 @@ def power(levels: npt.ArrayLike) -> npt.NDArray[np.float64]:
     return np.asarray(10 ** (np.asarray(levels, np.float64) / 10), np.float64)
 
 
-def level(of_power: float) -> float:
+def level(value: float) -> float:
     """Power as LUFS or dB: 0.1 → -10; 0 → -inf."""
-    return float(10 * np.log10(of_power)) if of_power > 0 else -np.inf
+    return float(10 * np.log10(value)) if value > 0 else -np.inf
 
 
 def gated(momentary: npt.ArrayLike) -> float | None:
     """The integrated loudness of momentary figures: their mean by power after both gates; None: silence."""
     loud = np.asarray(momentary, np.float64)
-    loud = loud[loud >= SILENT]
+    loud = loud[loud >= ABSOLUTE_GATE]
     if len(loud) == 0:
         return None
     loud = loud[loud >= level(float(power(loud).mean())) + RELATIVE_GATE]
@@ -342,10 +342,10 @@ class Meter:
         if self._given:
             self._graph.push(None)
             self._note()
-        momentary, short = _levels(self._momentary), _levels(self._short)
+        momentary, short = _clean_levels(self._momentary), _clean_levels(self._short)
         integrated = float(self._last.get("lavfi.r128.I", "-70"))
         whole = Loudness(
-            integrated if integrated > SILENT else None,
+            integrated if integrated > ABSOLUTE_GATE else None,
             float(self._last.get("lavfi.r128.LRA", "0")),
             self._peak.decibels,
             _highest(momentary),
@@ -366,7 +366,7 @@ class Meter:
                     self._short.append(float(figures["lavfi.r128.S"]))
 
 
-def _levels(figures: Sequence[float]) -> Levels:
+def _clean_levels(figures: Sequence[float]) -> Levels:
     """ffmpeg's figures; -120 is its silence, and so is nan: its running sums go below 0 by rounding."""
     levels = np.array(figures, np.float32)
     return np.asarray(np.where(levels > -119, levels, -np.inf), np.float32)
@@ -374,7 +374,7 @@ def _levels(figures: Sequence[float]) -> Levels:
 
 def _highest(levels: Levels) -> float | None:
     top = float(levels.max(initial=-np.inf))
-    return top if top > SILENT else None
+    return top if top > ABSOLUTE_GATE else None
 
 
 PEAK_RISE = {
@@ -439,7 +439,7 @@ def measure_file(path: Path) -> tuple[Loudness, LoudnessCurve]:
                 meter.add(packet)
     except (av.error.FFmpegError, IndexError, OSError) as error:
         raise SoundError(f"{path.name} cannot be read back: {error}.", "Write it again.") from error
-    found = meter.result()
-    if found is None:
+    figures = meter.result()
+    if figures is None:
         raise SoundError(f"{path.name} has no sound that can be decoded.", "Write it again.")
-    return found
+    return figures

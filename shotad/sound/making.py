@@ -26,7 +26,7 @@ from shotad.script.track import to_json
 from shotad.sound.ad_tracks import AdSound, choose_coding
 from shotad.sound.check_film import check_film
 from shotad.sound.containers import container_for
-from shotad.sound.files import kind_of, write_sound
+from shotad.sound.files import sound_kind, write_sound
 from shotad.sound.film_copy import write_copy
 from shotad.sound.levels import PEAK_SLACK
 from shotad.sound.loudness import PEAK_RISE, DecodedMeter, measure_file
@@ -42,7 +42,7 @@ from shotad.sound.mix import (
     prepare_mix,
 )
 from shotad.sound.mux_film import write_film
-from shotad.sound.outputs import OTHERWISE, Json, Kind, Made, OutputFile, Rendered, Sound
+from shotad.sound.outputs import OTHERWISE, Json, Kind, MadeFile, OutputFile, Rendered, SoundSummary
 from shotad.sound.pauses import TimeMap
 from shotad.sound.programme import RATE
 from shotad.sound.voicing import Materials, blocking_findings
@@ -71,15 +71,15 @@ class FileMaker:
     _scenes: dict[str, Materials] = field(default_factory=dict)
     _mixes: dict[str, Mix] = field(default_factory=dict)
 
-    def make(self, output: OutputFile) -> Made:
+    def make(self, output: OutputFile) -> MadeFile:
         """Make one file. Raises SoundError, FilmError, WorkFolderError.
 
         Its sound is decoded and measured. A file whose peaks are over their limit, or that misses its
         loudness, is written again, lower or louder by the difference, at most `MAX_WRITES` times.
         """
         if not output.kind.is_heard:
-            made, _ = self._write_film(output, None)
-            return made
+            made_file, _ = self._write_film(output, None)
+            return made_file
         name, is_film = output.path.name, output.kind.is_film
         mix = self.mix(output.ending if is_film else self.copy_ending)
         # The mix that is written: its peaks are lower by what the coder will raise them.
@@ -88,11 +88,11 @@ class FileMaker:
             if write > 0:
                 self.progress.note(f"{name}, decoded, is not within its limits: written again.")
             if is_film:
-                made, sound = self._write_film(output, written_mix)
+                made_file, sound = self._write_film(output, written_mix)
             else:
-                made, sound = self._write_sound(output, written_mix)
+                made_file, sound = self._write_sound(output, written_mix)
             if sound is None:
-                return made
+                return made_file
             peak_excess = over_peak(written_mix.report, sound)
             difference = off_target(written_mix.report, sound)
             if peak_excess <= PEAK_SLACK and difference == 0:
@@ -100,18 +100,18 @@ class FileMaker:
             lower = max(0.0, peak_excess + PEAK_MARGIN)
             written_mix = written_mix.with_lower_peaks(lower).louder(-difference)
         assert sound is not None
-        findings = (*made.findings, *loudness_findings(mix.report, sound, name))
+        findings = (*made_file.findings, *loudness_findings(mix.report, sound, name))
         sentences = (loudness_sentence(mix.report, sound, name),)
-        return replace(made, findings=findings, sound=asdict(sound), told=sentences)
+        return replace(made_file, findings=findings, sound=asdict(sound), lines=sentences)
 
     def _encoder(self, output: OutputFile, mix: Mix) -> str:
         """ffmpeg's name of the encoder of a file's sound."""
         if not output.kind.is_film:
-            return kind_of(output.path).codec
+            return sound_kind(output.path).codec
         codec, info = self.materials.config.container.codec, self.scene(output.ending).film.info
         return choose_coding(self._ad_sound(mix), container_for(output.path), info, codec).encoder
 
-    def _write_sound(self, output: OutputFile, mix: Mix) -> tuple[Made, FileSound]:
+    def _write_sound(self, output: OutputFile, mix: Mix) -> tuple[MadeFile, FileSound]:
         """Write a sound file, and measure it as players decode it."""
         is_alone = output.kind is Kind.AD
         blocks, layout = (mix.alone(), MONO) if is_alone else (mix.mixed(), mix.layout)
@@ -124,7 +124,7 @@ class FileMaker:
                 true_peak=mix.true_peak,
             )
         loudness, course = measure_file(output.path)
-        return Made(output), mix.file_sound(loudness, None if is_alone else course)
+        return MadeFile(output), mix.file_sound(loudness, None if is_alone else course)
 
     def mix(self, ending: str) -> Mix:
         """The mix for a file of this ending; prepared once, and once for each copy where the film pauses."""
@@ -170,7 +170,7 @@ class FileMaker:
             )
         return self._scenes[ending]
 
-    def _write_film(self, output: OutputFile, mix: Mix | None) -> tuple[Made, FileSound | None]:
+    def _write_film(self, output: OutputFile, mix: Mix | None) -> tuple[MadeFile, FileSound | None]:
         """Write a film, read it back, and measure its AD track; ``mix`` None: a text track alone."""
         config = self.materials.config
         scene = self.scene(output.ending)
@@ -191,13 +191,13 @@ class FileMaker:
         )
         meter = DecodedMeter()
         findings = check_film(output.path, scene.film, written, meter)
-        made = Made(output, findings, tuple(written.warnings))
+        made_file = MadeFile(output, findings, tuple(written.warnings))
         measured = meter.result()
         if mix is None or measured is None:
-            return made, None
+            return made_file, None
         loudness, course = measured
         is_alone = config.container.sound == "alone"
-        return made, mix.file_sound(loudness, None if is_alone else course)
+        return made_file, mix.file_sound(loudness, None if is_alone else course)
 
     def _ad_sound(self, mix: Mix) -> AdSound:
         """The sound of a film's AD track, by ``container.sound``."""
@@ -267,7 +267,7 @@ class RenderRecord:
         self._earlier_voice = earlier.get("voice")
         sound = earlier.get("sound")
         is_same_mix = isinstance(sound, dict) and sound.get("key") == self._mix_key and materials.voice
-        self.sound: Sound | None = Sound.of(sound) if is_same_mix and sound else None
+        self.sound: SoundSummary | None = SoundSummary.from_row(sound) if is_same_mix and sound else None
         """How the mix came out, now or in an earlier render of the very same mix; None: not known."""
 
     def has(self, output: OutputFile) -> bool:
@@ -275,9 +275,9 @@ class RenderRecord:
         row = self._rows.get(str(output.path.absolute()))
         return row is not None and row["key"] == self._key(output) and row["state"] == _state(output.path)
 
-    def add(self, made: Made) -> None:
+    def add(self, made_file: MadeFile) -> None:
         """Write down a file that was made."""
-        output = made.wanted
+        output = made_file.output
         path = output.path.absolute()
         folder = self._materials.folder.path.absolute()
         self._fresh.add(str(path))
@@ -288,10 +288,10 @@ class RenderRecord:
             "kind": output.kind.value,
             "key": self._key(output),
             "state": _state(output.path),
-            "findings": [finding_row(finding) for finding in made.findings],
-            "warnings": list(made.warnings),
-            "sound": made.sound,
-            "told": list(made.told),
+            "findings": [finding_row(finding) for finding in made_file.findings],
+            "warnings": list(made_file.warnings),
+            "sound": made_file.sound,
+            "told": list(made_file.lines),
         }
         self._write({})
 
@@ -324,43 +324,45 @@ class RenderRecord:
         sound = self.sound
         if sound is not None:
             # With the figures of the first file that has the mix.
-            mix_sounds = [made.sound for made in made_files if made.sound and made.sound["mix"]]
+            mix_sounds = [
+                made_file.sound for made_file in made_files if made_file.sound and made_file.sound["mix"]
+            ]
             measured = mix_sounds[0] if mix_sounds else {"loudness": None, "reached": None}
             measures = {**sound.measures, "mix": measured["loudness"], "reached": measured["reached"]}
             sound = replace(sound, measures=measures)
             findings += sound.findings
-        for made in made_files:
-            findings += made.findings
-            warnings += made.warnings
+        for made_file in made_files:
+            findings += made_file.findings
+            warnings += made_file.warnings
         findings += blocking_findings(materials.track, materials.fitting.unspoken, "is not heard")
         result = Rendered(
             track=materials.track,
             voice=voice or None,
             made=tuple(made_files),
-            anew=materials.takes_spoken,
-            kept=materials.takes_kept,
+            takes_spoken=materials.takes_spoken,
+            takes_kept=materials.takes_kept,
             sound=sound,
             pauses=materials.fitting.pauses,
             findings=tuple(findings),
             # Each once: several files may warn of the same.
             warnings=tuple(dict.fromkeys(warnings)),
             files=tuple(side_files),
-            brought=dict(materials.edited_lines),
+            edited_lines=dict(materials.edited_lines),
             failures=failures,
         )
         self._write(result.as_json())
         return result
 
-    def _made(self, output: OutputFile) -> Made:
+    def _made(self, output: OutputFile) -> MadeFile:
         """What the record says of a file."""
         path = str(output.path.absolute())
         row = self._rows[path]
-        return Made(
-            wanted=output,
+        return MadeFile(
+            output=output,
             findings=tuple(map(finding_of, row["findings"])),
             warnings=tuple(row["warnings"]),
             sound=row["sound"],
-            told=tuple(row["told"]),
+            lines=tuple(row["told"]),
             fresh=path in self._fresh,
         )
 

@@ -36,19 +36,19 @@ from shotad.script.cue import timecode
 from shotad.sound.kinds import Spoken, Take
 from shotad.sound.layouts import remixed
 from shotad.sound.levels import (
-    FOLLOW,
+    FOLLOW_SECONDS,
     PEAK_SLACK,
     PROFILES,
     MeasuredSound,
+    compared_loudness,
     depth_for,
     envelope,
-    limit_of,
-    reached,
-    summed,
-    target_of,
+    loudness_target,
+    peak_limit,
+    summed_curve,
 )
 from shotad.sound.loudness import (
-    SILENT,
+    ABSOLUTE_GATE,
     Levels,
     Limiter,
     Loudness,
@@ -57,7 +57,7 @@ from shotad.sound.loudness import (
     gated,
     limited,
 )
-from shotad.sound.outputs import Sound
+from shotad.sound.outputs import SoundSummary
 from shotad.sound.programme import RATE, Gains, Programme, channel_names, programme_of, voice_gains
 
 
@@ -83,19 +83,19 @@ def prepare_mix(
         film_sound = MeasuredSound(*meter.measure(counted(programme.blocks(), task)))
     recipe = place_lines(programme, film_sound, spoken, speech, settings)
     dialogue = (*speech, *(take.line.interval for take in recipe.takes))
-    limit = limit_of(film_sound, settings)
-    target, of_dialogue = target_of(PROFILES[settings.profile], dialogue, duration)
+    limit = peak_limit(film_sound, settings)
+    target, of_dialogue = loudness_target(PROFILES[settings.profile], dialogue, duration)
     voice_loudness, voice_course = Meter("mono", RATE).measure(recipe.alone())
     if target is not None:
         # First estimated from the loudness of programme and voice, then corrected by that of the mix: the
         # limiter makes it softer, by how much only the limited mix says.
-        expected_course = summed(film_sound.course, recipe.gains, voice_course)
-        expected = reached(expected_course, dialogue, of_dialogue)
+        expected_course = summed_curve(film_sound.curve, recipe.gains, voice_course)
+        expected = compared_loudness(expected_course, dialogue, of_dialogue)
         recipe = replace(recipe, make_up=_gain(target, expected))
         trial = limited(recipe.mixed(), Limiter(limit))
         with progress_task(progress, "Measuring the mix", duration, "s") as task:
             _, trial_course = Meter(programme.layout, RATE).measure(counted(trial, task))
-        correction = _gain(target, reached(trial_course, dialogue, of_dialogue))
+        correction = _gain(target, compared_loudness(trial_course, dialogue, of_dialogue))
         recipe = replace(recipe, make_up=recipe.make_up + correction)
     line_levels: list[LineLevel] = []
     for take in recipe.takes:
@@ -239,7 +239,7 @@ class Mix:
         """What was measured of a finished file; ``course`` None: the description alone, without a target."""
         if course is None:
             return FileSound(loudness, False, None)
-        return FileSound(loudness, True, reached(course, self.dialogue, self.report.of_dialogue))
+        return FileSound(loudness, True, compared_loudness(course, self.dialogue, self.report.of_dialogue))
 
     @property
     def layout(self) -> str:
@@ -413,7 +413,7 @@ class FileSound:
     reached: float | None
 
 
-def mix_result(report: MixReport) -> Sound:
+def mix_result(report: MixReport) -> SoundSummary:
     """How a mix came out: a plain line, all figures as JSON holds them, and findings by rule A3."""
     over_film: list[float] = []
     findings: list[Finding] = []
@@ -432,7 +432,7 @@ def mix_result(report: MixReport) -> Sound:
         sentences = (f"The voice is {difference} LU louder than the film around it.",)
     # By way of JSON, so that tuples are lists, as in a record that was read back.
     measures = json.loads(json.dumps(asdict(report)))
-    return Sound(sentences, measures, tuple(findings))
+    return SoundSummary(sentences, measures, tuple(findings))
 
 
 def loudness_sentence(report: MixReport, sound: FileSound, name: str) -> str:
@@ -494,7 +494,7 @@ EXCERPT_LEAD = 1.0
 EXCERPT_TAIL = 0.1
 """Seconds that are mixed after an excerpt: a limiter looks ahead by 0.05."""
 
-NEARBY = FOLLOW + 1.0
+NEARBY = FOLLOW_SECONDS + 1.0
 """Seconds before and after a line that are measured while the whole is not known."""
 
 SAMPLE_COUNT, SAMPLE_SECONDS = 8, 5.0
@@ -546,7 +546,7 @@ def estimate_loudness(programme: Programme) -> Loudness:
         integrated=gated(momentary),
         range=0.0,
         true_peak=max(peaks, default=None),
-        momentary=highest if highest > SILENT else None,
+        momentary=highest if highest > ABSOLUTE_GATE else None,
         short_term=None,
     )
 
@@ -565,10 +565,10 @@ def estimated_make_up(
     """
     profile = PROFILES[settings.profile]
     dialogue = (*speech, *lines)
-    target, of_dialogue = target_of(profile, dialogue, duration)
+    target, of_dialogue = loudness_target(profile, dialogue, duration)
     if target is None:
         return 0.0
-    course = film_sound.course
+    course = film_sound.curve
     if film_sound.start or course.middles.size * 0.1 < duration - 1:
         # Only a part was measured. How much of the whole are lines is not known from it.
         return _gain(target, film_sound.loudness.integrated)
@@ -580,8 +580,8 @@ def estimated_make_up(
         depths.append(depth_for(level, film_sound.level_during(line), settings))
         voice[course.within(line.start, line.end)] = level + PAUSES_IN_LINES
     gains = envelope(ordered, speech, depths)
-    mix_course = summed(course, gains, LoudnessCurve(voice))
-    return _gain(target, reached(mix_course, dialogue, of_dialogue))
+    mix_course = summed_curve(course, gains, LoudnessCurve(voice))
+    return _gain(target, compared_loudness(mix_course, dialogue, of_dialogue))
 
 
 Part = Literal["mix", "voice", "programme"]

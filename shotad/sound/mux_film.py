@@ -54,22 +54,22 @@ from shotad.sound.containers import (
     MKV,
     MOV,
     Container,
-    Kept,
+    KeptTrack,
+    ad_track_tags,
     add_track,
     codec_of,
     container_for,
     film_tags,
     first_endings,
-    own_tags,
     plan_tracks,
     same_language,
-    told_of,
     track_language,
+    track_metadata,
     track_name,
     track_tags,
     track_title,
 )
-from shotad.sound.files import being_written
+from shotad.sound.files import written_by_ffmpeg
 from shotad.sound.player_marks import TrackBoxes, mark_programme, mark_tracks
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def write_film(
         container = assembly.container
         options = {**dict(container.options), "fflags": "+bitexact"}
         hint = "Convert the film to a usual codec first." if container is MKV else "Try .mkv instead."
-        with being_written(target, hint) as part:
+        with written_by_ffmpeg(target, hint) as part:
             place = f"file:{part.absolute()}"
             with av.open(place, "w", format=container.muxer, container_options=options) as output:
                 assembly.write(output, metadata, progress or NoProgress())
@@ -132,32 +132,32 @@ def existing_description(
     from av.stream import Disposition
 
     # The film's tracks of AD of the kinds that are made again.
-    found: list[Any] = []
+    ad_streams: list[Any] = []
     if sound is not None:
         for track in info.audio:
             stream = source.streams.audio[track.number]
             if (track.descriptive or _made_here(stream)) and track != info.default_audio:
-                found.append(stream)
+                ad_streams.append(stream)
     if text is not None:
         texts = source.streams.subtitles
-        found += [s for s in texts if s.disposition & Disposition.descriptions or _made_here(s)]
+        ad_streams += [s for s in texts if s.disposition & Disposition.descriptions or _made_here(s)]
     replaced, warnings = [], []
-    for stream in found:
-        own, said = _made_here(stream), told_of(stream).get("language", "")
+    for stream in ad_streams:
+        is_own, stream_language = _made_here(stream), track_metadata(stream).get("language", "")
         name = f"{track_name(stream)} of the film is audio description already"
-        where = " (made with shotad)" if own else ""
-        matches = said in ("", "und") or same_language(said, language)
-        if matches and (settings.existing == "replace" or (settings.existing == "auto" and own)):
+        origin = " (made with shotad)" if is_own else ""
+        matches = stream_language in ("", "und") or same_language(stream_language, language)
+        if matches and (settings.existing == "replace" or (settings.existing == "auto" and is_own)):
             replaced.append(stream.index)
-            warnings.append(f"{name}{where}: the new one takes its place.")
+            warnings.append(f"{name}{origin}: the new one takes its place.")
         else:
             hint = " (container.existing: replace leaves it out)" if matches else ""
-            warnings.append(f"{name}{where}: it stays beside the new one{hint}.")
+            warnings.append(f"{name}{origin}: it stays beside the new one{hint}.")
     return tuple(replaced), tuple(warnings)
 
 
 def _made_here(stream: Any) -> bool:
-    return told_of(stream).get("comment") == MADE_HERE
+    return track_metadata(stream).get("comment") == MADE_HERE
 
 
 class Assembly:
@@ -197,7 +197,7 @@ class Assembly:
                 f"{container.name} holds no text track of descriptions.",
                 f"Write {first_endings(other for other in CONTAINERS if other.text)} instead.",
             )
-        self.ways: dict[int, Way] = {}
+        self.ways: dict[int, TrackCopier] = {}
         """Of the film's tracks, by their numbers there."""
         self._own: list[Iterator[Packet[Any]]] = []
         self._boxes: dict[int, TrackBoxes] = {}
@@ -232,7 +232,7 @@ class Assembly:
             output.set_chapters(chapters)
         output.start_encoding()
         with progress_task(progress, f"Writing {container.name}", info.duration, "s") as task:
-            write_woven(output, [self._film_packets(), *self._own], info.duration, task)
+            write_interleaved(output, [self._film_packets(), *self._own], info.duration, task)
 
     def finish(self, path: Path) -> None:
         """What is left to do once the file is closed."""
@@ -261,7 +261,7 @@ class Assembly:
             for packet in packets:
                 way = self.ways[packet.stream.index]
                 is_empty = packet.pts is None and packet.dts is None and not packet.size
-                if is_empty or unheard(packet, self._info.start, way.hidden):
+                if is_empty or is_before_start(packet, self._info.start, way.hidden):
                     continue
                 for ready in way.clock.take(packet):
                     yield from way.send(ready)
@@ -271,7 +271,7 @@ class Assembly:
             for ready in way.clock.rest():
                 yield from way.send(ready)
 
-    def _add_copied(self, kept: Kept, defaults: Mapping[int, bool]) -> None:
+    def _add_copied(self, kept: KeptTrack, defaults: Mapping[int, bool]) -> None:
         from av.stream import Disposition
 
         source = kept.stream
@@ -292,14 +292,14 @@ class Assembly:
             self._reserve(stream, shown=shown)
         start = Fraction(0) if source.type == "video" and is_cover(source) else self._info.start
         rate = as_fraction(getattr(source, "average_rate", None))
-        clock = Clock(start, as_fraction(source.time_base) or MICROSECOND, rate)
+        clock = PacketClock(start, as_fraction(source.time_base) or MICROSECOND, rate)
         extra = source.codec_context.extradata if source.codec_context is not None else None
-        self.ways[source.index] = Way(
+        self.ways[source.index] = TrackCopier(
             stream,
             clock,
             Payload(kept.codec, extra),
             converter,
-            hides(source, self.container),
+            hides_beginning(source, self.container),
         )
 
     def _reserve(
@@ -307,7 +307,7 @@ class Assembly:
     ) -> None:
         """Remember what a track says of itself in boxes, and make room for it. Covers have no ``trak``."""
         if self.container.boxes:
-            tags = told_of(stream)
+            tags = track_metadata(stream)
             title = tags.get("title", "")
             boxes = TrackBoxes(
                 title, describes, role, shown, tags.get("language", ""), tags.get("comment", "")
@@ -330,7 +330,7 @@ class Assembly:
             stream.disposition = stream.disposition | Disposition.dependent
         if described:
             stream.disposition = stream.disposition | Disposition.default
-        stream.metadata.update(own_tags(self.language, track_title(self.language), container))
+        stream.metadata.update(ad_track_tags(self.language, track_title(self.language), container))
         self._reserve(stream, describes=True, role=container is MOV)
         seconds = self._info.duration
         self._own.append(sound_packets(stream, sound, coding, seconds, container.hides))
@@ -349,7 +349,7 @@ class Assembly:
         stream = add_text(self._output, container.text)
         stream.disposition = Disposition.descriptions
         title = track_title(self.language, is_text=True)
-        stream.metadata.update(own_tags(self.language, title, container))
+        stream.metadata.update(ad_track_tags(self.language, title, container))
         self._reserve(stream, role=container is MOV, shown=False)
         self._own.append(text_packets(stream, text, container.text))
         if not container.flagged_text:
@@ -363,20 +363,20 @@ def attach_cover(output: Any, media: Media, source: Any) -> None:
         picture = next((bytes(packet) for packet in packets if packet.size), None)
     if picture is not None:
         mime, ending = ("image/png", "png") if codec_of(source) == "png" else ("image/jpeg", "jpg")
-        told = told_of(source)
-        name = told.get("filename", f"cover.{ending}")
-        output.add_attachment(name, told.get("mimetype", mime), picture)
+        metadata = track_metadata(source)
+        name = metadata.get("filename", f"cover.{ending}")
+        output.add_attachment(name, metadata.get("mimetype", mime), picture)
 
 
 MICROSECOND = Fraction(1, 1_000_000)
 
 
 @dataclass(slots=True, eq=False)
-class Way:
+class TrackCopier:
     """The way of one of the film's tracks into the described film."""
 
     stream: Any
-    clock: Clock
+    clock: PacketClock
     payload: Payload
     converter: Converter | None
     hidden: bool
@@ -386,7 +386,7 @@ class Way:
         if self.converter is not None:
             yield from self.converter.convert(packet)
             return
-        if is_pause(self.payload.codec, memoryview(packet)):
+        if is_blank_subtitle(self.payload.codec, memoryview(packet)):
             return
         self.payload.add(memoryview(packet))
         if packet.pts is not None and packet.time_base:
@@ -397,29 +397,31 @@ class Way:
         yield packet
 
 
-def write_woven(output: Any, tracks: Iterable[Iterator[Packet[Any]]], duration: float, task: Task) -> None:
+def write_interleaved(
+    output: Any, tracks: Iterable[Iterator[Packet[Any]]], duration: float, task: Task
+) -> None:
     """Write the packets of several tracks in the order of their time, each taken when it is wanted; at one
     moment those of the first track go first. ``task`` counts the seconds up to ``duration``."""
     done = 0.0
-    for packet in heapq.merge(*tracks, key=second_of):
-        moment = second_of(packet)
+    for packet in heapq.merge(*tracks, key=packet_second):
+        moment = packet_second(packet)
         output.mux(packet)
         if done < moment <= duration:
             task.advance(moment - done)
             done = moment
 
 
-def second_of(packet: Packet[Any]) -> float:
+def packet_second(packet: Packet[Any]) -> float:
     moment = packet.dts if packet.dts is not None else packet.pts
     base = packet.time_base or MICROSECOND
     return (moment or 0) * base.numerator / base.denominator
 
 
-LONGEST = 64
+MAX_HELD = 64
 """Packets that are held at most until one says when it is decoded: four times as far as coders reorder."""
 
 
-class Clock:
+class PacketClock:
     """Puts one track's packets on film time, which is the container's less its ``start`` (exact seconds).
 
     Where packets do not say when to decode them (Matroska does not), that is worked out from those
@@ -438,7 +440,7 @@ class Clock:
             packet.pts -= self._shift
         if packet.dts is not None:
             packet.dts -= self._shift
-        if self._last is None and packet.dts is None and len(self._held) < LONGEST:
+        if self._last is None and packet.dts is None and len(self._held) < MAX_HELD:
             self._held.append(packet)
             return
         yield from self._released(packet.dts)
@@ -447,20 +449,22 @@ class Clock:
     def rest(self) -> Iterator[Packet[Any]]:
         yield from self._released(None)
 
-    def _released(self, known: int | None) -> Iterator[Packet[Any]]:
+    def _released(self, decode_time: int | None) -> Iterator[Packet[Any]]:
         """Held packets, decoded just before ``known``; where that is None, as late as their display lets."""
         held = list(self._held)
         self._held.clear()
         times: list[int | None] = [None] * len(held)
         shown = [packet.pts for packet in held if packet.pts is not None]
-        if known is not None:
+        if decode_time is not None:
             for number in reversed(range(len(held))):
-                known -= held[number].duration or self._step
-                times[number] = known
+                decode_time -= held[number].duration or self._step
+                times[number] = decode_time
         elif len(shown) == len(held):
             ordered = sorted(shown)
-            early = max((due - at for due, at in zip(ordered, shown, strict=True)), default=0)
-            times = [due - early for due in ordered]
+            earliest = max(
+                (decoded - displayed for decoded, displayed in zip(ordered, shown, strict=True)), default=0
+            )
+            times = [decoded - earliest for decoded in ordered]
         for packet, moment in zip(held, times, strict=True):
             packet.dts = moment
             yield self._mended(packet)
@@ -480,7 +484,7 @@ class Clock:
         return packet
 
 
-def unheard(packet: Packet[Any], start: Fraction, hidden: bool) -> bool:
+def is_before_start(packet: Packet[Any], start: Fraction, hidden: bool) -> bool:
     """Whether a packet is one of sound that ends before the film starts and could only be heard by mistake.
 
     MP4 and MOV hide what coders need before the first sample, and what was cut away, by a list of edits.
@@ -493,23 +497,23 @@ def unheard(packet: Packet[Any], start: Fraction, hidden: bool) -> bool:
     return end * base.numerator * start.denominator <= start.numerator * base.denominator
 
 
-def hides(stream: Any, container: Container) -> bool:
+def hides_beginning(stream: Any, container: Container) -> bool:
     """Whether a container can say of a copied track of sound that its beginning is not to be heard.
 
     Matroska can for as many samples as the coder needs, which the libraries know where the film says it.
     """
-    known = stream.codec_context is not None and stream.codec_context.delay > 0
-    return container.boxes or (container.hides and known)
+    has_delay = stream.codec_context is not None and stream.codec_context.delay > 0
+    return container.boxes or (container.hides and has_delay)
 
 
-_KINDS: dict[str, Callable[[int], int]] = {
+_UNIT_TYPES: dict[str, Callable[[int], int]] = {
     "h264": lambda head: head & 0x1F,
     "hevc": lambda head: head >> 1 & 0x3F,
 }
-_LEFT_OUT = {"h264": frozenset({7, 8, 9, 12}), "hevc": frozenset({32, 33, 34, 35, 38})}
+_SKIPPED_UNIT_TYPES = {"h264": frozenset({7, 8, 9, 12}), "hevc": frozenset({32, 33, 34, 35, 38})}
 """Parameter sets, access unit delimiters and filler: types of NAL units (ITU-T H.264, H.265: tables 7-1)."""
 
-_START = b"\x00\x00\x01"
+_START_CODE = b"\x00\x00\x01"
 
 
 class Payload:
@@ -522,17 +526,17 @@ class Payload:
         self._sum = hashlib.blake2b(digest_size=16)
         # Bytes that a unit's length has by ``avcC`` or ``hvcC``; 0 where start codes are used.
         self._lengths, at = 0, 4 if codec == "h264" else 21
-        if codec in _KINDS and extra is not None and extra[:1] == b"\x01" and len(extra) > at:
+        if codec in _UNIT_TYPES and extra is not None and extra[:1] == b"\x01" and len(extra) > at:
             self._lengths = (extra[at] & 3) + 1
         self._whole = not codec.startswith("pcm_")
 
     def add(self, data: bytes | memoryview) -> None:
         """One more packet. The empty ones that MP4 has between subtitles are none, nor are those of PCM,
         which are cut again by each container."""
-        if is_pause(self.codec, data):
+        if is_blank_subtitle(self.codec, data):
             return
         self.packets += 1 if self._whole else 0
-        if self.codec in _KINDS:
+        if self.codec in _UNIT_TYPES:
             for unit in self._units(bytes(data)):
                 self._sum.update(unit)
             return
@@ -550,23 +554,23 @@ class Payload:
         return self._sum.hexdigest()
 
     def _units(self, data: bytes) -> Iterator[bytes]:
-        units, at = data.split(_START)[1:], 0
+        units, at = data.split(_START_CODE)[1:], 0
         if self._lengths:
             units.clear()
             while at + self._lengths < len(data):
                 first = at + self._lengths
                 at = first + int.from_bytes(data[at:first])
                 units.append(data[first:at])
-        kind, out = _KINDS[self.codec], _LEFT_OUT[self.codec]
+        kind, skipped = _UNIT_TYPES[self.codec], _SKIPPED_UNIT_TYPES[self.codec]
         # Bytes after a unit that are all zero belong to no unit; start codes may follow them.
-        for unit in (one.rstrip(b"\x00") for one in units):
+        for unit in (part.rstrip(b"\x00") for part in units):
             # The coder's remark on itself, which x265 puts into the header too; from there it comes again
             # with each key frame in MPEG-TS. (Prefix SEI, user data unregistered: H.265, annex D.)
             is_remark = self.codec == "hevc" and len(unit) > 2 and unit[0] >> 1 == 39 and unit[2] == 5
-            if unit and kind(unit[0]) not in out and not is_remark:
+            if unit and kind(unit[0]) not in skipped and not is_remark:
                 yield unit
 
 
-def is_pause(codec: str, data: bytes | memoryview) -> bool:
+def is_blank_subtitle(codec: str, data: bytes | memoryview) -> bool:
     """Whether a packet says that no subtitle is shown, as there must be one in MP4 between two subtitles."""
     return codec == "mov_text" and bytes(data[:2]) in (b"", b"\0\0")

@@ -159,41 +159,41 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class MadeFile:
     """One file, made now (``fresh``) or kept as an earlier render made it of the very same parts.
 
     ``findings`` are what is wrong with it, ``warnings`` what the user should know of it. ``sound`` are the
-    figures of its decoded sound (None: there is no voice in it, or it cannot be read back), ``told`` the same
-    in plain lines.
+    figures of its decoded sound (None: there is no voice in it, or it cannot be read back), ``lines`` the
+    same in plain sentences.
     """
 
-    wanted: OutputFile
+    output: OutputFile
     findings: tuple[Finding, ...] = ()
     warnings: tuple[str, ...] = ()
     sound: Mapping[str, Any] | None = None
-    told: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
     fresh: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Sound:
+class SoundSummary:
     """How the mix came out: plain lines, all measures by name, and findings by rule A3."""
 
-    told: tuple[str, ...]
+    lines: tuple[str, ...]
     measures: Mapping[str, Any] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
 
     def as_json(self) -> Json:
         return {
-            "told": list(self.told),
+            "told": list(self.lines),
             "measures": dict(self.measures),
             "findings": [finding_row(finding) for finding in self.findings],
         }
 
     @staticmethod
-    def of(row: Mapping[str, Any]) -> Sound:
+    def from_row(row: Mapping[str, Any]) -> SoundSummary:
         """What `as_json` returned, read back."""
-        return Sound(tuple(row["told"]), row["measures"], tuple(map(finding_of, row["findings"])))
+        return SoundSummary(tuple(row["told"]), row["measures"], tuple(map(finding_of, row["findings"])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,29 +203,29 @@ class Rendered:
     Attributes:
         track: The track, with how each line was spoken (`Cue.spoken`).
         voice: Name of the voice. None: nothing was spoken.
-        made: The files, each with its path in ``wanted.path``.
-        anew: Number of lines that were spoken now.
-        kept: Number of lines that an earlier render had spoken.
+        made: The files, each with its path in ``output.path``.
+        takes_spoken: Number of lines that were spoken now.
+        takes_kept: Number of lines that an earlier render had spoken.
         sound: Measures of the mix, such as its loudness. None: there is no mix.
         pauses: Pauses of the film (extended AD): where and how long, in seconds.
         findings: Broken rules that must hold, such as loudness off its target.
         warnings: Remarks in words.
         files: Side files, such as scripts and lists of pauses.
-        brought: Number of lines that people changed in scripts beside the track, by file.
+        edited_lines: Number of lines that people changed in scripts beside the track, by file.
         failures: Files that could not be made, with the reason.
     """
 
     track: Track
     voice: str | None
-    made: tuple[Made, ...]
-    anew: int = 0
-    kept: int = 0
-    sound: Sound | None = None
+    made: tuple[MadeFile, ...]
+    takes_spoken: int = 0
+    takes_kept: int = 0
+    sound: SoundSummary | None = None
     pauses: tuple[Pause, ...] = ()
     findings: tuple[Finding, ...] = ()
     warnings: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()
-    brought: Mapping[str, int] = field(default_factory=dict)
+    edited_lines: Mapping[str, int] = field(default_factory=dict)
     failures: Mapping[OutputFile, str] = field(default_factory=dict)
 
     @property
@@ -273,8 +273,8 @@ class Rendered:
                 "faster": len(self.faster),
                 "moved": len(self.moved),
                 "not_heard": len(self.unspoken),
-                "takes_spoken_now": self.anew,
-                "takes_kept": self.kept,
+                "takes_spoken_now": self.takes_spoken,
+                "takes_kept": self.takes_kept,
             },
             "lines": [_row(cue) for cue in self.track.heard if cue.spoken is not None],
             "sound": None if self.sound is None else self.sound.as_json(),
@@ -284,15 +284,15 @@ class Rendered:
             ],
             "findings": [finding_row(finding) for finding in self.findings],
             "warnings": list(self.warnings),
-            "brought": dict(self.brought),
+            "brought": dict(self.edited_lines),
             "made": [
                 {
-                    "kind": made.wanted.kind.value,
-                    "path": str(made.wanted.path),
-                    "fresh": made.fresh,
-                    "sound": made.sound,
+                    "kind": made_file.output.kind.value,
+                    "path": str(made_file.output.path),
+                    "fresh": made_file.fresh,
+                    "sound": made_file.sound,
                 }
-                for made in self.made
+                for made_file in self.made
             ],
             "failures": [
                 {"kind": wanted.kind.value, "path": str(wanted.path), "reason": reason}
@@ -305,7 +305,7 @@ class Rendered:
 def summary(rendered: Rendered) -> str:
     """The result as plain lines for a describer."""
     lines: list[str] = []
-    for script, count in rendered.brought.items():
+    for script, count in rendered.edited_lines.items():
         if count:
             lines.append(f"Taken over from {script}: {plural(count, 'line')}.")
     if rendered.voice is not None:
@@ -317,9 +317,9 @@ def summary(rendered: Rendered) -> str:
     lines += [f"Note: {warning}" for warning in rendered.warnings]
     lines += _first_rows([f"{finding}" for finding in rendered.findings], "render.json", indent="")
     lines.append("Made:")
-    for made in rendered.made:
-        state = "" if made.fresh else " (unchanged)"
-        lines.append(f"  {made.wanted.path}: {MEANINGS[made.wanted.kind]}{state}")
+    for made_file in rendered.made:
+        state = "" if made_file.fresh else " (unchanged)"
+        lines.append(f"  {made_file.output.path}: {MEANINGS[made_file.output.kind]}{state}")
     lines += [f"  {path}" for path in rendered.files]
     lines += [f"Not made: {output.path}: {reason}" for output, reason in rendered.failures.items()]
     return "\n".join(lines)
@@ -329,7 +329,8 @@ def _voice_lines(rendered: Rendered, voice: str) -> list[str]:
     """The part of a summary on lines, takes and loudness."""
     lines: list[str] = []
     counts = f"Lines: {len(rendered.spoken)} of {len(rendered.track.heard)} spoken by {voice}"
-    lines.append(f"{counts}; {plural(rendered.anew, 'take')} spoken now, {rendered.kept} kept from before.")
+    takes = f"{plural(rendered.takes_spoken, 'take')} spoken now, {rendered.takes_kept} kept from before"
+    lines.append(f"{counts}; {takes}.")
     unheard: list[tuple[Cue, str]] = []
     for cue in rendered.unspoken:
         steps = _steps(cue)
@@ -356,10 +357,10 @@ def _voice_lines(rendered: Rendered, voice: str) -> list[str]:
     if rendered.moved:
         furthest = max(_shift(cue) for cue in rendered.moved)
         lines.append(f"Moved to fit: {plural(len(rendered.moved), 'line')}, by {furthest:.1f} s at most.")
-    for made in rendered.made:
-        lines += made.told
+    for made_file in rendered.made:
+        lines += made_file.lines
     if rendered.sound:
-        lines += rendered.sound.told
+        lines += rendered.sound.lines
     return lines
 
 

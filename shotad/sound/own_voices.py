@@ -27,14 +27,14 @@ import numpy.typing as npt
 from shotad.core.config.sound import VoiceSettings
 from shotad.core.errors import VoiceError
 from shotad.sound.voice_engines import (
-    ALL,
+    ANY_LANGUAGE,
     RawSound,
     Reading,
     Speaker,
     VoiceInfo,
-    speaks_one,
-    unknown,
-    who_speaks,
+    includes_language,
+    language_hint,
+    unknown_voice,
 )
 
 PACKAGE = "hibari-tts"
@@ -42,17 +42,17 @@ VERSION = "0.2.1"
 _MODEL = "5f70741d4e90"
 """Its model in that version, by which kept takes are found."""
 
-_WHICH = "heart"
+_VOICE = "heart"
 _LANGUAGES = ("en-US",)
-_SEED = 0
+_NOISE_SEED = 0
 """Of the noise in the voice; with it the same text is the same sound."""
 _PACE = 0.81
 """Its own setting at which it speaks 167 words a minute (60 lines of human AD, benchmarks/voices.py; 192 at
 1), understood as well as at 1 and as the same slowed by stretching. At 0.8 short sounds grow by a whole step
 of its clock: 152."""
-_RANGE = (0.5, 2.0)
+_PACE_RANGE = (0.5, 2.0)
 """Settings that its makers name."""
-_GET = 'pip install "shotad[voice]".'
+_INSTALL = 'pip install "shotad[voice]".'
 
 
 class HibariVoice(Speaker):
@@ -67,45 +67,47 @@ class HibariVoice(Speaker):
         version = installed_version()
         spec = importlib.util.find_spec("hibari") if version is not None else None
         if version is None or spec is None or spec.origin is None:
-            raise VoiceError(f"The voice hibari:{_WHICH} is not installed.", f"Install it: {_GET}")
+            raise VoiceError(f"The voice hibari:{_VOICE} is not installed.", f"Install it: {_INSTALL}")
         if version != VERSION:
-            what = f"{PACKAGE} {version} is installed; {VERSION} is known to work."
-            raise VoiceError(what, f"Install it: {_GET}")
-        self.name = f"hibari:{_WHICH}"
+            message = f"{PACKAGE} {version} is installed; {VERSION} is known to work."
+            raise VoiceError(message, f"Install it: {_INSTALL}")
+        self.name = f"hibari:{_VOICE}"
         self.identity = f"{self.name} {VERSION} {_MODEL} {_PACE}"
         self._lock = threading.Lock()
-        self._made = _loaded(Path(spec.origin).parent / "assets" / "hibari.onnx")
+        self._made = _load_model(Path(spec.origin).parent / "assets" / "hibari.onnx")
 
     @classmethod
     def known(cls) -> tuple[VoiceInfo, ...]:
         version = installed_version()
-        here = version == VERSION
-        other = "" if version is None else f"Version {version} is installed, {VERSION} is needed: "
-        note = "The embedded voice." if here else f"{other or 'The embedded voice: '}{_GET}"
-        return (VoiceInfo(f"hibari:{_WHICH}", "hibari", _LANGUAGES, "Apache-2.0", here, note),)
+        is_installed = version == VERSION
+        version_note = "" if version is None else f"Version {version} is installed, {VERSION} is needed: "
+        note = (
+            "The embedded voice." if is_installed else f"{version_note or 'The embedded voice: '}{_INSTALL}"
+        )
+        return (VoiceInfo(f"hibari:{_VOICE}", "hibari", _LANGUAGES, "Apache-2.0", is_installed, note),)
 
     @classmethod
     def named(cls, which: str, language: str, settings: VoiceSettings) -> HibariVoice:
         """The voice, under its name or none. Raises VoiceError for another."""
-        if which not in ("", _WHICH):
-            error = unknown("hibari voice", which, [_WHICH])
+        if which not in ("", _VOICE):
+            error = unknown_voice("hibari voice", which, [_VOICE])
             raise VoiceError(error.what, "Only hibari:heart is in the package; others would be fetched.")
-        if not speaks_one(_LANGUAGES, language):
-            what = f"The voice hibari:{_WHICH} speaks English, not {language!r}."
-            raise VoiceError(what, who_speaks(language))
+        if not includes_language(_LANGUAGES, language):
+            message = f"The voice hibari:{_VOICE} speaks English, not {language!r}."
+            raise VoiceError(message, language_hint(language))
         return cls()
 
     def _sound(self, text: str, speed: float) -> RawSound:
         """The text at ``speed``, at 24000 samples a second. Raises VoiceError."""
-        setting = min(max(speed * _PACE, _RANGE[0]), _RANGE[1])
+        setting = min(max(speed * _PACE, _PACE_RANGE[0]), _PACE_RANGE[1])
         # It reads [word](/sounds/) as an order how to say a word; a line means what stands there.
         plain = text.translate({ord("["): " ", ord("]"): " "})
         with self._lock:
             try:
-                samples = self._made(plain, speed=setting, seed=_SEED)
+                samples = self._made(plain, speed=setting, seed=_NOISE_SEED)
             except (RuntimeError, ValueError, KeyError, IndexError, TypeError) as error:
-                what = f"The voice {self.name} cannot say {text[:80]!r}: {error}."
-                raise VoiceError(what, "Write the line in other words.") from None
+                message = f"The voice {self.name} cannot say {text[:80]!r}: {error}."
+                raise VoiceError(message, "Write the line in other words.") from None
         return samples, int(self._made.sample_rate), setting / _PACE
 
 
@@ -118,14 +120,14 @@ def installed_version() -> str | None:
 
 
 @cache
-def _loaded(model: Path) -> Any:
+def _load_model(model: Path) -> Any:
     """The package's own object; with ``model`` given it looks for no file and fetches none."""
     try:
-        made = importlib.import_module("hibari").Hibari(voice=_WHICH, model=str(model), threads=1)
+        hibari = importlib.import_module("hibari").Hibari(voice=_VOICE, model=str(model), threads=1)
     except (ImportError, AttributeError, OSError, RuntimeError, ValueError, TypeError) as error:
-        what = f"The voice hibari:{_WHICH} cannot be loaded: {error}."
-        raise VoiceError(what, f"Install it again: {_GET}") from None
-    return made
+        message = f"The voice hibari:{_VOICE} cannot be loaded: {error}."
+        raise VoiceError(message, f"Install it again: {_INSTALL}") from None
+    return hibari
 
 
 RATE = 24000
@@ -133,7 +135,7 @@ _BAND = (200.0, 4000.0)
 """Hz."""
 _SYLLABLE = 0.2
 _WORD_GAP = 0.05
-_PAUSE = {".": 0.3, "!": 0.3, "?": 0.3, ",": 0.15, ";": 0.2, ":": 0.2, "…": 0.3}
+_PAUSE_AFTER = {".": 0.3, "!": 0.3, "?": 0.3, ",": 0.15, ";": 0.2, ":": 0.2, "…": 0.3}
 """Seconds, at speed 1: together 169 words of AD a minute in English."""
 _LOUDNESS = 0.1
 _VOWELS = re.compile(r"[aeiouyäöüåæøáàâéèêëíìîïóòôõúùûýœаеёиоуыэюяіїєαεηιουω]+", re.IGNORECASE)
@@ -156,7 +158,9 @@ class FakeVoice(Speaker):
     @classmethod
     def known(cls) -> tuple[VoiceInfo, ...]:
         """Itself; its other names need not be listed."""
-        return (VoiceInfo("fake", "fake", (ALL,), "Apache-2.0", True, "No words: for tests and trials."),)
+        return (
+            VoiceInfo("fake", "fake", (ANY_LANGUAGE,), "Apache-2.0", True, "No words: for tests and trials."),
+        )
 
     @classmethod
     def named(cls, which: str, language: str, settings: VoiceSettings) -> FakeVoice:
@@ -173,15 +177,15 @@ class FakeVoice(Speaker):
                 # About how many syllables it has; digits have one each.
                 count = max(1, len(_VOWELS.findall(word)) + sum(c.isdigit() for c in word))
                 parts += [swell] * count + [np.zeros(self._samples(_WORD_GAP / speed))]
-            parts.append(np.zeros(self._samples(_PAUSE.get(word[-1], 0.0) / speed)))
+            parts.append(np.zeros(self._samples(_PAUSE_AFTER.get(word[-1], 0.0) / speed)))
         gain = np.concatenate(parts)
         seed = int.from_bytes(hashlib.sha256(f"{self.name} {text}".encode()).digest()[:8], "big")
         spectrum = np.fft.rfft(np.random.default_rng(seed).standard_normal(gain.size))
         hertz = np.fft.rfftfreq(gain.size, 1 / self.rate)
         spectrum[(hertz < _BAND[0]) | (hertz > _BAND[1])] = 0
         noise = np.fft.irfft(spectrum, gain.size)
-        found: npt.NDArray[np.float64] = noise * (_LOUDNESS / max(float(noise.std()), 1e-9))
-        return found * gain, self.rate, speed
+        band_noise: npt.NDArray[np.float64] = noise * (_LOUDNESS / max(float(noise.std()), 1e-9))
+        return band_noise * gain, self.rate, speed
 
     def _samples(self, seconds: float) -> int:
         return round(seconds * self.rate)

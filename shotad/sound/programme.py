@@ -97,9 +97,9 @@ def silent_programme(duration: float) -> Programme:
 Gains = npt.NDArray[np.float32]
 """``float32[channels]``: factors of amplitude."""
 
-Where = Literal["auto", "centre", "front", "all"]
+VoiceChannels = Literal["auto", "centre", "front", "all"]
 
-_BY_NUMBER = {
+_LAYOUT_BY_COUNT = {
     1: "mono", 2: "stereo", 3: "3.0", 4: "4.0", 5: "5.0", 6: "5.1", 7: "6.1", 8: "7.1",
 }  # fmt: skip
 """What ffmpeg takes so many channels for where the file names none."""
@@ -107,7 +107,7 @@ _BY_NUMBER = {
 _SURROUND = ("BL", "BR", "SL", "SR", "BC")
 
 
-def layout_name(said: str, channels: int) -> str | None:
+def layout_name(stated: str, channels: int) -> str | None:
     """ffmpeg's name for the layout of a track that says to be ``said`` and has so many channels.
 
     ``5.1(side)`` stays; ``6 channels`` is ``5.1``. None: nothing that loudspeakers or encoders know.
@@ -115,18 +115,18 @@ def layout_name(said: str, channels: int) -> str | None:
     from av import AudioLayout
 
     try:
-        names = channel_names(said)
+        names = channel_names(stated)
         # Not binaural, ambisonic, twice the same and the like, to which nothing can be added.
         usual = {"FL", "FR", "FC", "LFE", "FLC", "FRC", *_SURROUND}
-        known = (
+        is_usual = (
             len(names) == channels
             and "NONE" not in names
             and set(names) <= usual
             and len(set(names)) == len(names)
         )
     except ValueError:
-        known = False
-    return AudioLayout(said).name if known else _BY_NUMBER.get(channels)
+        is_usual = False
+    return AudioLayout(stated).name if is_usual else _LAYOUT_BY_COUNT.get(channels)
 
 
 def channel_names(layout: str) -> tuple[str, ...]:
@@ -136,26 +136,26 @@ def channel_names(layout: str) -> tuple[str, ...]:
     return tuple(channel.name for channel in AudioLayout(layout).channels)
 
 
-def voice_gains(names: Sequence[str], where: Where) -> Gains:
+def voice_gains(names: Sequence[str], placement: VoiceChannels) -> Gains:
     """How loud the voice is in each channel, so that it is as loud in all together as in one.
 
     Power is shared by what the channels count in loudness: a surround channel 1.5 dB more than the others.
     ``(FL, FR) → (0.71, 0.71)``; with a centre, ``auto`` is that alone. Bass effects get nothing.
     """
-    full = [name for name in names if not name.startswith("LFE")]
-    taken: Sequence[str] = full
+    full_range = [name for name in names if not name.startswith("LFE")]
+    voiced: Sequence[str] = full_range
     if len(names) == 1:
-        taken = names
-    elif where not in ("all", "front") and "FC" in names:
-        taken = ["FC"]
-    elif where != "all":
-        taken = [name for name in full if name in ("FL", "FC", "FR")] or full
-    chosen = np.array([name in taken for name in names])
+        voiced = names
+    elif placement not in ("all", "front") and "FC" in names:
+        voiced = ["FC"]
+    elif placement != "all":
+        voiced = [name for name in full_range if name in ("FL", "FC", "FR")] or full_range
+    chosen = np.array([name in voiced for name in names])
     weights = np.where(np.isin(names, _SURROUND), 1.41, 1.0)
     return np.asarray(chosen / np.sqrt((weights * chosen).sum()), np.float32)
 
 
-def to_stereo(names: Sequence[str]) -> npt.NDArray[np.float32]:
+def stereo_matrix(names: Sequence[str]) -> npt.NDArray[np.float32]:
     """``float32[channels, 2]``: the downmix of ITU-R BS.775: centre and surrounds 3 dB lower, no bass
     effects."""
     half = float(np.sqrt(0.5))

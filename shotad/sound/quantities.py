@@ -1,8 +1,8 @@
-"""Times, money, units, ranges, years and other numbers as words, by num2words and the files in
+"""Times, money, units, ranges, years and other numbers in words, by num2words and the files in
 ``configs/saying``.
 
-What a voice reads by itself is left to it, and what no word is known for stays in digits, which every voice
-reads in some way.
+What a voice reads by itself is left to it. A number for which no word is known stays in digits, which every
+voice reads in some way.
 """
 
 from __future__ import annotations
@@ -27,139 +27,161 @@ _ENDLESS = re.compile(r"(?<!\d)\d{31,}(?!\d)")
 _ZEROS = re.compile(r"(?<![\w.,:/-])0\d+(?![\w,:/-]|\.\d)")
 
 
-def quantities_said(text: str, words: Words, language: str, reads: Reading) -> str:
-    """All quantities that the voice does not read by itself, in words.
+def spell_out_quantities(text: str, words: LanguageWords, language: str, reads: Reading) -> str:
+    """``text`` with the quantities in words that the voice does not read by itself (``reads``).
 
-    Of a language that has no words here all is left to the voice.
+    A text in a language that has no file of words is returned as it is.
+
+    >>> spell_out_quantities("At 3 pm she runs 10 km.", words_of("en"), "en", Reading.WORDS)
+    'At three p.m. she runs ten kilometres.'
     """
     if not words.signs:
         return text
-    english = plain_language(language) == "en"
     if reads is Reading.WORDS:
-        text = _money_said(_times_said(text, words, language), words)
+        text = _spell_out_money(_spell_out_times(text, words, language), words)
     if reads is not Reading.UNITS:
-        found = rf"(?<![\w.,])({_number(words)})([\s-]?)({any_of(words.units)})(?![\w²³/]|\.\w)"
+        pattern = (
+            rf"(?<![\w.,])({_number_pattern(words)})([\s-]?)({any_of_pattern(words.units)})(?![\w²³/]|\.\w)"
+        )
 
         def with_unit(match: re.Match[str]) -> str:
-            pair = words.units[key_of(match[3], words.units)]
-            return f"{match[1]} {pair[0]}" if match[2] == "-" else _counted(match[1], pair)
+            pair = words.units[matching_key(match[3], words.units)]
+            return f"{match[1]} {pair[0]}" if match[2] == "-" else _with_noun(match[1], pair)
 
-        text = re.sub(found, with_unit, text)
+        text = re.sub(pattern, with_unit, text)
     # Numbers that are names: ``007``, telephone numbers.
     text = _PHONE.sub(lambda m: " ".join(digits(part, language) or part for part in m[0].split("-")), text)
     text = _ZEROS.sub(lambda m: digits(m[0], language) or " ".join(m[0]), text)
     # No voice has a word for such a number, and some fail.
     text = _ENDLESS.sub(lambda m: digits(m[0], language) or " ".join(m[0]), text)
-    number = _number(words)
-    found = rf"(?<![\w.,-])({number})\s?[–-]\s?({number})(?![\w–-]|[.,]\d)"
-    text = re.sub(found, lambda m: f"{m[1]} {words.range} {m[2]}", text)
+    number = _number_pattern(words)
+    pattern = rf"(?<![\w.,-])({number})\s?[–-]\s?({number})(?![\w–-]|[.,]\d)"
+    text = re.sub(pattern, lambda m: f"{m[1]} {words.range} {m[2]}", text)
     if reads is not Reading.WORDS:
         return text
-    if english:
-        text = _english_said(text, words)
+    if plain_language(language) == "en":
+        text = _spell_out_english(text, words)
     text = _YEAR.sub(lambda m: year(int(m[1]), language) or m[0], text)
-    return _numbers_said(text, words, language)
+    return _spell_out_numbers(text, words, language)
 
 
-def _times_said(text: str, words: Words, language: str) -> str:
+def _spell_out_times(text: str, words: LanguageWords, language: str) -> str:
+    """``at 15:30 → at fifteen thirty``; ``am`` and ``pm`` become ``a.m.`` and ``p.m.``."""
     rule = words.times
-    hours, noon = r"(?<![\w.:,])([01]?\d|2[0-4])", r"(?:\s?([AaPp])\.?[Mm]\b\.?)?"
-    marks, word = rule.separators.replace(".", ""), re.escape(rule.o_clock)
-    behind = rf"(?:\s{word}\b)?" if word else ""
+    hour_pattern, half_pattern = r"(?<![\w.:,])([01]?\d|2[0-4])", r"(?:\s?([AaPp])\.?[Mm]\b\.?)?"
+    separators, o_clock = rule.separators.replace(".", ""), re.escape(rule.o_clock)
+    optional_o_clock = rf"(?:\s{o_clock}\b)?" if o_clock else ""
 
-    def said(match: re.Match[str]) -> str:
-        half, minutes = match[3] or "", int(match[2])
-        h, m = cardinal(str(int(match[1])), language), cardinal(str(minutes), language)
-        if h is None or m is None:
+    def time_in_words(match: re.Match[str]) -> str:
+        half, minute = match[3] or "", int(match[2])
+        hours, minutes = cardinal(str(int(match[1])), language), cardinal(str(minute), language)
+        if hours is None or minutes is None:
             return match[0]
-        if minutes == 0:
+        if minute == 0:
             form = rule.with_half if half else rule.hour
         else:
-            form = rule.early if minutes < 10 else rule.other
-        return (form.format(h=h, m=m) + (f" {half.lower()}.m." if half else "")) or match[0]
+            form = rule.early if minute < 10 else rule.other
+        in_words = form.format(h=hours, m=minutes)
+        if half:
+            in_words += f" {half.lower()}.m."
+        return in_words or match[0]
 
-    text = re.sub(rf"{hours}[{re.escape(marks)}]([0-5]\d)(?![\d:]|\.\d){noon}{behind}", said, text)
-    if "." in rule.separators and word:  # 15.30 may be a number: a time only with the word behind it
-        text = re.sub(rf"{hours}\.([0-5]\d)()\s{word}\b", said, text)
+    time_pattern = (
+        rf"{hour_pattern}[{re.escape(separators)}]([0-5]\d)(?![\d:]|\.\d){half_pattern}{optional_o_clock}"
+    )
+    text = re.sub(time_pattern, time_in_words, text)
+    if "." in rule.separators and o_clock:
+        # 15.30 may be a number: it is a time only with the word behind it.
+        text = re.sub(rf"{hour_pattern}\.([0-5]\d)()\s{o_clock}\b", time_in_words, text)
     return re.sub(r"(?<=\d)\s?([AaPp])\.?[Mm]\b\.?(?=\W|$)", lambda m: f" {m[1].lower()}.m.", text)
 
 
-def _money_said(text: str, words: Words) -> str:
-    number, mark = _number(words), any_of(words.money)
-    scale = rf"(?:\s?({any_of(words.scales)})(?!\w))?" if words.scales else "()"
+def _spell_out_money(text: str, words: LanguageWords) -> str:
+    """``$3.50 → 3 dollars 50``, ``$5m → 5 million dollars``; the numbers stay in digits."""
+    number_pattern, mark_pattern = _number_pattern(words), any_of_pattern(words.money)
+    scale_pattern = rf"(?:\s?({any_of_pattern(words.scales)})(?!\w))?" if words.scales else "()"
 
-    def said(match: re.Match[str], mark: str, number: str, scale: str | None) -> str:
-        key = key_of(mark, words.money)
-        large = words.scales[key_of(scale, words.scales)] if scale else ""
+    def amount(match: re.Match[str], mark: str, number: str, scale: str | None) -> str:
+        key = matching_key(mark, words.money)
+        large = words.scales[matching_key(scale, words.scales)] if scale else ""
         if large:
             return f"{number} {large} {words.money[key][1]}"
         # ``3.50`` dollars: ``3 dollars 50``.
-        whole, point, rest = number.partition(words.decimal)
-        if not point or len(rest) != 2 or not rest.isdigit():
-            return _counted(number, words.money[key])
-        large = "" if int(whole or "0") == 0 else _counted(whole, words.money[key])
-        if int(rest) == 0:
-            return large or _counted("0", words.money[key])
-        bare, cents = str(int(rest)), words.cents.get(key)
-        small = bare if large or cents is None else _counted(bare, cents)
+        units, point, decimals = number.partition(words.decimal)
+        if not point or len(decimals) != 2 or not decimals.isdigit():
+            return _with_noun(number, words.money[key])
+        large = "" if int(units or "0") == 0 else _with_noun(units, words.money[key])
+        if int(decimals) == 0:
+            return large or _with_noun("0", words.money[key])
+        bare_cents, cents_noun = str(int(decimals)), words.cents.get(key)
+        small = bare_cents if large or cents_noun is None else _with_noun(bare_cents, cents_noun)
         return f"{large} {small}".strip()
 
-    text = re.sub(rf"({mark})\s?({number}){scale}(?![\w])", lambda m: said(m, m[1], m[2], m[3]), text)
-    return re.sub(
-        rf"(?<![\w.,])({number}){scale}\s?({mark})(?!\w)", lambda m: said(m, m[3], m[1], m[2]), text
-    )
+    mark_first = rf"({mark_pattern})\s?({number_pattern}){scale_pattern}(?![\w])"
+    text = re.sub(mark_first, lambda m: amount(m, m[1], m[2], m[3]), text)
+    mark_last = rf"(?<![\w.,])({number_pattern}){scale_pattern}\s?({mark_pattern})(?!\w)"
+    return re.sub(mark_last, lambda m: amount(m, m[3], m[1], m[2]), text)
 
 
-def _counted(number: str, pair: Pair) -> str:
+def _with_noun(number: str, pair: Pair) -> str:
+    """``1 metre``, ``2 metres``."""
     return f"{number} {pair[0] if number in ('1', '-1') else pair[1]}"
 
 
-def _english_said(text: str, words: Words) -> str:
-    def ranked(number: str) -> str:
+def _spell_out_english(text: str, words: LanguageWords) -> str:
+    """``May 3rd → May third``, ``the 1950s → the nineteen fifties``, ``2nd → second``."""
+
+    def ordinal_of(number: str) -> str:
         return ordinal(int(number), "en") or number
 
-    months = any_of(words.months)
-    found = rf"\b({months})\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?![:.,]?\d)"
-    text = re.sub(found, lambda m: f"{m[1]} {ranked(m[2])}", text)
-    found = rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({months})\b"
-    text = re.sub(found, lambda m: f"{ranked(m[1])} of {m[2]}", text)
-    text = _DECADE.sub(lambda m: _decade(int(m[1]), m[0]), text)
-    text = _SHORT_DECADE.sub(lambda m: _decade(int(m[1]), m[0]), text)
-    return _ORDINAL.sub(lambda m: ranked(m[1]), text)
+    months = any_of_pattern(words.months)
+    pattern = rf"\b({months})\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?![:.,]?\d)"
+    text = re.sub(pattern, lambda m: f"{m[1]} {ordinal_of(m[2])}", text)
+    pattern = rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({months})\b"
+    text = re.sub(pattern, lambda m: f"{ordinal_of(m[1])} of {m[2]}", text)
+    text = _DECADE.sub(lambda m: _decade_in_words(int(m[1]), m[0]), text)
+    text = _SHORT_DECADE.sub(lambda m: _decade_in_words(int(m[1]), m[0]), text)
+    return _ORDINAL.sub(lambda m: ordinal_of(m[1]), text)
 
 
-def _decade(number: int, written: str) -> str:
-    said = year(number, "en") if number >= 1000 else cardinal(str(number), "en")
-    if not said:
+def _decade_in_words(number: int, written: str) -> str:
+    """``1950 → nineteen fifties``, ``50 → fifties``; ``written`` where no word is known."""
+    words = year(number, "en") if number >= 1000 else cardinal(str(number), "en")
+    if not words:
         return written
-    return f"{said[:-1]}ies" if said.endswith("y") else f"{said}s"
+    return f"{words[:-1]}ies" if words.endswith("y") else f"{words}s"
 
 
-def _numbers_said(text: str, words: Words, language: str) -> str:
-    """What is left: whole numbers and decimals that stand alone."""
+def _spell_out_numbers(text: str, words: LanguageWords, language: str) -> str:
+    """Put the numbers into words that no other rule has: whole ones and decimals that stand alone."""
 
-    def said(match: re.Match[str]) -> str:
+    def number_in_words(match: re.Match[str]) -> str:
         number = match[0].replace(words.thousands, "") if words.thousands else match[0]
         return cardinal(number.replace(words.decimal, "."), language, words.point) or match[0]
 
-    found = r"(?<![\w.,])[.](\d+)(?![\w.,])" if words.decimal == "." else r"(?!)"
-    text = re.sub(found, lambda m: f"{words.point} {digits(m[1], language) or m[1]}", text)
+    pattern = r"(?<![\w.,])[.](\d+)(?![\w.,])" if words.decimal == "." else r"(?!)"
+    text = re.sub(pattern, lambda m: f"{words.point} {digits(m[1], language) or m[1]}", text)
     # A full stop behind may be an ordinal's, as in German; such voices know it.
-    ordinals = "" if plain_language(language) in ("en", "fr", "es", "it", "nl") else r"(?!\.(?:\s+\w|\d))"
-    return re.sub(rf"(?<![\w.,/'’-])(?:{_number(words)})(?![\w/]|[.,-]\w){ordinals}", said, text)
+    no_ordinal = "" if plain_language(language) in _NO_DOTTED_ORDINALS else r"(?!\.(?:\s+\w|\d))"
+    number_alone = rf"(?<![\w.,/'’-])(?:{_number_pattern(words)})(?![\w/]|[.,-]\w){no_ordinal}"
+    return re.sub(number_alone, number_in_words, text)
 
 
-def _number(words: Words) -> str:
-    """A whole number or a decimal, with marks of thousands."""
+_NO_DOTTED_ORDINALS = frozenset({"en", "fr", "es", "it", "nl"})
+"""Languages in which a full stop behind a number always ends the sentence."""
+
+
+def _number_pattern(words: LanguageWords) -> str:
+    """A pattern for a whole number or a decimal, with marks of thousands."""
     thousands = rf"\d{{1,3}}(?:{re.escape(words.thousands)}\d{{3}})+(?!\d)|" if words.thousands else ""
     return rf"(?:{thousands}\d+)(?:{re.escape(words.decimal)}\d+)?"
 
 
-_LONGEST = 15
+_MAX_DIGITS = 15
 """Digits; what is longer is no quantity."""
-_YEARS = frozenset({"en", "de", "nl", "da", "no"})
+_LANGUAGES_WITH_YEARS = frozenset({"en", "de", "nl", "da", "no"})
 """Languages that say years of four digits in another way than numbers, which the library knows."""
-_ERAS = frozenset({"ja", "zh", "ko", "th"})
+_LANGUAGES_IN_DIGITS = frozenset({"ja", "zh", "ko", "th"})
 """Where digits are best left alone."""
 _ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 _WELL_FORMED = re.compile(r"M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
@@ -167,48 +189,61 @@ _WELL_FORMED = re.compile(r"M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V
 
 def cardinal(number: str, language: str, point_word: str = "") -> str | None:
     """``"1234" → one thousand two hundred and thirty-four``; also decimals, ``"3.50"``, digit by digit behind
-    ``point_word``."""
-    whole, point, rest = number.partition(".")
+    ``point_word``; None where no word is known."""
+    whole, point, decimals = number.partition(".")
     if not point:
-        return _said(int(whole), language, "cardinal") if len(whole) <= _LONGEST else digits(whole, language)
-    if len(whole) > _LONGEST or len(rest) > _LONGEST:
+        if len(whole) > _MAX_DIGITS:
+            return digits(whole, language)
+        return _in_words(int(whole), language, "cardinal")
+    if len(whole) > _MAX_DIGITS or len(decimals) > _MAX_DIGITS:
         return None
-    before, behind = _said(int(whole or "0"), language, "cardinal"), digits(rest, language)
-    return f"{before} {point_word} {behind}" if point_word and before and behind else None
+    whole_words, decimal_words = (
+        _in_words(int(whole or "0"), language, "cardinal"),
+        digits(decimals, language),
+    )
+    if not (point_word and whole_words and decimal_words):
+        return None
+    return f"{whole_words} {point_word} {decimal_words}"
 
 
 def ordinal(number: int, language: str) -> str | None:
-    """``3 → third``."""
-    return _said(number, language, "ordinal")
+    """``3 → third``; None where no word is known."""
+    return _in_words(number, language, "ordinal")
 
 
 def year(number: int, language: str) -> str | None:
     """``1995 → nineteen ninety-five``, where years differ from numbers; else the number."""
-    differs = plain_language(language) in _YEARS
-    return _said(number, language, "year" if differs else "cardinal")
+    has_years = plain_language(language) in _LANGUAGES_WITH_YEARS
+    return _in_words(number, language, "year" if has_years else "cardinal")
 
 
 def digits(number: str, language: str) -> str | None:
-    """``"007" → zero zero seven``."""
-    said = [_said(int(digit), language, "cardinal") for digit in number]
-    return " ".join(word for word in said if word) if all(said) else None
+    """``"007" → zero zero seven``; None where no word is known."""
+    names = [_in_words(int(digit), language, "cardinal") for digit in number]
+    return " ".join(word for word in names if word) if all(names) else None
 
 
-def roman(numeral: str) -> int | None:
-    """``"XIV" → 14``; None for what is none."""
+def roman_value(numeral: str) -> int | None:
+    """``"XIV" → 14``; None for text that is no Roman numeral."""
     if not numeral or not _WELL_FORMED.fullmatch(numeral):
         return None
     values = [_ROMAN[letter] for letter in numeral]
-    return sum(-v if v < after else v for v, after in zip(values, [*values[1:], 0], strict=True))
+    total = 0
+    for value, next_value in zip(values, [*values[1:], 0], strict=True):
+        # A smaller letter before a larger one is taken from it: IX is 9.
+        total += -value if value < next_value else value
+    return total
 
 
 @cache
-def _said(number: int, language: str, form: str) -> str | None:
+def _in_words(number: int, language: str, form: str) -> str | None:
+    """A number by num2words, without commas, or None; ``form``: cardinal, ordinal or year."""
     short = plain_language(language)
-    if short in _ERAS:
+    if short in _LANGUAGES_IN_DIGITS:
         return None
     try:
-        said = str(importlib.import_module("num2words").num2words(number, lang=short, to=form))
+        words = str(importlib.import_module("num2words").num2words(number, lang=short, to=form))
+    # The package's languages fail in many ways at numbers and forms that they do not know.
     except (
         ImportError,
         NotImplementedError,
@@ -219,7 +254,7 @@ def _said(number: int, language: str, form: str) -> str | None:
         AttributeError,
     ):
         return None
-    return " ".join(said.replace(",", " ").split())
+    return " ".join(words.replace(",", " ").split())
 
 
 Pair = tuple[str, str]
@@ -227,11 +262,13 @@ Pair = tuple[str, str]
 
 
 class _Table(BaseModel):
+    """A part of a language's file; an unknown key is an error."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Times(_Table):
-    """How a time of day is said: ``{h}`` are the hours, ``{m}`` the minutes, in words."""
+    """How a time of day is spoken: ``{h}`` are the hours, ``{m}`` the minutes, in words."""
 
     hour: str = "{h}"
     """On the hour."""
@@ -239,15 +276,15 @@ class Times(_Table):
     """Up to nine minutes past."""
     other: str = "{h} {m}"
     with_half: str = "{h}"
-    """On the hour, where morning or evening is told behind it."""
+    """On the hour, where ``a.m.`` or ``p.m.`` follows."""
     separators: str = ":"
     """Characters between hours and minutes: ``:h`` for 15:30 and 15h30."""
     o_clock: str = ""
-    """What may stand behind already, and is said once."""
+    """A word that may stand behind the time already, and is spoken once: ``Uhr``."""
 
 
 class Roman(_Table):
-    """How Roman numerals behind names are said: ``Henry VIII → Henry the eighth``."""
+    """How Roman numerals behind names are spoken: ``Henry VIII → Henry the eighth``."""
 
     said: str = "cardinal"
     """``ordinal`` or ``cardinal``."""
@@ -257,17 +294,20 @@ class Roman(_Table):
     dotted: bool = False
     """Whether the numeral has a full stop, as in German."""
     ordinals_to: int = 1000
-    """Above it the cardinal is said."""
+    """Above it the cardinal is spoken."""
     up_to: int = 50
     titles: tuple[str, ...] = ()
     """``King NAME VIII`` is an ordinal whatever the name."""
     names: tuple[str, ...] = ()
     counted: tuple[str, ...] = ()
-    """Behind these the cardinal is said: ``Chapter VIII``."""
+    """Words behind which the cardinal is spoken: ``Chapter VIII``."""
 
 
-class Words(_Table):
-    """All of one language; what is empty is left as it is written."""
+class LanguageWords(_Table):
+    """The file of one language: abbreviations, units and signs by how they are spoken.
+
+    Where a table is empty, its kind of text is left as it is written.
+    """
 
     before_name: dict[str, str] = {}
     """Titles, before a word with a capital letter; their full stop may be missing."""
@@ -305,34 +345,34 @@ class Words(_Table):
 
 
 @cache
-def words_of(language: str) -> Words:
-    """The words of a language, none where there is no file."""
+def words_of(language: str) -> LanguageWords:
+    """The words of a language; empty tables where there is no file for it."""
     name = plain_language(language)
     text = spoken_signs_file(name)
     # All as text: to YAML, NO and ON are truths, and 12:30 is a number.
-    return Words() if text is None else Words.model_validate(read_yaml(text, yaml.BaseLoader))
+    return LanguageWords() if text is None else LanguageWords.model_validate(read_yaml(text, yaml.BaseLoader))
 
 
 FIRST_MARK = 0xE000
 LAST_MARK = 0xF8FF
-"""Characters of private use: each stands for a word whose saying is settled while all else is written out."""
+"""Characters of private use: each stands for a word of the lexicon while all other rules are applied."""
 MARKS = f"{chr(FIRST_MARK)}-{chr(LAST_MARK)}"
 """All of them, for within the brackets of a pattern."""
-NAME = rf"[A-ZÀ-ÖØ-ÞŒŠŽА-ЯΑ-Ω{MARKS}]"
-"""The first letter of a name, or the mark of one whose saying is settled."""
+NAME_START = rf"[A-ZÀ-ÖØ-ÞŒŠŽА-ЯΑ-Ω{MARKS}]"
+"""The first letter of a name, or the mark of a name from the lexicon."""
 
 _CLOSING = r"[\"”’'»)\]]*"
-ENDS_SENTENCE = rf"(?={_CLOSING}(?:\s*$|\s+[\"“‘'«(]?{NAME}))"
+ENDS_SENTENCE = rf"(?={_CLOSING}(?:\s*$|\s+[\"“‘'«(]?{NAME_START}))"
 """Where a full stop also ends the sentence, as far as can be seen."""
 
 
-def any_of(words: Iterable[str]) -> str:
+def any_of_pattern(words: Iterable[str]) -> str:
     """A pattern for any of the words, the longest first; spaces may be of any length."""
     ordered = sorted(words, key=lambda word: (-len(word), word))
     return "(?:" + "|".join(re.escape(word).replace(r"\ ", r"\s*") for word in ordered) + ")"
 
 
-def key_of(found: str, table: Iterable[str]) -> str:
-    """The word of a table that `any_of` found, whatever the spaces in it."""
-    plain = "".join(found.split())
-    return next(word for word in table if "".join(word.split()) == plain)
+def matching_key(matched: str, table: Iterable[str]) -> str:
+    """The word of a table that `any_of_pattern` matched, whatever the spaces in it."""
+    without_spaces = "".join(matched.split())
+    return next(word for word in table if "".join(word.split()) == without_spaces)

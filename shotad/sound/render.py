@@ -36,7 +36,7 @@ from shotad.script.dapt import write_dapt
 from shotad.script.fit import Shorten
 from shotad.script.track_files import TRACK, outdated_note
 from shotad.sound.ad_tracks import AdSound
-from shotad.sound.files import kind_of
+from shotad.sound.files import sound_kind
 from shotad.sound.making import MONO, FileMaker, RenderRecord
 from shotad.sound.mix import mix_result
 from shotad.sound.mux_film import Assembly
@@ -129,7 +129,7 @@ def run_render(
         with_voice = [output for output in present if output.kind.is_heard]
         side_files = tuple(_side_files(maker, record, with_voice))
     rendered = record.rendered(present, side_files, failures, notes_on(materials))
-    names = ", ".join(made.wanted.path.name for made in rendered.made)
+    names = ", ".join(made.output.path.name for made in rendered.made)
     folder.note(f"rendered {names}: {len(rendered.spoken)} lines by {rendered.voice or 'no voice'}")
     return rendered
 
@@ -251,7 +251,7 @@ def check_wanted(film: Film, wanted: Sequence[OutputFile], config: Config, langu
                 message = f"{path} is the film itself."
                 raise UsageError(message, "Give the described film another name or folder.")
         if not output.kind.is_film:
-            kind_of(path)  # raises SoundError for an ending that is not written
+            sound_kind(path)  # raises SoundError for an ending that is not written
     # The copy with pauses is another film; its streams are known only when it is made.
     without_pauses = [output for output in wanted if not (config.extended.on and output.kind.is_heard)]
     check_containers(film, without_pauses, config, language)

@@ -35,12 +35,12 @@ AUTO = "auto"
 AUTO_KINDS = ("hibari", "piper", "espeak-ng")
 """Kinds that ``auto`` takes from, the best first: none that sends lines away, none that is for tests."""
 
-_EASIEST = ("hibari", "espeak-ng", "piper", "openai")
+_BY_EASE = ("hibari", "espeak-ng", "piper", "openai")
 """Kinds in the order of how little it takes to get them."""
-_WAYS = 2
+_MAX_WAYS = 2
 """Ways to get a voice that an error names at most."""
 
-_LISTED = 8
+_MAX_LISTED = 8
 """Voices that an error names at most."""
 
 
@@ -54,15 +54,15 @@ def make_voice(settings: VoiceSettings, language: str) -> Speaker:
     name = settings.name.strip()
     kind, _, which = name.partition(":")
     if name in ("", AUTO):
-        known = (info for kind in AUTO_KINDS for info in kind_class(kind).known())
-        kind = next((info.kind for info in known if info.installed and info.speaks(language)), "")
+        candidates = (info for kind in AUTO_KINDS for info in kind_class(kind).known())
+        kind = next((info.kind for info in candidates if info.installed and info.speaks(language)), "")
         which = ""
         if not kind:
-            what = f"No voice that speaks {plain_language(language)!r} is installed."
-            raise VoiceError(what, who_speaks(language))
+            message = f"No voice that speaks {plain_language(language)!r} is installed."
+            raise VoiceError(message, language_hint(language))
     voice = kind_class(kind).named(which, language, settings)
     if not voice.speaks(language):
-        raise VoiceError(f"The voice {voice.name} does not speak {language!r}.", who_speaks(language))
+        raise VoiceError(f"The voice {voice.name} does not speak {language!r}.", language_hint(language))
     return voice
 
 
@@ -71,33 +71,41 @@ def voices(language: str | None = None) -> list[VoiceInfo]:
 
     Loads no model and contacts no other machine.
     """
-    found = sorted((info for kind in KINDS for info in kind_class(kind).known()), key=_rank)
+    infos = sorted((info for kind in KINDS for info in kind_class(kind).known()), key=_rank)
     if language is None:
-        return found
-    speaking = [info for info in found if info.speaks(language)]
+        return infos
+    speaking = [info for info in infos if info.speaks(language)]
     return sorted(
-        speaking, key=lambda info: (_rank(info), -max(nearness(known, language) for known in info.languages))
+        speaking,
+        key=lambda info: (
+            _rank(info),
+            -max(language_nearness(spoken_language, language) for spoken_language in info.languages),
+        ),
     )
 
 
 def kind_class(kind: str) -> type[Speaker]:
     """The class of a kind, or one written out as ``module.Class`` of a package that is not ours."""
     if kind not in KINDS:
-        raise unknown("voice or kind of voices", kind, sorted([AUTO, *KINDS]))
+        raise unknown_voice("voice or kind of voices", kind, sorted([AUTO, *KINDS]))
     module, _, attribute = KINDS[kind].partition(":")
     return cast(type[Speaker], getattr(importlib.import_module(module), attribute))
 
 
-def who_speaks(language: str) -> str:
+def language_hint(language: str) -> str:
     """A hint: which voices that are installed speak a language; else what to install, the easiest first."""
-    able = [info for info in voices(language) if info.kind != "fake"]
-    here = [info.name for info in able if info.installed and info.kind in AUTO_KINDS]
-    if here:
-        more = f", and {len(here) - _LISTED} more (shotad voices)" if len(here) > _LISTED else ""
-        return f"Installed voices for it: {', '.join(here[:_LISTED])}{more}."
-    able = [info for info in able if info.kind in _EASIEST and not info.installed]
-    ways = dict.fromkeys(info.note for info in sorted(able, key=lambda info: _EASIEST.index(info.kind)))
-    return " ".join([" Or: ".join(list(ways)[:_WAYS]), "shotad voices lists all."]).strip()
+    speaking = [info for info in voices(language) if info.kind != "fake"]
+    installed = [info.name for info in speaking if info.installed and info.kind in AUTO_KINDS]
+    if installed:
+        more = (
+            f", and {len(installed) - _MAX_LISTED} more (shotad voices)"
+            if len(installed) > _MAX_LISTED
+            else ""
+        )
+        return f"Installed voices for it: {', '.join(installed[:_MAX_LISTED])}{more}."
+    speaking = [info for info in speaking if info.kind in _BY_EASE and not info.installed]
+    ways = dict.fromkeys(info.note for info in sorted(speaking, key=lambda info: _BY_EASE.index(info.kind)))
+    return " ".join([" Or: ".join(list(ways)[:_MAX_WAYS]), "shotad voices lists all."]).strip()
 
 
 def privacy_notes(voice: Speaker) -> list[str]:
@@ -115,16 +123,16 @@ def _rank(info: VoiceInfo) -> int:
     return [*AUTO_KINDS, "openai", "fake"].index(info.kind)
 
 
-ALL = "all"
+ANY_LANGUAGE = "all"
 """In `VoiceInfo.languages`: whatever it is asked for."""
 
-_SAME = {
+_LANGUAGE_ALIASES = {
     "cmn": "zh", "nb": "no", "nn": "no", "iw": "he", "in": "id", "ji": "yi", "tl": "fil", "mo": "ro",
     "jp": "ja",
 }  # fmt: skip
 """Languages that have two names; each is compared under the second."""
 
-_USUALLY = {"en": "en-us", "fr": "fr-fr"}
+_DEFAULT_REGIONS = {"en": "en-us", "fr": "fr-fr"}
 """Which region is taken for a language that is named without one, where a kind has only voices of regions."""
 
 
@@ -155,7 +163,7 @@ class VoiceInfo:
     note: str = ""
 
     def speaks(self, language: str) -> bool:
-        return speaks_one(self.languages, language)
+        return includes_language(self.languages, language)
 
 
 RawSound = tuple[npt.NDArray[np.floating[Any]], int, float]
@@ -169,7 +177,7 @@ class Speaker(Protocol):
     name: str
     identity: str
     """All that changes how it says a text: name, version, model; kept takes are found by it."""
-    languages: tuple[str, ...] = (ALL,)
+    languages: tuple[str, ...] = (ANY_LANGUAGE,)
     reads: Reading = Reading.WORDS
     at_once: int = 1
     """How many lines may be spoken at the same time."""
@@ -197,7 +205,7 @@ class Speaker(Protocol):
 
     def speaks(self, language: str) -> bool:
         """Whether it can speak a language (BCP 47: ``en``, ``en-GB``, ``de``)."""
-        return speaks_one(self.languages, language)
+        return includes_language(self.languages, language)
 
     def speak(self, text: str, speed: float = 1.0) -> Take:
         """The text, spoken by its own means. Raises VoiceError, for a text without a word too.
@@ -205,9 +213,9 @@ class Speaker(Protocol):
         ``speed`` 1 is the pace at which AD is spoken, about `PACE` words a minute in English, whatever the
         voice would do by itself; only a voice whose pace is not known (behind a server) takes its own for 1.
         """
-        need_words(text, self.name)
-        takes = [self._take(*self._sound(piece, speed)) for piece in pieces_of(text, self.longest)]
-        return joined(takes, self.name)
+        require_words(text, self.name)
+        takes = [self._take(*self._sound(piece, speed)) for piece in split_into_pieces(text, self.longest)]
+        return joined_takes(takes, self.name)
 
     def speak_all(self, texts: Sequence[str], speed: float = 1.0) -> list[Take]:
         """One take for each text. Raises VoiceError."""
@@ -231,7 +239,7 @@ _PIECE_ENDS = (
 """Where a text is parted: behind a sentence, else behind a comma, else between two words."""
 
 
-def pieces_of(text: str, longest: int) -> list[str]:
+def split_into_pieces(text: str, longest: int) -> list[str]:
     """A text in pieces of at most so many characters, each with a word in it.
 
     >>> pieces_of("He runs. She sleeps, he sits.", 16)
@@ -252,7 +260,7 @@ def pieces_of(text: str, longest: int) -> list[str]:
     return [piece for piece in pieces if any(c.isalnum() for c in piece)]
 
 
-def joined(takes: Sequence[Take], voice: str) -> Take:
+def joined_takes(takes: Sequence[Take], voice: str) -> Take:
     """Takes of pieces as one, with a pause between them. Raises VoiceError where their rates differ."""
     if len(takes) == 1:
         return takes[0]
@@ -264,7 +272,7 @@ def joined(takes: Sequence[Take], voice: str) -> Take:
     return Take(np.concatenate(parts[:-1]), rate, takes[0].speed)
 
 
-def need_words(text: str, voice: str) -> None:
+def require_words(text: str, voice: str) -> None:
     """Raises VoiceError for a text without a letter or a digit: some voices breathe, others fail."""
     if not any(c.isalnum() for c in text):
         raise VoiceError(f"The voice {voice} cannot say {text[:80]!r}: there is no word in it.")
@@ -273,32 +281,32 @@ def need_words(text: str, voice: str) -> None:
 def plain_language(language: str) -> str:
     """The language without region or script, under its usual name: ``en-GB → en``, ``cmn-Latn → zh``."""
     first = language.replace("_", "-").partition("-")[0].lower()
-    return _SAME.get(first, first)
+    return _LANGUAGE_ALIASES.get(first, first)
 
 
-def speaks_one(languages: Iterable[str], language: str) -> bool:
+def includes_language(languages: Iterable[str], language: str) -> bool:
     """Whether one of ``languages`` is ``language``, be it of another region."""
     wanted = plain_language(language)
-    return any(known == ALL or plain_language(known) == wanted for known in languages)
+    return any(spoken == ANY_LANGUAGE or plain_language(spoken) == wanted for spoken in languages)
 
 
-def nearness(known: str, language: str) -> int:
+def language_nearness(spoken: str, language: str) -> int:
     """How near two languages are: 0 for others, more the more of region and script they share."""
-    if known == ALL:
+    if spoken == ANY_LANGUAGE:
         return 1
-    if plain_language(known) != plain_language(language):
+    if plain_language(spoken) != plain_language(language):
         return 0
-    asked = _USUALLY.get(language.lower(), language)
-    parts, wanted = (set(text.replace("_", "-").lower().split("-")[1:]) for text in (known, asked))
+    full = _DEFAULT_REGIONS.get(language.lower(), language)
+    parts, wanted = (set(text.replace("_", "-").lower().split("-")[1:]) for text in (spoken, full))
     return 10 + 4 * len(parts & wanted) - len(parts - wanted)
 
 
-def unknown(what: str, name: str, known: Sequence[str], otherwise: str = "") -> VoiceError:
+def unknown_voice(noun: str, name: str, names: Sequence[str], otherwise: str = "") -> VoiceError:
     """The error for a name that is not known: the nearest, and all where they are few."""
-    near = difflib.get_close_matches(name.casefold(), [text.casefold() for text in known], n=1, cutoff=0.65)
-    meant = next((text for text in known if near and text.casefold() == near[0]), "")
+    near = difflib.get_close_matches(name.casefold(), [text.casefold() for text in names], n=1, cutoff=0.65)
+    meant = next((text for text in names if near and text.casefold() == near[0]), "")
     hint = f"Did you mean {meant}? " if meant else ""
-    listed = f"Known: {', '.join(known)}." if 0 < len(known) <= 20 else otherwise
+    listed = f"Known: {', '.join(names)}." if 0 < len(names) <= 20 else otherwise
     return VoiceError(
-        f"There is no {what} called {name!r}.", (hint + listed).strip(), again=False, usage=True
+        f"There is no {noun} called {name!r}.", (hint + listed).strip(), again=False, usage=True
     )

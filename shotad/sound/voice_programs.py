@@ -27,22 +27,22 @@ from shotad.sound.voice_engines import (
     RawSound,
     Speaker,
     VoiceInfo,
-    joined,
-    nearness,
-    need_words,
-    pieces_of,
-    speaks_one,
-    unknown,
+    includes_language,
+    joined_takes,
+    language_nearness,
+    require_words,
+    split_into_pieces,
+    unknown_voice,
 )
 from shotad.sound.voice_sound import decoded
 
 TIMEOUT = 120.0
 """Seconds that a program may take, and a tenth more for each character."""
 _PER_CHARACTER = 0.1
-_LONGEST = 300
+_MAX_REASON = 300
 
 
-def run(command: Sequence[str], text: str = "", *, voice: str, timeout: float = TIMEOUT) -> bytes:
+def run_program(command: Sequence[str], text: str = "", *, voice: str, timeout: float = TIMEOUT) -> bytes:
     """What a program writes when it is given ``text``. Raises VoiceError, with its own last words.
 
     The text goes in by standard input: on the command line others could read it, and a leading ``-`` would be
@@ -69,7 +69,7 @@ def run(command: Sequence[str], text: str = "", *, voice: str, timeout: float = 
     if code > 0:
         lines = done.stderr.decode("utf-8", "replace").split("\n")
         last = next((line.strip() for line in reversed(lines) if line.strip()), "it says nothing")
-        reason = f"{last[:_LONGEST].rstrip('.')} (exit code {code})"
+        reason = f"{last[:_MAX_REASON].rstrip('.')} (exit code {code})"
     elif -code in set(signal.Signals):
         reason = f"it was ended by {signal.Signals(-code).name}"
     else:
@@ -80,18 +80,18 @@ def run(command: Sequence[str], text: str = "", *, voice: str, timeout: float = 
 ESPEAK = "espeak-ng"
 _ESPEAK_LICENCE = "GPL-3.0, a program of its own"
 _GET_ESPEAK = "Install espeak-ng (apt install espeak-ng, brew install espeak-ng)."
-_PACE = 149
+_USUAL_PACE = 149
 """Its own setting at which it speaks 166 words of AD a minute, with pauses (60 lines of human AD,
 benchmarks/voices.py); left to itself, at 175, it speaks 195."""
-_PACES = (80, 450)
+_PACE_RANGE = (80, 450)
 """Settings that it knows."""
 _ROW = re.compile(r"\s*\d+\s+(?P<language>\S+)\s+\S+\s+(?P<name>\S+)\s+(?P<file>\S+)\s*(?P<others>.*)")
-_OTHER = re.compile(r"\(([\w-]+) \d+\)")
+_OTHER_LANGUAGE = re.compile(r"\(([\w-]+) \d+\)")
 _VARIANT = re.compile(r"[\w.-]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class EspeakVoice:
     """One row of ``espeak-ng --voices``. The first of its ``languages`` is also what it is asked for by."""
 
     name: str
@@ -107,20 +107,20 @@ class Espeak(Speaker):
 
     at_once = 2
 
-    def __init__(self, program: str, entry: Entry, variant: str = "") -> None:
+    def __init__(self, program: str, entry: EspeakVoice, variant: str = "") -> None:
         self._program, self.languages = program, entry.languages
         self._which = entry.language + (f"+{variant}" if variant else "")
         self.name = f"{ESPEAK}:{self._which}"
-        self.identity = f"{self.name} {version(program)} {_PACE}"
+        self.identity = f"{self.name} {espeak_version(program)} {_USUAL_PACE}"
 
     @classmethod
     def known(cls) -> tuple[VoiceInfo, ...]:
         """All that the program lists; where it is missing, one entry that says how to get it."""
         program = shutil.which(ESPEAK)
-        rows = entries(program) if program else ()
+        rows = espeak_voices(program) if program else ()
         unlike = {row.language: row for row in reversed(rows)}
         if not rows:
-            return (VoiceInfo(ESPEAK, ESPEAK, _ESPEAK_USUAL, _ESPEAK_LICENCE, False, _GET_ESPEAK),)
+            return (VoiceInfo(ESPEAK, ESPEAK, _ESPEAK_LANGUAGES, _ESPEAK_LICENCE, False, _GET_ESPEAK),)
         return tuple(
             VoiceInfo(
                 f"{ESPEAK}:{row.language}",
@@ -139,7 +139,7 @@ class Espeak(Speaker):
         program = shutil.which(ESPEAK)
         if program is None:
             raise VoiceError(f"The voice {ESPEAK} is not installed.", _GET_ESPEAK)
-        rows = entries(program)
+        rows = espeak_voices(program)
         base, _, variant = which.partition("+")
         if not _VARIANT.fullmatch(variant):
             raise VoiceError(f"{variant!r} is no variant of a voice.", "Write, for example, espeak-ng:en+f3.")
@@ -148,52 +148,56 @@ class Espeak(Speaker):
             for row in rows:
                 if wanted in (row.language.casefold(), row.name.replace("_", "-").casefold()):
                     return cls(program, row, variant)
-            near = max(rows, key=lambda row: nearness(row.language, base), default=None)
-            if near is not None and nearness(near.language, base) > 0:
+            near = max(rows, key=lambda row: language_nearness(row.language, base), default=None)
+            if near is not None and language_nearness(near.language, base) > 0:
                 return cls(program, near, variant)
             names = [name for row in rows for name in (row.language, row.name)]
-            raise unknown("espeak-ng voice", base, names, "espeak-ng --voices lists them.")
+            raise unknown_voice("espeak-ng voice", base, names, "espeak-ng --voices lists them.")
         best = max(
-            rows, key=lambda row: max(nearness(known, language) for known in row.languages), default=None
+            rows,
+            key=lambda row: max(
+                language_nearness(spoken_language, language) for spoken_language in row.languages
+            ),
+            default=None,
         )
-        if best is None or not speaks_one(best.languages, language):
+        if best is None or not includes_language(best.languages, language):
             raise VoiceError(f"{ESPEAK} does not speak {language!r}.", "It lists: espeak-ng --voices.")
         return cls(program, best)
 
     def _sound(self, text: str, speed: float) -> RawSound:
         """The text at ``speed``, at 22050 samples a second as a rule. Raises VoiceError."""
-        pace = min(max(round(_PACE * speed), _PACES[0]), _PACES[1])
+        pace = min(max(round(_USUAL_PACE * speed), _PACE_RANGE[0]), _PACE_RANGE[1])
         command = [self._program, "-v", self._which, "-s", str(pace)]
         command += ["-b", "1", "-z", "--stdin", "--stdout"]
-        return *decoded(run(command, text, voice=self.name), self.name), pace / _PACE
+        return *decoded(run_program(command, text, voice=self.name), self.name), pace / _USUAL_PACE
 
 
 @cache
-def entries(program: str) -> tuple[Entry, ...]:
+def espeak_voices(program: str) -> tuple[EspeakVoice, ...]:
     """What the program lists; nothing where it fails. MBROLA's are left out: they need another program."""
     try:
-        lines = run([program, "--voices"], voice=ESPEAK, timeout=20).decode("utf-8", "replace")
+        lines = run_program([program, "--voices"], voice=ESPEAK, timeout=20).decode("utf-8", "replace")
     except VoiceError:
         return ()
     rows = (match for line in lines.splitlines() if (match := _ROW.fullmatch(line)))
     return tuple(
-        Entry(row["name"], (row["language"], *_OTHER.findall(row["others"])))
+        EspeakVoice(row["name"], (row["language"], *_OTHER_LANGUAGE.findall(row["others"])))
         for row in rows
         if not row["file"].startswith("mb/")
     )
 
 
 @cache
-def version(program: str) -> str:
+def espeak_version(program: str) -> str:
     try:
-        said = run([program, "--version"], voice=ESPEAK, timeout=20).decode("utf-8", "replace")
+        output = run_program([program, "--version"], voice=ESPEAK, timeout=20).decode("utf-8", "replace")
     except VoiceError:
         return ""
-    match = re.search(r"(?<![\d.])\d+(?:\.\d+)+", said)
+    match = re.search(r"(?<![\d.])\d+(?:\.\d+)+", output)
     return match.group() if match else ""
 
 
-_ESPEAK_USUAL = (
+_ESPEAK_LANGUAGES = (
     "af", "ar", "bg", "bn", "ca", "cs", "cy", "da", "de", "el", "en", "eo", "es", "et", "eu", "fa", "fi",
     "fr", "ga", "gu", "he", "hi", "hr", "hu", "hy", "id", "is", "it", "ja", "ka", "kn", "ko", "lt", "lv",
     "mk", "ml", "mr", "ms", "nb", "ne", "nl", "pa", "pl", "pt", "ro", "ru", "sk", "sl", "sq", "sr", "sv",
@@ -202,20 +206,22 @@ _ESPEAK_USUAL = (
 """Languages that it is known to speak, for who has yet to install it."""
 
 PIPER = "piper"
-FOLDERS = "SHOTAD_PIPER_VOICES"
+FOLDERS_VARIABLE = "SHOTAD_PIPER_VOICES"
 """Environment variable with further folders, as in PATH."""
 _PIPER_LICENCE = "GPL-3.0, a program of its own; each voice has its own licence"
 _GET_PIPER = "Install piper (pip install piper-tts, in an environment of its own) and put it on the PATH."
-_GET_VOICE = f"Fetch a voice (python -m piper.download_voices) into ~/.local/share/piper, or set {FOLDERS}."
-_SCALE = 1.3
+_GET_VOICE = (
+    f"Fetch a voice (python -m piper.download_voices) into ~/.local/share/piper, or set {FOLDERS_VARIABLE}."
+)
+_USUAL_SCALE = 1.3
 """How much longer than by itself it is let speak: 165 words a minute with en_US-joe-medium (60 lines of human
 AD, benchmarks/voices.py; 195 by itself). Other models have paces of their own, most near that one."""
-_SCALES = (0.4, 2.5)
+_SCALE_RANGE = (0.4, 2.5)
 """How much longer or shorter it can be let speak; beyond, words melt."""
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class PiperModel:
     """A voice's files. ``language`` is BCP 47, ``quality`` its makers' word."""
 
     path: Path
@@ -234,21 +240,23 @@ class Piper(Speaker):
     at_once = 2
     together = 24
 
-    def __init__(self, program: str, model: Model, speaker: int | None = None) -> None:
+    def __init__(self, program: str, model: PiperModel, speaker: int | None = None) -> None:
         self._program, self._model, self._speaker = program, model, speaker
         self.languages = (model.language,)
         self.name = f"{PIPER}:{model.stem}" + ("" if speaker is None else f"#{speaker}")
-        self.identity = f"{self.name} {_fingerprint(model.path)} {_SCALE}"
+        self.identity = f"{self.name} {_fingerprint(model.path)} {_USUAL_SCALE}"
 
     @classmethod
     def known(cls) -> tuple[VoiceInfo, ...]:
         """The voices whose files are found; where there are none, one entry that says how to get one."""
         program = shutil.which(PIPER)
         note = "" if program else _GET_PIPER
-        seen = {model.stem: model for model in models()}
-        if not seen:
+        by_stem = {model.stem: model for model in piper_models()}
+        if not by_stem:
             return (
-                VoiceInfo(PIPER, PIPER, _PIPER_USUAL, _PIPER_LICENCE, False, f"{note} {_GET_VOICE}".strip()),
+                VoiceInfo(
+                    PIPER, PIPER, _PIPER_LANGUAGES, _PIPER_LICENCE, False, f"{note} {_GET_VOICE}".strip()
+                ),
             )
         return tuple(
             VoiceInfo(
@@ -259,7 +267,7 @@ class Piper(Speaker):
                 program is not None,
                 note or str(m.path),
             )
-            for stem, m in seen.items()
+            for stem, m in by_stem.items()
         )
 
     @classmethod
@@ -269,21 +277,23 @@ class Piper(Speaker):
         if program is None:
             raise VoiceError("piper is not installed.", _GET_PIPER)
         base, _, number = which.partition("#")
-        model: Model | None
+        model: PiperModel | None
         if base.endswith(".onnx") or "/" in base:
             path = Path(base).expanduser()
-            model = _read(path) if path.is_file() else None
+            model = _read_model(path) if path.is_file() else None
             if model is None:
-                what = f"{path} is no piper voice that can be read."
-                raise VoiceError(what, f"A voice is NAME.onnx with NAME.onnx.json beside it. {_GET_VOICE}")
+                message = f"{path} is no piper voice that can be read."
+                raise VoiceError(message, f"A voice is NAME.onnx with NAME.onnx.json beside it. {_GET_VOICE}")
         elif base:
-            seen = {model.stem: model for model in models()}
-            if base not in seen:
-                raise unknown("piper voice", base, sorted(seen), _GET_VOICE)
-            model = seen[base]
+            by_stem = {model.stem: model for model in piper_models()}
+            if base not in by_stem:
+                raise unknown_voice("piper voice", base, sorted(by_stem), _GET_VOICE)
+            model = by_stem[base]
         else:
-            model = max(models(), key=lambda model: nearness(model.language, language), default=None)
-            if model is None or nearness(model.language, language) == 0:
+            model = max(
+                piper_models(), key=lambda model: language_nearness(model.language, language), default=None
+            )
+            if model is None or language_nearness(model.language, language) == 0:
                 raise VoiceError(f"There is no piper voice for {language!r}.", _GET_VOICE)
         if number and (not number.isdigit() or int(number) >= model.speakers):
             raise VoiceError(f"{model.stem} has no speaker {number!r}.", f"It has 0 to {model.speakers - 1}.")
@@ -292,48 +302,48 @@ class Piper(Speaker):
     def speak_all(self, texts: Sequence[str], speed: float = 1.0) -> list[Take]:
         """One take for each text; the model is loaded but once. Raises VoiceError."""
         for text in texts:
-            need_words(text, self.name)
-        pieces = [pieces_of(text, self.longest) for text in texts]
+            require_words(text, self.name)
+        pieces = [split_into_pieces(text, self.longest) for text in texts]
         sounds = iter(self._sounds([piece for some in pieces for piece in some], speed))
-        return [joined([self._take(*next(sounds)) for _ in some], self.name) for some in pieces]
+        return [joined_takes([self._take(*next(sounds)) for _ in some], self.name) for some in pieces]
 
     def _sound(self, text: str, speed: float) -> RawSound:
         return self._sounds([text], speed)[0]
 
     def _sounds(self, texts: Sequence[str], speed: float) -> list[RawSound]:
         """Each text at ``speed``, at the model's own rate."""
-        scale = min(max(_SCALE / speed, _SCALES[0]), _SCALES[1])
+        scale = min(max(_USUAL_SCALE / speed, _SCALE_RANGE[0]), _SCALE_RANGE[1])
         lines = [" ".join(text.split()) for text in texts]
         with tempfile.TemporaryDirectory(prefix="shotad-piper-") as folder:
             command = [self._program, "--model", str(self._model.path), "--output_dir", folder]
             command += ["--length_scale", f"{scale:.4f}"]
             command += [] if self._speaker is None else ["--speaker", str(self._speaker)]
-            run(command, "\n".join(lines) + "\n", voice=self.name)
+            run_program(command, "\n".join(lines) + "\n", voice=self.name)
             files = sorted(Path(folder).glob("*.wav"), key=lambda path: (len(path.name), path.name))
             if len(files) != len(lines):
                 raise VoiceError(f"piper spoke {len(files)} of {len(lines)} lines (voice {self.name}).")
-            return [(*decoded(file.read_bytes(), self.name), _SCALE / scale) for file in files]
+            return [(*decoded(file.read_bytes(), self.name), _USUAL_SCALE / scale) for file in files]
 
 
-def models() -> tuple[Model, ...]:
+def piper_models() -> tuple[PiperModel, ...]:
     """All voices in the folders where people keep them, whole ones only."""
     home = Path.home()
     data = Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share")
-    named = [Path(text) for text in os.environ.get(FOLDERS, "").split(os.pathsep) if text]
+    named = [Path(text) for text in os.environ.get(FOLDERS_VARIABLE, "").split(os.pathsep) if text]
     usual = [data / "piper", data / "piper-voices", data / "piper-tts"]
     usual += [home / "piper", home / "piper-voices"]
     shared = [Path(place) / "piper-voices" for place in ("/usr/local/share", "/usr/share", "/opt")]
     folders = (folder for folder in (*named, *usual, *shared) if folder.is_dir())
     paths = (path for folder in folders for path in sorted(folder.rglob("*.onnx")))
-    return tuple(model for path in paths if (model := _read(path)) is not None)
+    return tuple(model for path in paths if (model := _read_model(path)) is not None)
 
 
-def _read(path: Path) -> Model | None:
+def _read_model(path: Path) -> PiperModel | None:
     """A voice, if its description is beside it and says what it must."""
     try:
-        told = json.loads(path.with_name(path.name + ".json").read_text(encoding="utf-8"))
-        language = told.get("language", {}).get("code") or told["espeak"]["voice"]
-        return Model(path, str(language).replace("_", "-"), int(told.get("num_speakers") or 1))
+        description = json.loads(path.with_name(path.name + ".json").read_text(encoding="utf-8"))
+        language = description.get("language", {}).get("code") or description["espeak"]["voice"]
+        return PiperModel(path, str(language).replace("_", "-"), int(description.get("num_speakers") or 1))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
@@ -347,7 +357,7 @@ def _fingerprint(path: Path) -> str:
         raise VoiceError(f"{path} cannot be read: {error.strerror}.") from None
 
 
-_PIPER_USUAL = (
+_PIPER_LANGUAGES = (
     "ar", "ca", "cs", "cy", "da", "de", "el", "en", "es", "fa", "fi", "fr", "hu", "is", "it", "ka", "kk",
     "lb", "lv", "ne", "nl", "no", "pl", "pt", "ro", "ru", "sk", "sl", "sr", "sv", "sw", "tr", "uk", "vi",
     "zh",

@@ -37,15 +37,15 @@ from shotad.engines.openai_wire import (
     error_in,
     pauses,
 )
-from shotad.sound.voice_engines import ALL, RawSound, Reading, Speaker, VoiceInfo
+from shotad.sound.voice_engines import ANY_LANGUAGE, RawSound, Reading, Speaker, VoiceInfo
 from shotad.sound.voice_sound import decoded, decoded_pcm, is_file
 
 KEY_NAME = "OPENAI_API_KEY"
 """The environment variable that holds the key."""
 _LICENCE = "Licence of the server"
-_DEFAULT = "alloy"
+_DEFAULT_VOICE = "alloy"
 _PCM_RATE = 24000
-_SPEEDS = (0.25, 4.0)
+_SPEED_RANGE = (0.25, 4.0)
 _TIMEOUT = 120.0
 _RETRIES = 4
 _LONGEST_PAUSE = 60.0
@@ -83,12 +83,12 @@ class EndpointVoice(Speaker):
         self._address = Address(url, named.host, named.port, named.login, named.query)
         self._line = _SpeechLine(self._address, KEY_NAME, _TIMEOUT)
         self._settings, self._sleep, self._clock = settings, sleep, clock
-        self._which = which or _DEFAULT
+        self._which = which or _DEFAULT_VOICE
         self._refused: set[str] = set()
         self._lock = threading.Lock()
         self.name = f"openai:{self._which}"
-        said = settings.instructions
-        manner = hashlib.sha256(said.encode()).hexdigest()[:8] if said else ""
+        instructions = settings.instructions
+        manner = hashlib.sha256(instructions.encode()).hexdigest()[:8] if instructions else ""
         self.identity = " ".join(filter(None, (self.name, settings.model, self._address.shown, manner)))
         self.sends_to = "" if self._address.is_local else self._address.shown
         self.is_open = self._address.is_open
@@ -99,8 +99,8 @@ class EndpointVoice(Speaker):
         except ShotadError as error:
             raise VoiceError(error.what, error.hint, again=error.again) from None
         if self._address.is_openai and not key and self._address.login is None:
-            what = f"{self._address.shown} wants a key, and the environment has no {KEY_NAME}."
-            raise VoiceError(what, "Set it, or name another server: voice.base_url.")
+            message = f"{self._address.shown} wants a key, and the environment has no {KEY_NAME}."
+            raise VoiceError(message, "Set it, or name another server: voice.base_url.")
 
     @classmethod
     def known(cls) -> tuple[VoiceInfo, ...]:
@@ -108,9 +108,9 @@ class EndpointVoice(Speaker):
         try:
             require_httpx()
         except ShotadError as error:
-            return (VoiceInfo("openai", "openai", (ALL,), _LICENCE, False, error.hint),)
+            return (VoiceInfo("openai", "openai", (ANY_LANGUAGE,), _LICENCE, False, error.hint),)
         note = "An OpenAI-compatible server (voice.base_url), to which the lines are sent: openai:VOICE."
-        return (VoiceInfo("openai", "openai", (ALL,), _LICENCE, True, note),)
+        return (VoiceInfo("openai", "openai", (ANY_LANGUAGE,), _LICENCE, True, note),)
 
     @classmethod
     def named(cls, which: str, language: str, settings: VoiceSettings) -> EndpointVoice:
@@ -123,15 +123,15 @@ class EndpointVoice(Speaker):
         The speed reached is 1 where the server knows no speed. A server that says nothing and ignores it is
         not found out.
         """
-        pace = min(max(speed, _SPEEDS[0]), _SPEEDS[1])
-        raw, asked = self._answer(text, pace)
+        pace = min(max(speed, _SPEED_RANGE[0]), _SPEED_RANGE[1])
+        raw, body = self._answer(text, pace)
         kind = raw.headers.get("content-type", "").lower()
         if ("audio/pcm" in kind or "audio/l16" in kind) and not is_file(raw.body):
-            told = _RATE.search(kind)
-            samples, rate = decoded_pcm(raw.body), int(told.group(1)) if told else _PCM_RATE
+            match = _RATE.search(kind)
+            samples, rate = decoded_pcm(raw.body), int(match.group(1)) if match else _PCM_RATE
         else:
             samples, rate = decoded(raw.body, self.name)
-        return samples, rate, float(asked.get("speed", 1.0))
+        return samples, rate, float(body.get("speed", 1.0))
 
     def _answer(self, text: str, pace: float) -> tuple[ServerAnswer, dict[str, Any]]:
         """The server's sound, and what it was asked for."""
@@ -154,7 +154,7 @@ class EndpointVoice(Speaker):
                 continue
             except ShotadError as error:
                 raise VoiceError(error.what, error.hint, again=error.again) from None
-            trouble = _trouble(raw)
+            trouble = _error_of(raw)
             if trouble is None:
                 return raw, body
             if trouble.status in (400, 415, 422, 500, 501):
@@ -175,26 +175,30 @@ class EndpointVoice(Speaker):
                     "too long": "The line is too long for it.",
                 }
                 hint = hints.get(trouble.meaning, f"It may not know the voice {self._which!r}: openai:VOICE.")
-                raise VoiceError(f"The speech endpoint {self._address.shown} says: {_said(trouble)}.", hint)
-            self._wait(tries, f"says: {_said(trouble)}", next(waits), asked_pause(raw.headers, self._clock()))
+                raise VoiceError(
+                    f"The speech endpoint {self._address.shown} says: {_described(trouble)}.", hint
+                )
+            self._wait(
+                tries, f"says: {_described(trouble)}", next(waits), asked_pause(raw.headers, self._clock())
+            )
             tries += 1
 
-    def _wait(self, tries: int, what: str, pause: float, asked: float | None) -> None:
-        if tries >= _RETRIES or (asked or 0.0) > _LONGEST_PAUSE:
+    def _wait(self, tries: int, problem: str, pause: float, requested_pause: float | None) -> None:
+        if tries >= _RETRIES or (requested_pause or 0.0) > _LONGEST_PAUSE:
             hint = "Is the server up? Run again: what is spoken is kept."
-            raise VoiceError(f"The speech endpoint {self._address.shown} {what.rstrip('.')}.", hint)
-        self._sleep(max(pause, asked or 0.0))
+            raise VoiceError(f"The speech endpoint {self._address.shown} {problem.rstrip('.')}.", hint)
+        self._sleep(max(pause, requested_pause or 0.0))
 
 
-def _trouble(raw: ServerAnswer) -> ServerError | None:
+def _error_of(raw: ServerAnswer) -> ServerError | None:
     """What is wrong with an answer; sound that begins like JSON is no error."""
     if raw.status == 200 and raw.body.lstrip()[:1] != b"{":
         return None
-    found = error_in(raw)
-    if found is None and isinstance(raw.document, dict):
+    error = error_in(raw)
+    if error is None and isinstance(raw.document, dict):
         return ServerError(400, f"it sends no sound but {json.dumps(raw.document)[:100]}")
-    return found
+    return error
 
 
-def _said(trouble: ServerError) -> str:
+def _described(trouble: ServerError) -> str:
     return f"{trouble.message.rstrip('.') or 'nothing'} (status {trouble.status})"

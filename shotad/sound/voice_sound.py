@@ -27,33 +27,33 @@ _TRY_ANOTHER = "Try another voice: shotad voices."
 
 _FRAME = 0.005
 """Seconds over which loudness is measured to find where sound begins."""
-_QUIET = -55.0
+_INAUDIBLE = -55.0
 """dB under the loudest 5 ms; nothing below it is heard. Measured on lines that begin and end in f, h, th or
 s: these come in at -52 dB with the embedded voice and at -53 with piper, whose noises in silence reach -56;
 espeak-ng's at -35, with no silence around."""
-_OVER_FLOOR = 6.0
+_ABOVE_NOISE = 6.0
 """dB that sound stands over a voice's own noise."""
-_LOWEST = -45.0
+_MAX_NOISE = -45.0
 """dB under the loudest; noise as loud as this is no longer told from weak consonants, and stays."""
-_BEFORE = 0.005
-_AFTER = 0.015
+_SECONDS_BEFORE = 0.005
+_SECONDS_AFTER = 0.015
 """Seconds kept around what is heard, faded."""
 _PEAK = 0.98
-_LONGEST = 600.0
+_MAX_SECONDS = 600.0
 """Seconds of one line; a voice that speaks longer has lost itself."""
-_SILENT = 1e-4
+_SILENCE = 1e-4
 """Full scale is 1. What is nowhere louder is silence."""
-_FULL = 0.99
-_CLIPPED = 0.25
+_FULL_SCALE = 0.99
+_MAX_CLIPPED_SHARE = 0.25
 """Share of samples at full scale above which sound is broken; of a pure tone it is 0.09, of speech less."""
-_FLAT = 0.6
-_LOUD = 0.25
+_MAX_FLATNESS = 0.6
+_LOUD_RMS = 0.25
 """Spectral flatness (geometric by arithmetic mean of the power spectrum) above which sound as loud as this
 (RMS) is noise: samples that are read in the wrong order or width. Theirs is 0.85 and more, that of speech 0.1
 at most, and speech is hardly ever so loud."""
-_SPECTRUM = 512
+_SPECTRUM_SIZE = 512
 """Samples of a window for it, and at least so many windows are looked at:"""
-_WINDOWS = 16
+_MIN_WINDOWS = 16
 
 
 def cleaned(samples: npt.NDArray[np.floating[Any]], rate: int, voice: str) -> Samples:
@@ -66,14 +66,16 @@ def cleaned(samples: npt.NDArray[np.floating[Any]], rate: int, voice: str) -> Sa
         raise BadTakeError(f"The voice {voice} gave no sound.", _TRY_ANOTHER)
     if not np.isfinite(sound).all():
         raise BadTakeError(f"The voice {voice} gave broken sound.", _TRY_ANOTHER)
-    if sound.size > _LONGEST * rate:
+    if sound.size > _MAX_SECONDS * rate:
         raise BadTakeError(f"The voice {voice} spoke for {sound.size / rate:.0f} s without an end.")
     sound = sound - sound.mean()
-    if np.abs(sound).max() < _SILENT:
+    if np.abs(sound).max() < _SILENCE:
         raise BadTakeError(f"The voice {voice} gave nothing but silence.", "Is there a word in the line?")
-    is_misread = np.sqrt((sound**2).mean()) > _LOUD and _flatness(sound) > _FLAT
+    is_misread = np.sqrt((sound**2).mean()) > _LOUD_RMS and _flatness(sound) > _MAX_FLATNESS
     loudest = np.abs(samples).max()
-    is_clipped = loudest > _FULL and (np.abs(samples) > _FULL * loudest).mean() > _CLIPPED
+    is_clipped = (
+        loudest > _FULL_SCALE and (np.abs(samples) > _FULL_SCALE * loudest).mean() > _MAX_CLIPPED_SHARE
+    )
     if is_misread or is_clipped:
         raise BadTakeError(f"The voice {voice} gave noise, no speech.", _TRY_ANOTHER)
     # First and last sample (half open) of what is heard, with a breath around it.
@@ -82,28 +84,31 @@ def cleaned(samples: npt.NDArray[np.floating[Any]], rate: int, voice: str) -> Sa
     padded = np.zeros(frames * step)
     padded[: sound.size] = sound
     level = 10 * np.log10((padded.reshape(frames, step) ** 2).mean(1) + 1e-14)
-    border = level.max() + float(np.clip(level.min() + _OVER_FLOOR - level.max(), _QUIET, _LOWEST))
+    border = level.max() + float(np.clip(level.min() + _ABOVE_NOISE - level.max(), _INAUDIBLE, _MAX_NOISE))
     loud = np.flatnonzero(level > border)
-    start = max(0, int(loud[0]) * step - round(_BEFORE * rate))
-    end = min(sound.size, (int(loud[-1]) + 1) * step + round(_AFTER * rate))
+    start = max(0, int(loud[0]) * step - round(_SECONDS_BEFORE * rate))
+    end = min(sound.size, (int(loud[-1]) + 1) * step + round(_SECONDS_AFTER * rate))
     if start >= end:
         raise BadTakeError(f"The voice {voice} gave nothing but silence.", "Is there a word in the line?")
-    kept = sound[start:end]
-    gain = np.ones(kept.size)
-    before, after = min(round(_BEFORE * rate), kept.size // 2), min(round(_AFTER * rate), kept.size // 2)
+    heard = sound[start:end]
+    gain = np.ones(heard.size)
+    before, after = (
+        min(round(_SECONDS_BEFORE * rate), heard.size // 2),
+        min(round(_SECONDS_AFTER * rate), heard.size // 2),
+    )
     gain[:before] *= np.linspace(0, 1, before, endpoint=False)
-    gain[kept.size - after :] *= np.linspace(1, 0, after)
-    faded = kept * gain
+    gain[heard.size - after :] *= np.linspace(1, 0, after)
+    faded = heard * gain
     peak = float(np.abs(faded).max())
     return np.asarray(faded * (_PEAK / peak) if peak > _PEAK else faded, np.float32)
 
 
 def _flatness(sound: npt.NDArray[np.float64]) -> float:
     """How much the spectrum of ``float[n]`` is that of white noise, 0 to 1; 0 for very short sound."""
-    windows = sound.size // _SPECTRUM
-    if windows < _WINDOWS:
+    windows = sound.size // _SPECTRUM_SIZE
+    if windows < _MIN_WINDOWS:
         return 0.0
-    parts = sound[: windows * _SPECTRUM].reshape(windows, _SPECTRUM) * np.hanning(_SPECTRUM)
+    parts = sound[: windows * _SPECTRUM_SIZE].reshape(windows, _SPECTRUM_SIZE) * np.hanning(_SPECTRUM_SIZE)
     # Without the lowest: the offset.
     power = (np.abs(np.fft.rfft(parts)) ** 2).mean(axis=0)[2:] + 1e-30
     return float(np.exp(np.log(power).mean()) / power.mean())
@@ -119,7 +124,7 @@ def decoded(data: bytes, voice: str) -> tuple[Samples, int]:
     sounds: list[Samples] = []
     rate = 0
     for part in _files_in(data):
-        file = _mended_wav(part, voice) if _WAV.match(part) else part
+        file = _repaired_wav(part, voice) if _WAV.match(part) else part
         samples, rate = _decoded_file(file, rate, voice)
         sounds.append(samples)
     return np.concatenate(sounds), rate
@@ -127,7 +132,7 @@ def decoded(data: bytes, voice: str) -> tuple[Samples, int]:
 
 _WAV = re.compile(rb"(?:RIFF|RF64|RIFX)....WAVE", re.DOTALL)
 
-_HEADS = (
+_FILE_STARTS = (
     _WAV,
     re.compile(rb"FORM....AIF[FC]", re.DOTALL),
     # ID3: version, flags, and four bytes of size without their highest bits.
@@ -144,20 +149,20 @@ _HEADS = (
 
 def _files_in(data: bytes) -> Iterator[bytes]:
     """The files that stand one after the other in an answer; one where the kind is not known."""
-    head = next((head for head in _HEADS if head.match(data)), None)
+    head = next((head for head in _FILE_STARTS if head.match(data)), None)
     begins = [match.start() for match in head.finditer(data)] if head is not None else []
     begins = begins or [0]
     for begin, end in zip(begins, [*begins[1:], len(data)], strict=True):
         yield data[begin:end]
 
 
-_MISSING = 0.05
+_MAX_MISSING = 0.05
 """Seconds by which a file may be shorter than it says."""
-_MISSING_SHARE = 0.05
+_MAX_MISSING_SHARE = 0.05
 """The same as a share, for coders that round up."""
 
 
-def _mended_wav(data: bytes, voice: str) -> bytes:
+def _repaired_wav(data: bytes, voice: str) -> bytes:
     """A WAV whose sizes are right. Its samples go on to the end, unless it says where and a chunk follows.
 
     Raises BadTakeError where there are fewer than it says, and what it says can be meant.
@@ -176,16 +181,16 @@ def _mended_wav(data: bytes, voice: str) -> bytes:
     if len(form) < 16:
         return data
     begin = at + 8
-    there = len(data) - begin
+    size_here = len(data) - begin
     bytes_per_second = max(1, int.from_bytes(form[8:12], order))
     # 0, -1, the largest number: whoever wrote it did not know yet. So with what would last for ever.
-    is_told = 0 < size <= _LONGEST * bytes_per_second and data[:4] != b"RF64"
-    if is_told and size - there > _MISSING * bytes_per_second:
-        raise _cut_off(there / bytes_per_second, size / bytes_per_second, voice)
-    if is_told and size < there and _is_chunk(data, begin + size + size % 2, order):
-        there = size
-    there = min(there, there - there % max(1, int.from_bytes(form[12:14], order)))
-    chunks = [(b"fmt ", form), (b"data", data[begin : begin + there])]
+    is_told = 0 < size <= _MAX_SECONDS * bytes_per_second and data[:4] != b"RF64"
+    if is_told and size - size_here > _MAX_MISSING * bytes_per_second:
+        raise _cut_off_error(size_here / bytes_per_second, size / bytes_per_second, voice)
+    if is_told and size < size_here and _is_chunk(data, begin + size + size % 2, order):
+        size_here = size
+    size_here = min(size_here, size_here - size_here % max(1, int.from_bytes(form[12:14], order)))
+    chunks = [(b"fmt ", form), (b"data", data[begin : begin + size_here])]
     body = b"".join(
         name + len(part).to_bytes(4, order) + part + b"\0" * (len(part) % 2) for name, part in chunks
     )
@@ -202,9 +207,9 @@ def _is_chunk(data: bytes, at: int, order: Any) -> bool:
     return is_name and int.from_bytes(head[4:], order) <= len(data) - at - 8
 
 
-def _cut_off(seconds: float, stated_seconds: float, voice: str) -> BadTakeError:
-    what = f"The voice {voice} gave sound that is cut off: {seconds:.2f} of {stated_seconds:.2f} s."
-    return BadTakeError(what, "Run again: what is spoken is kept.")
+def _cut_off_error(seconds: float, stated_seconds: float, voice: str) -> BadTakeError:
+    message = f"The voice {voice} gave sound that is cut off: {seconds:.2f} of {stated_seconds:.2f} s."
+    return BadTakeError(message, "Run again: what is spoken is kept.")
 
 
 def _decoded_file(data: bytes, wanted: int, voice: str) -> tuple[Samples, int]:
@@ -228,8 +233,8 @@ def _decoded_file(data: bytes, wanted: int, voice: str) -> tuple[Samples, int]:
     if samples.size == 0:
         raise BadTakeError(f"The voice {voice} gave no sound.", _TRY_ANOTHER)
     seconds = samples.size / rate
-    if stated_seconds - seconds > max(_MISSING, _MISSING_SHARE * stated_seconds):
-        raise _cut_off(seconds, stated_seconds, voice)
+    if stated_seconds - seconds > max(_MAX_MISSING, _MAX_MISSING_SHARE * stated_seconds):
+        raise _cut_off_error(seconds, stated_seconds, voice)
     return samples, rate
 
 
@@ -258,4 +263,4 @@ def decoded_pcm(data: bytes) -> Samples:
 
 def is_file(data: bytes) -> bool:
     """Whether data is a file of sound by its first bytes, whatever it was said to be."""
-    return any(head.match(data) for head in _HEADS)
+    return any(head.match(data) for head in _FILE_STARTS)

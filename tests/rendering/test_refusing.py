@@ -41,7 +41,7 @@ from shotad.sound import (
 from shotad.sound.making import FileMaker
 from shotad.sound.outputs import (
     Kind,
-    Made,
+    MadeFile,
     parse_wanted,
     summary,
     wanted_files,
@@ -74,7 +74,7 @@ def test_what_is_saved_while_lines_are_spoken_is_heard(place: Path, ending: str)
     assert done.spoken[0].text == "A dog sleeps by the window."
     assert track_of(place).cues[0].text == "A dog sleeps by the window."
     assert "A dog sleeps" in next(place.glob("*.ad.vtt")).read_text()
-    assert (done.anew, done.kept) == (4, 0)
+    assert (done.takes_spoken, done.takes_kept) == (4, 0)
 
 
 def test_a_track_that_never_rests_is_rendered_as_it_was_read_last_and_not_written_over(place: Path) -> None:
@@ -149,7 +149,7 @@ def test_an_unchanged_render_listens_to_nothing_also_where_its_folder_was_moved(
 class Broken(FileMaker):
     """Cannot make the description alone."""
 
-    def make(self, wanted: OutputFile) -> Made:
+    def make(self, wanted: OutputFile) -> MadeFile:
         if wanted.kind is Kind.AD:
             raise SoundError("The disk is full.", "Make room.")
         return super().make(wanted)
@@ -159,7 +159,7 @@ def test_one_file_that_fails_does_not_take_the_others_with_it(place, monkeypatch
     with monkeypatch.context() as patched:
         patched.setattr("shotad.sound.render.FileMaker", Broken)
         done, _ = rendered(place, "ad", "mix:flac")
-        assert [one.wanted.kind for one in done.made] == [Kind.MIX]
+        assert [one.output.kind for one in done.made] == [Kind.MIX]
         ((failed, reason),) = done.failures.items()
         assert (failed.kind, reason) == (Kind.AD, "The disk is full. Make room.")
         assert done.failed
@@ -275,7 +275,7 @@ def test_a_film_that_was_renamed_keeps_its_scripts_and_their_edits(tmp_path: Pat
     film = Path(shutil.copy(film_with(), tmp_path / f"{'ü' * 125}.mp4"))
     place = write_folder(tmp_path / "w", film)
     done, _ = rendered(place, "film+text", "ad", film=film)
-    assert all(one.wanted.path.is_file() for one in done.made)
+    assert all(one.output.path.is_file() for one in done.made)
     other = film.rename(tmp_path / "the movie.mp4")
     rendered(place, "ad", film=other)
     (script,) = place.glob("*.ad.vtt")

@@ -56,11 +56,11 @@ RATE = 48000
 def test_every_kind_is_made_and_reads_back_and_text_alone_needs_no_voice(place: Path) -> None:
     alone, voice = rendered(place, "text", settings=("voice.name=no such voice",))
     assert (voice.calls, alone.voice, alone.sound) == ([], None, None)
-    assert [t.kind for t in describe_tracks(alone.made[0].wanted.path)] == ["video", "audio", "subtitle"]
+    assert [t.kind for t in describe_tracks(alone.made[0].output.path)] == ["video", "audio", "subtitle"]
     done, _ = rendered(place, "film+text", "text:mkv", "ad", "mix:flac")
     endings = ("described.mp4", "descriptions.mkv", "ad.wav", "mix.flac")
-    assert [one.wanted.path.name for one in done.made] == [f"{film_with().stem}.{rest}" for rest in endings]
-    film, text, _, _ = (one.wanted.path for one in done.made)
+    assert [one.output.path.name for one in done.made] == [f"{film_with().stem}.{rest}" for rest in endings]
+    film, text, _, _ = (one.output.path for one in done.made)
     tracks = describe_tracks(film)
     assert [t.kind for t in tracks] == ["video", "audio", "audio", "subtitle"]
     assert ["visual_impaired" in t.marks for t in tracks] == [False, False, True, True]
@@ -87,16 +87,16 @@ def test_lines_are_heard_where_the_track_says_and_a_second_render_speaks_and_wri
     before = track_of(place)
     done, voice = rendered(place, "film", "mix", "ad")
     for one, number in zip(done.made, (1, 0, 0), strict=True):
-        check_lines(one.wanted.path, number, done, voice, 0.005)
+        check_lines(one.output.path, number, done, voice, 0.005)
     after = track_of(place)
     assert done.track == after
     one, other = ([(c.text, c.interval, c.status, c.edited) for c in of.cues] for of in (before, after))
     assert one == other
-    stamps = [one.wanted.path.stat().st_mtime_ns for one in done.made]
+    stamps = [one.output.path.stat().st_mtime_ns for one in done.made]
     second, again = rendered(place, "film", "mix", "ad")
     assert again.calls == []
     assert [one.fresh for one in second.made] == [False] * 3
-    assert [one.wanted.path.stat().st_mtime_ns for one in second.made] == stamps
+    assert [one.output.path.stat().st_mtime_ns for one in second.made] == stamps
     assert second.sound == done.sound
 
 
@@ -115,7 +115,7 @@ def test_onsets_hold_for_films_that_are_odd(tmp_path: Path, changes: dict[str, o
     place = write_folder(tmp_path / "w", film)
     done, voice = rendered(place, f"film:{ending}", film=film)
     assert not done.findings
-    path = done.made[0].wanted.path
+    path = done.made[0].output.path
     check_lines(path, 1, done, voice, 0.02)
     with open_film(path) as copy, open_film(film) as own:
         assert copy.info.duration == pytest.approx(own.info.duration, abs=0.04)
@@ -138,8 +138,8 @@ def test_only_a_changed_line_is_spoken_again(place: Path, name: str) -> None:
 
 def test_what_makes_files_anew_and_what_speaks_anew(place: Path) -> None:
     done, _ = rendered(place, "ad", "mix:flac")
-    done.made[0].wanted.path.unlink()
-    done.made[1].wanted.path.write_bytes(b"somebody's")
+    done.made[0].output.path.unlink()
+    done.made[1].output.path.write_bytes(b"somebody's")
     again, voice = rendered(place, "ad", "mix:flac")
     assert [one.fresh for one in again.made] == [True, True]
     louder, voice_too = rendered(place, "mix:flac", settings=("mix.profile=ebu-r128",))
@@ -168,7 +168,7 @@ def test_a_film_that_pauses_has_the_line_that_did_not_fit_and_is_copied_once(tmp
     monkeypatch.setattr("shotad.sound.placing.variants", lambda text, language: iter(()))
     done, voice = rendered(place, "film:mkv", "ad", "mix:flac", settings=("extended.on=true",))
     assert (len(done.pauses), copies) == (1, [".mkv"])
-    path = done.made[0].wanted.path
+    path = done.made[0].output.path
     with open_film(path) as copy, open_film(film_with()) as own:
         assert copy.info.duration == pytest.approx(own.info.duration + done.pauses[0].length, abs=0.1)
     told = json.loads(next(place.glob("*.pauses.json")).read_text())
@@ -228,7 +228,7 @@ def test_the_track_of_sound_carries_language_and_title(tmp_path, language, endin
     place = write_folder(tmp_path / "w", lines=lines, language=language)
     done, voice = rendered(place, f"film:{ending}")
     assert not done.failed
-    with av.open(str(done.made[0].wanted.path)) as container:
+    with av.open(str(done.made[0].output.path)) as container:
         tags = {key.lower(): value for key, value in container.streams[2].metadata.items()}
     assert tags["language"] == code
     assert title in (tags.get("title"), tags.get("handler_name"))
@@ -244,7 +244,7 @@ def test_a_translation_is_rendered_beside_the_original(place: Path, language: st
     assert [one for one in found if one.rule.startswith("T") and one.rule != "T5"] == []
     done, voice = rendered(place, "ad", file=file)
     stem = film_with().stem
-    assert [one.wanted.path.name for one in done.made] == [f"{stem}.{language}.ad.wav"]
+    assert [one.output.path.name for one in done.made] == [f"{stem}.{language}.ad.wav"]
     assert not done.failed
     assert [text for text, _ in voice.calls][:3] == list(TRANSLATED[language])
     spoken = [cue.spoken for cue in load_track(place / translation_file_name(language)).heard]
@@ -300,13 +300,13 @@ def test_every_file_keeps_the_peaks_of_its_profile_and_tells_them(profile, makes
     assert not [finding for finding in done.findings if finding.rule == "A1"]
     limit = 0.0 if profile == "source" else PROFILES[profile].true_peak
     for one in done.made:
-        found = in_file(one.wanted.path)
+        found = in_file(one.output.path)
         assert found.true_peak is not None
-        assert found.true_peak <= limit + METER, one.wanted.path.name
+        assert found.true_peak <= limit + METER, one.output.path.name
         assert one.sound is not None
         assert one.sound["loudness"]["true_peak"] == pytest.approx(found.true_peak, abs=0.1)
         assert one.sound["loudness"]["integrated"] == pytest.approx(found.integrated, abs=0.1)
-        assert f"peaks {one.sound['loudness']['true_peak']:.1f} dBTP" in one.told[0]
+        assert f"peaks {one.sound['loudness']['true_peak']:.1f} dBTP" in one.lines[0]
 
 
 @pytest.mark.parametrize("make", ["mix:m4a", "film:mkv"])
@@ -314,7 +314,7 @@ def test_where_the_room_for_a_coder_is_too_small_it_is_written_again(make, loud,
     monkeypatch.setattr("shotad.sound.making.PEAK_RISE", {})
     place = loud_folder(tmp_path / "w", loud)
     done, _ = rendered(place, make, film=loud, settings=("mix.true_peak=-2", "container.codec=opus"))
-    peak = in_file(done.made[0].wanted.path).true_peak
+    peak = in_file(done.made[0].output.path).true_peak
     assert peak is not None
     assert -4 < peak <= -2 + METER
     assert done.findings == ()
@@ -325,7 +325,7 @@ def test_what_cannot_be_kept_is_an_error_with_the_figure_of_the_file(loud, tmp_p
     monkeypatch.setattr("shotad.sound.making.MAX_WRITES", 1)
     place = loud_folder(tmp_path / "w", loud)
     done, _ = rendered(place, "mix:opus", film=loud)
-    peak = in_file(done.made[0].wanted.path).true_peak
+    peak = in_file(done.made[0].output.path).true_peak
     assert [finding.rule for finding in done.findings] == ["A1"]
     assert f"reach {peak:.1f} dBTP" in done.findings[0].message
     report = lint_track(track_of(place), place, load_config(None, ["lint.parse=words"]))

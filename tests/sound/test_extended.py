@@ -38,7 +38,7 @@ from shotad.sound import (
     pauses,
 )
 from shotad.sound.containers import CONTAINERS
-from shotad.sound.film_copy import FADE, coding_of, sound_with_pauses, write_copy
+from shotad.sound.film_copy import FADE, copy_coding, sound_with_pauses, write_copy
 from shotad.sound.fitting import fit
 from shotad.sound.kinds import Fitting, LineToSpeak, Pause, Unspoken
 from shotad.sound.pauses import (
@@ -275,7 +275,7 @@ def test_what_cannot_pause_is_refused_and_leaves_no_file(tmp_path: Path) -> None
 def test_each_track_gets_a_codec_that_its_container_has(codec, layout, container, encoder, kept):
     channels = av.AudioLayout(layout).nb_channels
     track = AudioTrack(0, None, None, codec, channels, layout, 48000, True)
-    coding = coding_of(track, next(one for one in CONTAINERS if one.muxer == container))
+    coding = copy_coding(track, next(one for one in CONTAINERS if one.muxer == container))
     assert (coding.encoder, coding.layout) == (encoder, kept)
 
 

@@ -24,10 +24,10 @@ from shotad.sound import (
     place_lines,
     programme_of,
 )
-from shotad.sound.levels import LEAST, PROFILES, envelope, gain_at, limit_of, target_of
+from shotad.sound.levels import PROFILES, SHORTEST_RAMP, envelope, gain_at, loudness_target, peak_limit
 from shotad.sound.loudness import ATTACK, DOWNMIXED_PEAK, RELEASE, Limiter, TruePeak, limited
 from shotad.sound.mix import FADE_IN, FADE_OUT, Mix, Playing, estimated_make_up, place, prepare_mix, resampled
-from shotad.sound.programme import RATE, channel_names, layout_name, to_stereo, voice_gains
+from shotad.sound.programme import RATE, channel_names, layout_name, stereo_matrix, voice_gains
 from tests.sound.tones import Samples, SoundFilm, along, blocks, line, measure, noise, onset, sine, whole
 
 
@@ -56,12 +56,12 @@ NEAR = [(4.7, 0), (5, -9)]
     ([(5, 6), (7.6, 8)], [], [*NEAR, (6, -9), (6.4, 0), (7.3, 0), (7.6, -9), (8, -9), (8.4, 0)]),
     # Beside speech the ramps get steeper; touching it, the least ramp reaches into the line.
     ([(5, 7)], [(3, 4.9), (7.1, 8)], [(4.9, 0), (5, -9), (7, -9), (7.1, 0)]),
-    ([(5, 7)], [(3, 5), (7, 8)], [(5, 0), (5 + LEAST, -9), (7 - LEAST, -9), (7, 0)]),
+    ([(5, 7)], [(3, 5), (7, 8)], [(5, 0), (5 + SHORTEST_RAMP, -9), (7 - SHORTEST_RAMP, -9), (7, 0)]),
     # In a gap too short for two ramps it gets less deep, and a dip too small to help is left out.
     ([(5, 5.1)], [(3, 5), (5.05, 8)], [(5, 0), (5.025, -4.5), (5.05, 0)]),
     ([(5, 5.1)], [(3, 5), (5.005, 8)], []),
     # Speech within a line is not lowered, a line under speech lowers nothing.
-    ([(5, 8)], [(6, 7)], [*NEAR, (6 - LEAST, -9), (6, 0), (7, 0), (7 + LEAST, -9), (8, -9), (8.4, 0)]),
+    ([(5, 8)], [(6, 7)], [*NEAR, (6 - SHORTEST_RAMP, -9), (6, 0), (7, 0), (7 + SHORTEST_RAMP, -9), (8, -9), (8.4, 0)]),
     ([(5, 6)], [(4, 7)], []),
 ])  # fmt: skip
 def test_the_level_around_lines(lines, speech, points):
@@ -157,9 +157,9 @@ def test_the_limiter_does_the_same_in_any_blocks(seed: int, size: int, limit: fl
 
 def test_dialogue_counts_where_there_is_enough_of_it() -> None:
     netflix = PROFILES["netflix"]
-    assert target_of(netflix, [Interval(0, 20), Interval(10, 30)], 100) == (-27, True)
-    assert target_of(netflix, [Interval(0, 8), Interval(0, 14)], 100) == (-24, False)
-    assert target_of(PROFILES["source"], [], 100) == (None, False)
+    assert loudness_target(netflix, [Interval(0, 20), Interval(10, 30)], 100) == (-27, True)
+    assert loudness_target(netflix, [Interval(0, 8), Interval(0, 14)], 100) == (-24, False)
+    assert loudness_target(PROFILES["source"], [], 100) == (None, False)
 
 
 def steps(*parts: tuple[float, float], rate: int = 48000) -> Samples:
@@ -427,13 +427,13 @@ def test_an_excerpt_is_what_the_whole_has(
         assert (loudest > 10 ** ((mix.true_peak + 1) / 20)) == (loud > 0.5)
         if full.shape[1] > 2:
             # As sound files of two channels have it.
-            two = SoundBlock(0.0, full @ to_stereo(channel_names(mix.layout)))
+            two = SoundBlock(0.0, full @ stereo_matrix(channel_names(mix.layout)))
             full = whole(limited([two], Limiter(DOWNMIXED_PEAK)))
         own = measured(programme_of(film, None))
         for first, end in ((0, 96000), (300_123, 440_000), (500_000, 767_000)):
             recipe = place_lines(programme_of(film, None), own, SAID, TALK, settings)
             part, voice = (
-                excerpt(recipe, first, end, limit_of(own, settings), of) for of in ("mix", "voice")
+                excerpt(recipe, first, end, peak_limit(own, settings), of) for of in ("mix", "voice")
             )
             wanted = full[first:end]
             assert part.shape == wanted.shape

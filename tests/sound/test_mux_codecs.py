@@ -20,8 +20,8 @@ from shotad.core.errors import SoundError
 from shotad.film import open_film
 from shotad.sound.containers import CONTAINERS, MKV, MP4, TS, film_tags
 from shotad.sound.film_copy import write_copy
-from shotad.sound.mux_film import Clock
-from shotad.sound.player_marks import TrackBoxes, crc, mark_tracks, supplementary, with_descriptor
+from shotad.sound.mux_film import PacketClock
+from shotad.sound.player_marks import TrackBoxes, crc, mark_tracks, supplementary_descriptor, with_descriptor
 from tests.media import FilmSpec, SoundSpec, make_film, media_folder, ordinary_priority
 from tests.runs import Heard
 from tests.sound.muxmedia import add_cues, checked, copied, describe_tracks, film_for, heard, written
@@ -208,7 +208,7 @@ def test_titles_in_letters_of_an_old_code_page_are_read_and_copied_legibly(endin
 
 @given(st.lists(st.tuples(st.integers(0, 5000), st.none() | st.integers(0, 5000)), min_size=1, max_size=80))
 def test_whatever_comes_decoding_ascends_and_nothing_is_shown_before(times):
-    clock: Any = Clock(Fraction(0), Fraction(1, 1000), Fraction(25))
+    clock: Any = PacketClock(Fraction(0), Fraction(1, 1000), Fraction(25))
     packets = [SimpleNamespace(pts=pts, dts=dts, duration=40) for pts, dts in times]
     ready = [*(one for packet in packets for one in clock.take(packet)), *clock.rest()]
     out = [(packet.pts, packet.dts) for packet in ready]
@@ -261,7 +261,7 @@ def test_each_table_says_whether_the_film_is_in_the_ad(ending: str, mixed: bool,
     target = tmp_path / f"described{ending}"
     written(film_for("plain", ".ts"), target, sound="mix" if mixed else "alone")
     data, added = target.read_bytes(), bytes((0x7F, 5, 6, 0x87 if mixed else 0x07)) + b"eng"
-    assert supplementary("eng", mixed) == added
+    assert supplementary_descriptor("eng", mixed) == added
     assert data.count(BLIND) == data.count(BLIND + added) >= 10
     # Tables with a wrong check sum are not read.
     marks = next(track for track in describe_tracks(target) if track.number == 2).marks
@@ -283,7 +283,7 @@ def table(descriptors: bytes) -> bytes:
 
 
 def test_tables_without_room_stay() -> None:
-    added = supplementary("eng", True)
+    added = supplementary_descriptor("eng", True)
     marked = with_descriptor(packet(table(BLIND)), added)
     assert marked == packet(table(BLIND + added))
     assert with_descriptor(packet(table(BLIND), room=6), added) is None

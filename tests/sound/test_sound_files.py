@@ -11,7 +11,7 @@ import pytest
 
 from shotad.core.errors import SoundError, WorkFolderError
 from shotad.film import SoundBlock
-from shotad.sound.files import KINDS, write_sound
+from shotad.sound.files import SOUND_KINDS, write_sound
 from shotad.sound.layouts import aac_configuration
 from shotad.sound.programme import RATE
 from tests.sound.tones import Samples, blocks, decoded, noise, onset
@@ -36,7 +36,9 @@ FORMS = (("mono", 1), ("stereo", 2), ("5.1", 6))
 LOSSLESS = (("5.1(side)", 6), ("7.1", 8))
 OTHERS = {"quad": 5, "6.1": 6, "7.1": 6}
 """Channels that a layout has in AAC, which knows no number for it."""
-CASES = [(end, *form) for end in KINDS for form in (*FORMS, *(LOSSLESS if end in (".wav", ".flac") else ()))]
+CASES = [
+    (end, *form) for end in SOUND_KINDS for form in (*FORMS, *(LOSSLESS if end in (".wav", ".flac") else ()))
+]
 
 
 @pytest.mark.parametrize("layout", OTHERS)
@@ -63,7 +65,7 @@ def test_files_hold_what_was_written_where_it_was(ending, layout, channels, tmp_
         assert heard / RATE == pytest.approx(second, abs=1e-3)
 
 
-@pytest.mark.parametrize("ending", KINDS)
+@pytest.mark.parametrize("ending", SOUND_KINDS)
 def test_tags_are_written(ending: str, tmp_path: Path) -> None:
     tags = {"title": "Film: audio description", "language": "de", "comment": "made by machine"}
     path = write_sound(tmp_path / f"a{ending}", blocks(bursts()), layout="stereo", tags=tags)

@@ -32,9 +32,9 @@ from shotad.sound import (
 )
 from shotad.sound.own_voices import FakeVoice, HibariVoice, installed_version
 from shotad.sound.pronunciation import EMPTY_LEXICON, lexicon_of, parse_lexicon, spoken_text
-from shotad.sound.quantities import roman, words_of
+from shotad.sound.quantities import roman_value, words_of
 from shotad.sound.takes import stretched, to_length
-from shotad.sound.voice_engines import Reading, kind_class, pieces_of
+from shotad.sound.voice_engines import Reading, kind_class, split_into_pieces
 from shotad.sound.voice_sound import cleaned, decoded
 from tests.speech_server import tone, wav
 
@@ -152,8 +152,8 @@ def test_word_files_are_whole(language: str) -> None:
 
 
 def test_roman_numerals() -> None:
-    assert [roman(text) for text in ("I", "IV", "XIV", "XLVIII", "MCMXCIV")] == [1, 4, 14, 48, 1994]
-    assert [roman(text) for text in ("", "IIII", "VX", "ABC", "IC")] == [None] * 5
+    assert [roman_value(text) for text in ("I", "IV", "XIV", "XLVIII", "MCMXCIV")] == [1, 4, 14, 48, 1994]
+    assert [roman_value(text) for text in ("", "IIII", "VX", "ABC", "IC")] == [None] * 5
 
 
 @pytest.mark.skipif(not SHARED.is_file(), reason="../shared/data/cmd-ad is not here")
@@ -223,7 +223,7 @@ def test_a_line_of_one_thing_is_written_out_at_once(text: str, reads: Reading) -
     ("One. ... ... ... ... two", 8, ["One.", "two"]),
 ])  # fmt: skip
 def test_long_text_is_parted_where_it_pauses(text: str, longest: int, pieces: list[str]) -> None:
-    found = pieces_of(text, longest)
+    found = split_into_pieces(text, longest)
     assert all(len(piece) <= longest for piece in found)
     assert [piece.strip(". ") for piece in found] == [piece.strip(". ") for piece in pieces]
 
@@ -361,7 +361,7 @@ def test_without_its_package_the_extra_is_named_and_another_version_refused(monk
 @pytest.mark.usefixtures("offline")
 def test_it_speaks_without_a_network_the_same_way_every_time_and_takes_no_orders(tmp_path, monkeypatch):
     monkeypatch.setenv("HIBARI_HOME", str(tmp_path / "cache"))
-    own_voices._loaded.cache_clear()
+    own_voices._load_model.cache_clear()
     voice = make_voice(VoiceSettings(), "en-GB")
     take, again, fast = voice.speak(TEXT), voice.speak(TEXT), voice.speak(TEXT, 1.15)
     assert (voice.name, voice.reads, take.rate) == ("hibari:heart", Reading.NUMBERS, 24000)

@@ -23,7 +23,7 @@ from shotad.sound import (
 )
 from shotad.sound.takes import write_take
 from shotad.sound.voice_engines import privacy_notes
-from shotad.sound.voice_programs import FOLDERS, Espeak, Piper, run
+from shotad.sound.voice_programs import FOLDERS_VARIABLE, Espeak, Piper, run_program
 from shotad.sound.voice_server import EndpointVoice
 from tests.bad_server import Act, BadServer, endless
 from tests.conftest import ROOT
@@ -101,7 +101,9 @@ def test_an_answer_is_read_to_its_end(name: str) -> None:
 def test_a_program_that_writes_several_files_is_read_to_its_end(bin_folder: Path) -> None:
     many = "import sys\nfor part in (1.0, 2.0): sys.stdout.buffer.write(spoken(part))"
     path = program(bin_folder, _SPEAK + many)
-    assert Espeak(path, espeak.Entry("English", ("en",))).speak(LINE).seconds == pytest.approx(3.0, abs=0.1)
+    assert Espeak(path, espeak.EspeakVoice("English", ("en",))).speak(LINE).seconds == pytest.approx(
+        3.0, abs=0.1
+    )
 
 
 BROKEN = {
@@ -305,12 +307,12 @@ def bin_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
     monkeypatch.setenv("HOME", str(tmp_path))
-    for name in ("XDG_DATA_HOME", FOLDERS):
+    for name in ("XDG_DATA_HOME", FOLDERS_VARIABLE):
         monkeypatch.delenv(name, raising=False)
-    for kept in (espeak.entries, espeak.version):
+    for kept in (espeak.espeak_voices, espeak.espeak_version):
         kept.cache_clear()
     yield folder
-    for kept in (espeak.entries, espeak.version):
+    for kept in (espeak.espeak_voices, espeak.espeak_version):
         kept.cache_clear()
 
 
@@ -394,14 +396,14 @@ def test_programs_that_are_missing_are_listed_with_how_to_get_them(bin_folder: P
 def test_a_program_that_fails_is_a_clear_error(bin_folder: Path, code: str, words: str) -> None:
     path = program(bin_folder, code)
     with pytest.raises(VoiceError, match="espeak-ng") as error:
-        Espeak(path, espeak.Entry("German", ("de",))).speak("Hallo.")
+        Espeak(path, espeak.EspeakVoice("German", ("de",))).speak("Hallo.")
     assert words in error.value.what
 
 
 def test_a_program_that_hangs_or_speaks_too_few_lines_is_a_clear_error(bin_folder, tmp_path):
     path = program(bin_folder, "import time; time.sleep(60)")
     with pytest.raises(VoiceError, match="took more than 0 s"):
-        run([str(path)], "", voice="espeak-ng:de", timeout=0.3)
+        run_program([str(path)], "", voice="espeak-ng:de", timeout=0.3)
     program(bin_folder, "import sys; sys.stdin.read()", "piper")
     piper_voice(tmp_path / "piper", "en_US-joe-medium", "en_US")
     with pytest.raises(VoiceError, match="piper spoke 0 of 2 lines"):
@@ -430,7 +432,7 @@ def test_piper_voices_are_found_where_people_keep_them_or_by_their_path(bin_fold
     (tmp_path / "piper-voices" / "half.onnx").write_bytes(b"no description")
     assert [info.name for info in voices("de") if info.kind == "piper"] == ["piper:de_DE-thorsten-low"]
     assert make_voice(VoiceSettings(name=f"piper:{own}#2"), "fr-CA").name == "piper:fr_FR-siwis-medium#2"
-    monkeypatch.setenv(FOLDERS, str(tmp_path / "mine"))
+    monkeypatch.setenv(FOLDERS_VARIABLE, str(tmp_path / "mine"))
     assert make_voice(VoiceSettings(name="auto"), "fr").name == "piper:fr_FR-siwis-medium"
     assert "no speaker '3'" in error_of("piper:fr_FR-siwis-medium#3", "fr").what
     assert "no piper voice" in error_of("piper:/nowhere/x.onnx", "fr").what
@@ -440,7 +442,7 @@ def test_piper_voices_are_found_where_people_keep_them_or_by_their_path(bin_fold
 
 @pytest.mark.skipif(shutil.which("espeak-ng") is None, reason="espeak-ng is not installed here")
 def test_the_real_espeak_speaks_faster_when_it_is_asked_to() -> None:
-    espeak.entries.cache_clear()
+    espeak.espeak_voices.cache_clear()
     voice = make_voice(VoiceSettings(name="espeak-ng"), "en-GB")
     slow, fast = voice.speak(TEXT), voice.speak(TEXT, 1.2)
     assert voice.name == "espeak-ng:en-gb"
