@@ -342,7 +342,7 @@ def in_no_time(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(interface, "load_config", load)
     for preset in ("embedded", "paper"):
         monkeypatch.setitem(PRESETS, preset, PRESETS["fake"])
-    monkeypatch.setattr(voices, "AUTO_KINDS", ("fake",))
+    monkeypatch.setattr(voices, "auto_kinds", lambda: ("fake",))
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/python.md"])

@@ -244,7 +244,7 @@ def _voices() -> list[Check]:
     """Who speaks where the settings leave it to the machine, and what there is of each kind of voice."""
     from shotad.core.config.sound import VoiceSettings
     from shotad.sound import make_voice
-    from shotad.sound.voice_engines import AUTO_KINDS, kind_class
+    from shotad.sound.voice_engines import auto_kinds, kind_class
 
     language = Config().language
     try:
@@ -252,7 +252,7 @@ def _voices() -> list[Check]:
     except ShotadError as error:
         text = str(error)
     checks = [Check("Voices", text)]
-    for kind in AUTO_KINDS:
+    for kind in auto_kinds():
         voices = kind_class(kind).known()
         here = [info for info in voices if info.installed]
         tongues = sorted({code.partition("-")[0] for info in here for code in info.languages})

@@ -23,7 +23,7 @@ from shotad.description import (
     Stage2Answer,
 )
 from shotad.description.pipeline import ADDED
-from shotad.engines import ENGINES, stage_engines
+from shotad.engines import stage_engines
 from shotad.review.keeping import WatchedFile
 from shotad.review.session import Session
 from shotad.script import (
@@ -298,8 +298,9 @@ TITLES = {
 _OF_MANY = ("observer", "narrator", "fake")
 """Engines whose models are many small ones, or rules, whose names say nothing to people."""
 
-HERE = frozenset(ENGINES) - {"openai", "openai-sound", "ollama"}
-"""Engines that send nothing anywhere; they need not be made to know that, which may take a while."""
+HERE = frozenset({"fake", "llama3", "narrator", "observer", "qwen2-vl"})
+"""Engines that send nothing anywhere; they need not be made to know that, which may take a while. Any other
+is made and asked."""
 
 LOCAL = "Lines are described again on this machine; nothing of the film is sent anywhere."
 

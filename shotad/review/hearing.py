@@ -95,6 +95,7 @@ from shotad.sound.pronunciation import EMPTY_LEXICON
 from shotad.sound.takes import wav
 from shotad.sound.voice_engines import (
     AUTO,
+    VOICE_KINDS,
     plain_language,
     privacy_notes,
 )
@@ -292,10 +293,6 @@ class Hearing:
             self._listening.begin(self._sound(info.duration), info.fingerprint)
 
 
-_HIDDEN = ("fake",)
-"""Kinds that are no choice for people."""
-
-
 class Speaking:
     """The voice of one session and its takes, which a render finds again. May be used by several threads."""
 
@@ -378,7 +375,7 @@ class Speaking:
         model is loaded."""
         name = self._made.name if self._made is not None else self._config.voice.name
         listed_voices = [
-            voice for voice in voices() if voice.kind not in _HIDDEN or name.startswith(voice.kind)
+            voice for voice in voices() if VOICE_KINDS[voice.kind].is_offered or name.startswith(voice.kind)
         ]
         speaking = [voice for voice in listed_voices if voice.speaks(self._language)]
         others = [

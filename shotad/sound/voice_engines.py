@@ -22,21 +22,39 @@ from shotad.core.errors import VoiceError
 from shotad.sound.kinds import Take
 from shotad.sound.voice_sound import cleaned
 
-KINDS = {
-    "espeak-ng": "shotad.sound.voice_programs:Espeak",
-    "fake": "shotad.sound.own_voices:FakeVoice",
-    "hibari": "shotad.sound.own_voices:HibariVoice",
-    "openai": "shotad.sound.voice_server:EndpointVoice",
-    "piper": "shotad.sound.voice_programs:Piper",
+
+@dataclass(frozen=True, slots=True)
+class VoiceKind:
+    """A kind of voices: where its class is, and when it is offered.
+
+    ``path`` is the class as ``module:Class``, see `Speaker`. ``in_auto``: ``auto`` may take it; never one
+    that sends lines away. ``effort`` orders kinds by what it takes to get them, the least first; None: no
+    error or page offers it, for it is for tests.
+    """
+
+    path: str
+    in_auto: bool = False
+    effort: int | None = None
+
+    @property
+    def is_offered(self) -> bool:
+        """Whether people are offered the kind."""
+        return self.effort is not None
+
+
+VOICE_KINDS = {
+    "hibari": VoiceKind("shotad.sound.own_voices:HibariVoice", in_auto=True, effort=0),
+    "piper": VoiceKind("shotad.sound.voice_programs:Piper", in_auto=True, effort=2),
+    "espeak-ng": VoiceKind("shotad.sound.voice_programs:Espeak", in_auto=True, effort=1),
+    "openai": VoiceKind("shotad.sound.voice_server:EndpointVoice", effort=3),
+    "fake": VoiceKind("shotad.sound.own_voices:FakeVoice"),
 }
-"""Kind → ``module:Class``, see `Speaker`."""
+"""The kinds by name. `voices` lists them in this order, and ``auto`` takes the first that speaks.
+
+A kind that sends nothing away stands in `shotad.core.config.sound.LOCAL_VOICES` too.
+"""
 
 AUTO = "auto"
-AUTO_KINDS = ("hibari", "piper", "espeak-ng")
-"""Kinds that ``auto`` takes from, the best first: none that sends lines away, none that is for tests."""
-
-_BY_EASE = ("hibari", "espeak-ng", "piper", "openai")
-"""Kinds in the order of how little it takes to get them."""
 _MAX_WAYS = 2
 """Ways to get a voice that an error names at most."""
 
@@ -54,7 +72,7 @@ def make_voice(settings: VoiceSettings, language: str) -> Speaker:
     name = settings.name.strip()
     kind, _, which = name.partition(":")
     if name in ("", AUTO):
-        candidates = (info for kind in AUTO_KINDS for info in kind_class(kind).known())
+        candidates = (info for kind in auto_kinds() for info in kind_class(kind).known())
         kind = next((info.kind for info in candidates if info.installed and info.speaks(language)), "")
         which = ""
         if not kind:
@@ -71,7 +89,7 @@ def voices(language: str | None = None) -> list[VoiceInfo]:
 
     Loads no model and contacts no other machine.
     """
-    infos = sorted((info for kind in KINDS for info in kind_class(kind).known()), key=_rank)
+    infos = sorted((info for kind in VOICE_KINDS for info in kind_class(kind).known()), key=_rank)
     if language is None:
         return infos
     speaking = [info for info in infos if info.speaks(language)]
@@ -84,18 +102,23 @@ def voices(language: str | None = None) -> list[VoiceInfo]:
     )
 
 
+def auto_kinds() -> tuple[str, ...]:
+    """The kinds that ``auto`` takes from, the best first."""
+    return tuple(name for name, kind in VOICE_KINDS.items() if kind.in_auto)
+
+
 def kind_class(kind: str) -> type[Speaker]:
     """The class of a kind, or one written out as ``module.Class`` of a package that is not ours."""
-    if kind not in KINDS:
-        raise unknown_voice("voice or kind of voices", kind, sorted([AUTO, *KINDS]))
-    module, _, attribute = KINDS[kind].partition(":")
+    if kind not in VOICE_KINDS:
+        raise unknown_voice("voice or kind of voices", kind, sorted([AUTO, *VOICE_KINDS]))
+    module, _, attribute = VOICE_KINDS[kind].path.partition(":")
     return cast(type[Speaker], getattr(importlib.import_module(module), attribute))
 
 
 def language_hint(language: str) -> str:
     """A hint: which voices that are installed speak a language; else what to install, the easiest first."""
-    speaking = [info for info in voices(language) if info.kind != "fake"]
-    installed = [info.name for info in speaking if info.installed and info.kind in AUTO_KINDS]
+    speaking = voices(language)
+    installed = [info.name for info in speaking if info.installed and VOICE_KINDS[info.kind].in_auto]
     if installed:
         more = (
             f", and {len(installed) - _MAX_LISTED} more (shotad voices)"
@@ -103,8 +126,12 @@ def language_hint(language: str) -> str:
             else ""
         )
         return f"Installed voices for it: {', '.join(installed[:_MAX_LISTED])}{more}."
-    speaking = [info for info in speaking if info.kind in _BY_EASE and not info.installed]
-    ways = dict.fromkeys(info.note for info in sorted(speaking, key=lambda info: _BY_EASE.index(info.kind)))
+    missing: list[tuple[int, str]] = []
+    for info in speaking:
+        effort = VOICE_KINDS[info.kind].effort
+        if effort is not None and not info.installed:
+            missing.append((effort, info.note))
+    ways = dict.fromkeys(note for _, note in sorted(missing, key=lambda way: way[0]))
     return " ".join([" Or: ".join(list(ways)[:_MAX_WAYS]), "shotad voices lists all."]).strip()
 
 
@@ -120,7 +147,7 @@ def privacy_notes(voice: Speaker) -> list[str]:
 
 
 def _rank(info: VoiceInfo) -> int:
-    return [*AUTO_KINDS, "openai", "fake"].index(info.kind)
+    return list(VOICE_KINDS).index(info.kind)
 
 
 ANY_LANGUAGE = "all"

@@ -11,7 +11,7 @@ import av
 import pytest
 
 from shotad.core.errors import VoiceError, WorkFolderError
-from shotad.sound.voice_engines import KINDS
+from shotad.sound.voice_engines import VOICE_KINDS
 from tests.bad_server import BadServer
 from tests.cli.program import FAKE, Shotad
 from tests.rendering.described import film_with, write_folder
@@ -102,7 +102,7 @@ def test_each_kind_has_a_line_of_plain_words(shotad: Shotad) -> None:
     said = shotad("voices")
     assert (said.code, said.err) == (0, "")
     lines = said.out.splitlines()
-    assert all(any(line.startswith(kind) for line in lines) for kind in KINDS)
+    assert all(any(line.startswith(kind) for line in lines) for kind in VOICE_KINDS)
     assert "fake. Speaks any language. Apache-2.0. Installed. No words: for tests and trials." in lines
     assert lines[-1].endswith(" installed.")
     assert len(lines) < 60, "a kind with many voices is told in one line"

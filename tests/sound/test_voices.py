@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import socket
 import subprocess
 import sys
@@ -17,7 +18,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from shotad.core import Member
-from shotad.core.config.sound import VoiceSettings
+from shotad.core.config.sound import LOCAL_VOICES, VoiceSettings
 from shotad.core.errors import VoiceError
 from shotad.core.settings import data_root
 from shotad.film import Samples
@@ -34,7 +35,7 @@ from shotad.sound.own_voices import FakeVoice, HibariVoice, installed_version
 from shotad.sound.pronunciation import EMPTY_LEXICON, lexicon_of, parse_lexicon, spoken_text
 from shotad.sound.quantities import roman_value, words_of
 from shotad.sound.takes import stretched, to_length
-from shotad.sound.voice_engines import Reading, kind_class, split_into_pieces
+from shotad.sound.voice_engines import VOICE_KINDS, Reading, kind_class, split_into_pieces
 from shotad.sound.voice_sound import cleaned, decoded
 from tests.speech_server import tone, wav
 
@@ -443,3 +444,10 @@ def test_a_take_of_a_length_is_never_longer() -> None:
     assert to_length(take, take.seconds) is take
     with pytest.raises(ValueError, match="one sample"):
         to_length(take, 0.0)
+
+
+def test_the_kinds_that_speak_here_are_those_that_a_received_folder_may_choose() -> None:
+    for name, kind in VOICE_KINDS.items():
+        sends_lines_away = name == "openai"
+        assert bool(re.fullmatch(LOCAL_VOICES, name)) != sends_lines_away, name
+        assert not (kind.in_auto and sends_lines_away), name
