@@ -128,11 +128,11 @@ def _look(video: Video, ads: Sequence[Ad]) -> list[Finding]:
     if not late:
         return []
     last = max(late, key=lambda ad: ad.slot.end)
-    what = (
+    problem = (
         f"it ends at {end:.1f} s, and {plural(len(late), 'AD')} of {len(ads)} after it (the last, "
         f"{last.id}, at {last.slot.end:.1f} s). Is it another edition, or cut short?"
     )
-    return [Finding(MALFORMED, str(video.path), what)]
+    return [Finding(MALFORMED, str(video.path), problem)]
 
 
 def video_of(dataset: Dataset, ad: Ad, root: Path | None = None) -> Video | None:
@@ -153,15 +153,15 @@ def _candidates(dataset: Dataset, ad: Ad, root: Path | None) -> Iterator[Video]:
     """The places with names filled in: none with an empty name, none outside the root."""
     places = dataset.description.videos if dataset.description else VideoPlaces()
     names = {"clip": ad.clip, "film": ad.film, "title": dataset.films.get(ad.film, ""), "file": ad.file}
-    own: dict[str, Any] = {"begins": ad.slot.start, "piece": True}
-    for patterns, suffixes, what in (
+    piece_options: dict[str, Any] = {"begins": ad.slot.start, "piece": True}
+    for patterns, suffixes, video_options in (
         (places.films, places.suffixes, {}),
         (places.frames, ("",), {"frames_per_second": places.frames_per_second}),
-        (places.pieces, places.suffixes, own),
+        (places.pieces, places.suffixes, piece_options),
     ):
         for pattern in patterns:
             used = [name for name in names if f"{{{name}}}" in pattern]
             filled = pattern.format_map(names)
-            whole = all(names[name] and ".." not in Path(names[name]).parts for name in used)
-            for suffix in suffixes if whole and not Path(filled).is_absolute() else ():
-                yield Video((root or dataset.root) / f"{filled}{suffix}", **what)
+            complete = all(names[name] and ".." not in Path(names[name]).parts for name in used)
+            for suffix in suffixes if complete and not Path(filled).is_absolute() else ():
+                yield Video((root or dataset.root) / f"{filled}{suffix}", **video_options)

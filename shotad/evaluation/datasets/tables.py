@@ -63,9 +63,9 @@ class TableRow:
         """``cmdad_anno.csv, line 12``."""
         return f"{self.path.name}, line {self.line}"
 
-    def error(self, what: str, hint: str = "") -> DatasetError:
+    def error(self, problem: str, hint: str = "") -> DatasetError:
         """An error that names file and line."""
-        return DatasetError(f"{self.path}, line {self.line}: {what}.", hint)
+        return DatasetError(f"{self.path}, line {self.line}: {problem}.", hint)
 
     def text(self, name: str | None) -> str | None:
         """The text in a column, or a number as text; None where there is none. Raises DatasetError."""
@@ -132,7 +132,7 @@ class Table:
         """The first of the names that is a column of the table; None where none is."""
         return next((name for name in names if name in self.columns), None)
 
-    def needed(self, names: Sequence[str], what: str) -> str:
+    def needed(self, names: Sequence[str], content: str) -> str:
         """The first of the names that is a column of the table. Raises DatasetError where none is, saying
         that there is no column for ``what``."""
         column = self.column(names)
@@ -140,7 +140,7 @@ class Table:
             similar = difflib.get_close_matches(names[0], self.columns, 1) if names else []
             suggestion = f" ({similar[0]} looks like it)" if similar else ""
             raise DatasetError(
-                f"{self.path} has no column for {what}: {' or '.join(names) or 'none is named'}{suggestion}.",
+                f"{self.path} has no column for {content}: {' or '.join(names) or 'none is named'}{suggestion}.",
                 f"It has: {', '.join(self.columns)}. Rename the column, or describe the file.",
             )
         return column
@@ -391,12 +391,12 @@ MISSING, MALFORMED, NOTE = "missing", "malformed", "note"
 """Levels of a finding."""
 
 
-def finding_of_rows(level: str, rows: Sequence[TableRow], what: str, about: str = "") -> list[Finding]:
+def finding_of_rows(level: str, rows: Sequence[TableRow], text: str, about: str = "") -> list[Finding]:
     """One finding about all these rows, in a list; an empty list for no rows."""
     if not rows:
         return []
     lines = first_of([str(row.line) for row in rows])
-    return [Finding(level, f"{rows[0].path.name}, line{'s' * (len(rows) > 1)} {lines}", what, about)]
+    return [Finding(level, f"{rows[0].path.name}, line{'s' * (len(rows) > 1)} {lines}", text, about)]
 
 
 def first_of(names: Sequence[str], most: int = _SHOWN) -> str:
@@ -405,6 +405,6 @@ def first_of(names: Sequence[str], most: int = _SHOWN) -> str:
     return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
 
 
-def tally(what: str, names: Sequence[str]) -> str:
+def tally(label: str, names: Sequence[str]) -> str:
     """``ADs without a prediction: 7 (3, 9, 12, 14, 15 and 2 more).``"""
-    return f"{what}: {len(names):,} ({first_of(names)})."
+    return f"{label}: {len(names):,} ({first_of(names)})."

@@ -99,9 +99,9 @@ def choose_clips(
     return tuple(tuple(ads) for clip, ads in clips.items() if clip in clips_of_shard)
 
 
-def _check_known(kind: str, requested: Set[str] | None, known: Iterable[str], dataset: Dataset) -> None:
+def _check_known(kind: str, requested: Set[str] | None, dataset_names: Iterable[str], dataset: Dataset) -> None:
     """Raise UsageError where some of the ``requested`` names are not ``known``; ``kind`` is ids or films."""
-    unknown = sorted((requested or frozenset()) - set(known))
+    unknown = sorted((requested or frozenset()) - set(dataset_names))
     if unknown:
         examples = ", ".join(unknown[:_NAMED]) + (", …" if len(unknown) > _NAMED else "")
         raise UsageError(
