@@ -69,11 +69,16 @@ class MetricContext:
         return cast("T", self._shared[name])
 
     def compute_values(
-        self, space: str, texts: Iterable[str], title: str, size: int, make: Callable[[list[str]], list[bytes]]
+        self,
+        space: str,
+        texts: Iterable[str],
+        title: str,
+        size: int,
+        make: Callable[[list[str]], list[bytes]],
     ) -> dict[str, bytes]:
         """The value of each text, from this space of the store or computed now.
 
-        ``make`` computes the values of up to ``size`` new texts at a time. ``title`` is shown as the progress.
+        ``make`` computes the values of up to ``size`` new texts at a time. ``title`` is that of the progress.
         """
 
         def compute_groups(new_texts: list[str]) -> Iterator[dict[str, bytes]]:

@@ -400,6 +400,7 @@ def record_in(answer: str, keys: Sequence[str]) -> dict[str, Any]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The JSON object of these keys and values. Raises Unreadable where a key stands twice."""
     values = dict(pairs)
     if len(values) != len(pairs):
         names = [key for key, _ in pairs]
@@ -414,7 +415,9 @@ def _no_number(name: str) -> float:
 def whole_number(value: Any, label: str, lowest: int, highest: int) -> int:
     """The value as a number of the scale; ``4.0``, ``"4"``, ``"4/5"`` and ``true`` are none."""
     if type(value) is not int or not lowest <= value <= highest:
-        raise Unreadable(f"{label} must be a whole number from {lowest} to {highest}, and is {_shown(value)}.")
+        raise Unreadable(
+            f"{label} must be a whole number from {lowest} to {highest}, and is {_shown(value)}."
+        )
     return value
 
 
@@ -556,15 +559,16 @@ def points(lowest: int, highest: int) -> Part:
 
 
 def listing(most: int, form: str = '["…", "…", …]', *, empty: bool = False) -> Part:
-    """Sentences, one to ``most``, or none where the list may be empty. One that stands twice is one."""
+    """A list of 1 to ``most`` sentences, or of none where it may be ``empty``; equal sentences count once."""
 
     def read(value: Any, key: str) -> tuple[str, ...]:
         if not isinstance(value, list) or not (value or empty):
             raise Unreadable(f"{key} must be a list of sentences, and is {_shown(value)}.")
-        first: dict[str, str] = {}
-        for said in (sentence(one, f"each of {key}") for one in value):
-            first.setdefault(said.casefold(), said)
-        entries = tuple(first.values())
+        distinct: dict[str, str] = {}
+        for entry in value:
+            text = sentence(entry, f"each of {key}")
+            distinct.setdefault(text.casefold(), text)
+        entries = tuple(distinct.values())
         if len(entries) > most:
             raise Unreadable(f"{key} may have {most} entries at most, and has {len(entries)}.")
         return entries

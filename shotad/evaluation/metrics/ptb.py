@@ -146,25 +146,25 @@ class _Kinds(dict[int, str]):
         character = chr(code)
         category = unicodedata.category(character)
         if character in "\x0b\x0c":
-            kind = ODD_NEWLINE
+            stand_in = ODD_NEWLINE
         elif code < 0x80:
-            kind = character if character.isprintable() or character in "\t\n\r" else DROPPED
+            stand_in = character if character.isprintable() or character in "\t\n\r" else DROPPED
         elif character in _AS_THEY_ARE:
-            kind = character
+            stand_in = character
         elif character in _ONE_BY_ONE:
-            kind = _ONE_BY_ONE[character]
+            stand_in = _ONE_BY_ONE[character]
         elif code > _LAST:
-            kind = DROPPED
+            stand_in = DROPPED
         elif category[0] == "L":
-            kind = CAPITAL if category == "Lu" else LETTER
+            stand_in = CAPITAL if category == "Lu" else LETTER
         elif category == "Nd":
-            kind = DIGIT
+            stand_in = DIGIT
         elif category in {"Mn", "Mc", "Sk"} and code <= _LAST_MARK:
-            kind = MARK
+            stand_in = MARK
         else:
-            kind = next((kind for kind, first, last in _RANGES if first <= code <= last), DROPPED)
-        self[code] = kind
-        return kind
+            stand_in = next((kind for kind, first, last in _RANGES if first <= code <= last), DROPPED)
+        self[code] = stand_in
+        return stand_in
 
 
 _ONE_BY_ONE = {member: kind for kind, members in _SINGLE.items() for member in members}

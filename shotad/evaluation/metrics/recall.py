@@ -97,7 +97,7 @@ class Recall(Metric):
         return not self._differences()
 
     def _differences(self) -> list[str]:
-        """From the paper."""
+        """Sentences: what differs from the paper."""
         settings, differences = self._settings, []
         if published(settings.model) is not PUBLISHED[_PAPER]:
             differences.append(f"BERTScore with {settings.model}; the paper's is roberta-large.")
@@ -113,27 +113,37 @@ class Recall(Metric):
         same."""
         remarks = self._differences()
         items = self._corpus.items if self._corpus else ()
-        without = Counter(items[i].film for i, (*_, windows) in enumerate(self._neighbours) if not windows)
+        without_window: Counter[str] = Counter()
         twins = 0
         for place, (near, _, windows) in enumerate(self._neighbours):
-            shared = {p for a, b in windows for p in near[a:b]} - {place}
-            twins += any(items[p].reference == items[place].reference for p in shared)
-        if without:
-            full = self._rule == "full"
-            size, above = self._settings.neighbours, self._settings.k
-            why = f"no full window of {size}" if full else f"no window of more than {above}"
-            ads = f"{without.total()} ADs of {len(without)} films"
-            remarks.append(f"{ads} stand in {why} and are not asked about.")
+            if not windows:
+                without_window[items[place].film] += 1
+            in_windows: set[int] = set()
+            for start, end in windows:
+                in_windows.update(near[start:end])
+            in_windows.discard(place)
+            twins += any(items[other].reference == items[place].reference for other in in_windows)
+        if without_window:
+            missing = f"no window of more than {self._settings.k}"
+            if self._rule == "full":
+                missing = f"no full window of {self._settings.neighbours}"
+            ads = f"{without_window.total()} ADs of {len(without_window)} films"
+            remarks.append(f"{ads} stand in {missing} and are not asked about.")
         if twins:
-            same = f"{twins} ADs share a window with another of the same words"
-            remarks.append(f"{same}; of equals the own is first.")
+            remarks.append(
+                f"{twins} ADs share a window with another of the same words; of equals the own is first."
+            )
         return tuple(remarks)
 
     @property
     def _known(self) -> Published | None:
-        """What is published for the model, where its layer is that too."""
+        """The published layer and baseline of the model, where that layer is used."""
         published_for_model = published(self._settings.model)
-        return published_for_model if published_for_model is not None and published_for_model[1] == self._pairs.layer else None
+        return (
+            published_for_model
+            if published_for_model is not None and published_for_model[1] == self._pairs.layer
+            else None
+        )
 
     @property
     def _baseline(self) -> float | None:
@@ -141,15 +151,18 @@ class Recall(Metric):
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
         around = self._around(corpus)
-        return [
-            {
-                "prediction": corpus.items[place].prediction,
-                "references": [corpus.items[p].references for p in near],
-                "own": own,
-                "windows": windows,
-            }
-            for place, (near, own, windows) in ((place, around[place]) for place in places)
-        ]
+        keys = []
+        for place in places:
+            near, own, windows = around[place]
+            keys.append(
+                {
+                    "prediction": corpus.items[place].prediction,
+                    "references": [corpus.items[neighbour].references for neighbour in near],
+                    "own": own,
+                    "windows": windows,
+                }
+            )
+        return keys
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
         around = self._around(corpus)
@@ -159,18 +172,18 @@ class Recall(Metric):
             for place in chunk:
                 prediction, (near, _, windows) = corpus.items[place].prediction, around[place]
                 if prediction is not None and says_something(prediction) and windows:
-                    others = (reference for p in near for reference in corpus.items[p].references)
-                    pairs += [(prediction, reference) for reference in others]
+                    for neighbour in near:
+                        pairs += [(prediction, text) for text in corpus.items[neighbour].references]
             scores = self._pairs.of(pairs)
             for place in chunk:
                 yield self._row(corpus, place, around[place], scores)
 
     def _around(self, corpus: Corpus) -> list[Neighbours]:
-        """For each item of the corpus its neighbours, in windows of more than k ADs: in one of at most k
-        whatever is predicted is among the first k, which tests nothing.
+        """For each item of the corpus its neighbours, in windows of more than k ADs: in a window of at most k
+        ADs any prediction is among the first k.
 
         Windows have a step of half their size, as long as they fit in. Not in the published code: one more
-        ends with the film where the last does not, and is the whole film where it is shorter.
+        window ends with the film where the last does not, and is the whole film where that is shorter.
         """
         if self._corpus is corpus:
             return self._neighbours
@@ -191,26 +204,30 @@ class Recall(Metric):
         return neighbours
 
     def _row(self, corpus: Corpus, place: int, neighbours: Neighbours, scores: dict[Pair, float]) -> Row:
+        """The row of an item; ``scores`` has those of its prediction with the texts of its neighbours."""
         item, (near, index, windows) = corpus.items[place], neighbours
         count = len(windows)
         if not count:
             return Row(item.id, (0.0, 0.0), None, item.missing, {"windows": 0})
         if not says_something(item.prediction):
             return Row(item.id, (0.0, float(count)), 0.0, item.missing)
-        said = item.prediction or ""
-        similarities = [max(scores[said, text] for text in corpus.items[p].references) for p in near]
+        prediction = item.prediction or ""
+        similarities = []
+        for neighbour in near:
+            references = corpus.items[neighbour].references
+            similarities.append(max(scores[prediction, text] for text in references))
         own, zero = similarities[index], self._baseline
         # Of equals the own one comes first: a prediction that is like two ADs of the same words has found its
         # own. So no order of items decides.
         ranks = [1 + sum(score > own + TIE for score in similarities[a:b]) for a, b in windows]
-        found = sum(rank <= self._settings.k for rank in ranks)
+        hits = sum(rank <= self._settings.k for rank in ranks)
         # On the scale where unrelated sentences have 0; no ranks change by it.
         similarity = own if zero is None else (own - zero) / (1 - zero)
         notes: Json = {"ranks": ranks, "similarity": round(similarity, 4)}
         if min(ranks) > 1:
             best = max(range(len(similarities)), key=lambda i: (similarities[i], i == index))
             notes["more like"] = corpus.items[near[best]].reference
-        return Row(item.id, (float(found), float(count)), 100.0 * found / count, "", notes)
+        return Row(item.id, (float(hits), float(count)), 100.0 * hits / count, "", notes)
 
 
 Pair = tuple[str, str]
@@ -242,8 +259,8 @@ class PairScores:
     @property
     def layer(self) -> int:
         """The layer that BERTScore's authors found best for this model, else the last."""
-        published_for_model, layers = published(self._settings.model), self.place.layers
-        return min(published_for_model[1] if published_for_model else layers, layers)
+        model, layers = published(self._settings.model), self.place.layers
+        return min(model[1] if model else layers, layers)
 
     @property
     def identity(self) -> dict[str, str | int]:
