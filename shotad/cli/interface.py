@@ -347,9 +347,9 @@ def evaluate(
     """Measure predicted ADs against those of people: ``report.values`` by metric, ``report.notes`` in words.
 
     ``predictions`` are a CSV or JSON Lines file, or its shards, joined to the dataset by id. ``dataset`` is
-    cmd-ad, mad-eval or tv-ad with its folder ``root``, a YAML file that describes another, or a CSV or JSON
-    Lines file with human ADs of your own; its tables may be elsewhere (``annotation``, ``actions``,
-    ``casts``). ``metrics`` are names (docs/evaluation.md), or ``"all"`` that can be counted here.
+    a name in configs/datasets (``cmd-ad``) with its folder ``root``, a YAML file that describes another, or a
+    CSV or JSON Lines file with human ADs of your own; its tables may be elsewhere (``annotation``,
+    ``actions``, ``casts``). ``metrics`` are names (docs/evaluation.md), or ``"all"`` that can run here.
 
     ``out`` is the folder of the written report (report.html, report.json, items.csv …); None: none is
     written. What is computed of a text is kept in ``cache`` (None: the user's own) unless ``force`` is set.
