@@ -32,7 +32,7 @@ def check_text(check: Json) -> str:
         f"{plural(int(n['names']), 'name')} of {_films(n['films_with_cast'])}",
         f"{plural(int(n['shots']), 'shot')} of {plural(int(n['clips_with_shots']), 'clip')}, of which "
         f"{n['clips_without_cut']:,} without a cut ({plural(int(n['ads_without_cut']), 'AD')})",
-        f"{with_video:,} of {plural(clips, 'clip')} {'has a video' if with_video == 1 else 'have a video'}",
+        f"{with_video:,} of {clips:,} clips {'has' if with_video == 1 else 'have'} a video",
     ]
     for level, heading in ((MISSING, "Missing"), (MALFORMED, "Malformed"), (NOTE, "Notes")):
         findings = [finding for finding in check["findings"] if finding["level"] == level]
