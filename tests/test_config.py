@@ -30,7 +30,7 @@ from shotad.core.settings import (
 )
 from shotad.description import Engines
 from shotad.description.prompts import FACTORS, factors_for
-from shotad.evaluation.datasets.dataset import Description
+from shotad.evaluation.datasets.dataset import DatasetDescription
 from shotad.grammar.training_settings import ScaleTraining
 from tools.write_settings import ROOT, default_yaml, groups, settings_page
 
@@ -135,7 +135,7 @@ def loaded(model: type[Settings], key: str, written: str) -> Any:
     return value
 
 
-@pytest.mark.parametrize("model", [Config, ScaleTraining, RaySettings, Description], ids=str)
+@pytest.mark.parametrize("model", [Config, ScaleTraining, RaySettings, DatasetDescription], ids=str)
 def test_every_number_is_finite_and_bounded(model: type[Settings]) -> None:
     numbers = number_settings(model)
     assert numbers

@@ -21,6 +21,7 @@ from shotad.cli.options import (
     SectionedCommand,
     answer_options,
     console_options,
+    dataset_names_in_help,
     kept,
     settings_options,
     together,
@@ -49,10 +50,11 @@ def datasets() -> None:
 @click.option("--video-root", type=PATH, help="Folder of the videos, if elsewhere.")
 @click.option("--videos", is_flag=True, help="Also open every video.")
 @console_options
+@dataset_names_in_help
 def check_command(console: Console, **options: Any) -> None:
     """Check the files of a dataset: what is there, missing, or malformed.
 
-    NAME is cmd-ad, mad-eval or tv-ad; FILE describes your own dataset, like those in configs/datasets. It
+    NAME is {datasets}; FILE describes your own dataset, like those in configs/datasets. It
     looks below --root, also in the folders of the published repositories.
 
     Exit code 0 if everything that evaluation needs can be read, else 1. Prediction also needs the videos.
@@ -146,10 +148,11 @@ unit_option = click.option(
 @click.option("--compare", type=PATH, help="Earlier report to compare with.")
 @settings_options
 @console_options
+@dataset_names_in_help
 def ad_command(console: Console, **options: Any) -> None:
     """Score predicted ADs against the human ADs of DATASET.
 
-    DATASET is cmd-ad, mad-eval or tv-ad, a YAML file that describes another dataset, or your own human ADs
+    DATASET is {datasets}, a YAML file that describes another dataset, or your own human ADs
     (CSV or JSON Lines: id, text or references, film, start, end, actions). Predictions and ADs are matched
     by id. A missing or failed prediction counts as 0.
 
@@ -338,11 +341,12 @@ def threads_command(console: Console, **options: Any) -> None:
 @click.option("--force", is_flag=True, help="Ask for everything again.")
 @settings_options
 @console_options
+@dataset_names_in_help
 def actions_command(console: Console, **options: Any) -> None:
     """Extract the actions of human ADs, which the action score needs.
 
     An engine replaces each person by a pronoun, then splits each AD into sentences of one verb phrase.
-    DATASET is cmd-ad, tv-ad, mad-eval or a file that describes yours; FILE is CSV or JSONL with "id" and
+    DATASET is {datasets}, or a file that describes yours; FILE is CSV or JSONL with "id" and
     "text". A file .about.json next to the result says who made it and what failed.
 
     Run the same command again to continue where it stopped. Exit code 1 if an AD has no actions.

@@ -36,7 +36,7 @@ from shotad.core.progress import (
     terminal_text,
 )
 from shotad.core.redaction import redact_sent_secrets
-from shotad.core.settings import assignments_of
+from shotad.core.settings import assignments_of, dataset_names
 from shotad.core.text_files import read_text_file
 from shotad.core.types import frame_rate_of
 from shotad.script.cue import parse_time
@@ -95,6 +95,14 @@ class SectionedCommand(click.Command):
             if rows:
                 with formatter.section(title):
                     formatter.write_dl(rows)
+
+
+def dataset_names_in_help(function: Command) -> Command:
+    """Put the names of the known datasets into a command's help, in place of ``{datasets}``."""
+    *names, last = dataset_names()
+    text = f"{', '.join(names)} or {last}" if names else last
+    function.__doc__ = (function.__doc__ or "").replace("{datasets}", text)
+    return function
 
 
 def console_options(function: Command) -> Command:

@@ -14,6 +14,7 @@ from shotad.cli.options import (
     Console,
     SectionedCommand,
     console_options,
+    dataset_names_in_help,
     engine_option,
     sampling_option,
     settings_options,
@@ -57,8 +58,9 @@ _SHOTS = click.Choice(["published", "found"])
 @settings_options
 @strict_option
 @console_options
+@dataset_names_in_help
 def command(console: Console, dataset: str, **options: Any) -> None:
-    """Describe the videos of DATASET (cmd-ad, tv-ad, mad-eval, or a file that describes one).
+    """Describe the videos of DATASET ({datasets}, or a file that describes one).
 
     The time of each human AD is a slot. Its line goes to --out as one JSON line with the id of the AD.
     Run the same command again to continue where it stopped, and to redo what changed settings, prompts or

@@ -411,6 +411,11 @@ def dataset_path(name_or_file: str) -> Path:
     return _file_of_name_or_path("dataset", "configs/datasets", name_or_file, wanted, DatasetError)
 
 
+def dataset_names() -> list[str]:
+    """Names of the datasets that are described in ``configs/datasets``, sorted."""
+    return sorted(path.stem for path in data_file("configs/datasets").glob("*.yaml"))
+
+
 def config_path(name_or_file: str) -> Path:
     """Path of a config by name (``paper``) or by file. Raises ConfigError where there is none."""
     return _file_of_name_or_path("config", "configs", name_or_file, "a YAML file", ConfigError)

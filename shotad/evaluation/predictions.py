@@ -18,7 +18,7 @@ from shotad.evaluation.datasets.tables import (
     MALFORMED,
     MISSING,
     NOTE,
-    Finding,
+    DatasetFinding,
     TableRow,
     first_of,
     plain_id,
@@ -60,7 +60,7 @@ class Predictions:
     paths: tuple[Path, ...]
     rows: tuple[PredictionRow, ...]
     columns: dict[str, str] = field(default_factory=dict)
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[DatasetFinding, ...] = ()
 
     @property
     def name(self) -> str:
@@ -108,7 +108,7 @@ def read_predictions(
         named_columns["id"] = id_column
     columns: dict[str, str] = {}
     rows: list[PredictionRow] = []
-    findings: list[Finding] = []
+    findings: list[DatasetFinding] = []
     for path in paths:
         predictions = _read_file(path, named_columns)
         columns |= predictions.columns
@@ -149,11 +149,13 @@ def _read_file(path: Path, named_columns: dict[str, str]) -> Predictions:
     lists = sum(isinstance(value, list) or _list_in_cell(value) is not None for value in values)
     if lists or ("text" not in columns and rows):
         message = f"rows of candidates, the first of which is the prediction: {lists or len(rows):,}."
-        findings.append(Finding(NOTE, path.name, message))
+        findings.append(DatasetFinding(NOTE, path.name, message))
     without_id = [row for row in rows if not row.id]
     # Where no row has an id, `join` joins by what the rows say of their ADs.
     if without_id and len(without_id) < len(rows):
-        findings.append(Finding(MALFORMED, without_id[0].where, f"rows without an id: {len(without_id)}."))
+        findings.append(
+            DatasetFinding(MALFORMED, without_id[0].where, f"rows without an id: {len(without_id)}.")
+        )
     return Predictions((path,), rows, columns, tuple(findings))
 
 
@@ -224,7 +226,7 @@ class Joined:
     corpus: Corpus
     doubled: tuple[str, ...]
     extra: tuple[str, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[DatasetFinding, ...]
 
 
 def join(dataset: Dataset, predictions: Predictions, stage1: Predictions | None = None) -> Joined:
@@ -254,28 +256,30 @@ def join(dataset: Dataset, predictions: Predictions, stage1: Predictions | None 
     )
     for level, ids, message in counts:
         if ids:
-            findings.append(Finding(level, predictions.name, tally(message, ids)))
+            findings.append(DatasetFinding(level, predictions.name, tally(message, ids)))
     if stage1:
         findings += stage1.findings
         undescribed = [item.id for item in items if item.description is None]
         if undescribed:
-            findings.append(Finding(MISSING, stage1.name, tally("ADs without a description", undescribed)))
+            findings.append(
+                DatasetFinding(MISSING, stage1.name, tally("ADs without a description", undescribed))
+            )
     return Joined(Corpus(items, dict(dataset.casts), dataset.name), doubled, extra, tuple(findings))
 
 
-def _match_findings(predictions: Predictions, matched: _Matched) -> list[Finding]:
+def _match_findings(predictions: Predictions, matched: _Matched) -> list[DatasetFinding]:
     """How the rows were joined, and which of them repeat another human AD than the dataset's."""
     findings = []
     if not any(row.id for row in predictions.rows):
         message = f"there are no ids; joined by {matched.joined_by}."
-        findings.append(Finding(NOTE, predictions.name, message))
+        findings.append(DatasetFinding(NOTE, predictions.name, message))
     if matched.identical:
         message = f"ADs that are alike in {matched.joined_by}, and get theirs in order: {matched.identical}."
-        findings.append(Finding(NOTE, predictions.name, message))
+        findings.append(DatasetFinding(NOTE, predictions.name, message))
     if matched.foreign:
         ids = [row.id or row.where for _, row in matched.foreign]
         message = f"rows that repeat another human AD than the dataset's: {len(ids)} ({first_of(ids)})."
-        findings.append(Finding(MALFORMED, predictions.name, message))
+        findings.append(DatasetFinding(MALFORMED, predictions.name, message))
     return findings
 
 

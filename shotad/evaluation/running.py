@@ -22,7 +22,7 @@ from shotad.core.progress import address_without_secrets
 from shotad.core.weight_store import file_sha256
 from shotad.evaluation.datasets.dataset import WHOLE, Dataset, Shard
 from shotad.evaluation.datasets.loading import load_dataset
-from shotad.evaluation.datasets.tables import MISSING, NOTE, Finding, read_records
+from shotad.evaluation.datasets.tables import MISSING, NOTE, DatasetFinding, read_records
 from shotad.evaluation.metric import (
     ENGINE_METRICS,
     METRICS,
@@ -242,7 +242,7 @@ def _notes(
     data: Dataset,
     joined: Joined,
     descriptions: Path | None,
-    dataset_findings: Sequence[Finding],
+    dataset_findings: Sequence[DatasetFinding],
     parts: Container[str],
 ) -> Iterator[str]:
     """Remarks for the report: where texts and actions come from, and problems of the files.

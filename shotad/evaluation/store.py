@@ -69,17 +69,22 @@ class MetricContext:
         return cast("T", self._shared[name])
 
     def compute_values(
-        self, space: str, texts: Iterable[str], what: str, size: int, make: Callable[[list[str]], list[bytes]]
+        self,
+        space: str,
+        texts: Iterable[str],
+        title: str,
+        size: int,
+        make: Callable[[list[str]], list[bytes]],
     ) -> dict[str, bytes]:
         """The value of each text, from this space of the store or computed now.
 
-        ``make`` computes the values of up to ``size`` new texts at a time. ``what`` is shown as the progress.
+        ``make`` computes the values of up to ``size`` new texts at a time. ``title`` is that of the progress.
         """
 
         def compute_groups(new_texts: list[str]) -> Iterator[dict[str, bytes]]:
             # Texts of similar length go together, since a model pads a batch to its longest text.
             new_texts.sort(key=lambda text: (-len(text), text))
-            with progress_task(self.progress, what, len(new_texts), "texts") as task:
+            with progress_task(self.progress, title, len(new_texts), "texts") as task:
                 for first in range(0, len(new_texts), size):
                     group = new_texts[first : first + size]
                     yield dict(zip(group, make(group), strict=True))

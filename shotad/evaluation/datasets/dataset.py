@@ -43,7 +43,7 @@ from shotad.evaluation.datasets.tables import (
     MALFORMED,
     MISSING,
     NOTE,
-    Finding,
+    DatasetFinding,
     Table,
     TableRow,
     finding_of_rows,
@@ -106,12 +106,12 @@ class Dataset:
     ads: tuple[Ad, ...]
     casts: dict[str, tuple[str, ...]] = field(default_factory=dict)
     shots: dict[str, tuple[Interval, ...]] = field(default_factory=dict)
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[DatasetFinding, ...] = ()
     config: str = ""
     """The name of the dataset's own settings (``cmd-ad``)."""
     films: dict[str, str] = field(default_factory=dict)
     """Titles, by `Ad.film`, where the annotation has them."""
-    description: Description | None = None
+    description: DatasetDescription | None = None
     files: dict[str, Path] = field(default_factory=dict)
     """The files that were read, by their contents: annotation, actions, casts, shots."""
 
@@ -167,11 +167,11 @@ class AnnotationFile(Settings):
 
     files: tuple[str, ...] = ()
     id: Columns = ()
-    """None: the number of the row, from 0, by which the published files count (``anno_idx``)."""
+    """Empty: the number of the row, from 0, by which the published files count (``anno_idx``)."""
     text: Columns = ("text",)
     film: Columns = ("film",)
     clip: Columns = ()
-    """None: the film itself is the video."""
+    """Empty: the film itself is the video."""
     title: Columns = ()
     start: Columns = ("start",)
     end: Columns = ("end",)
@@ -251,7 +251,7 @@ class Published(Settings):
     without_actions: int | None = Field(None, ge=0, le=1_000_000_000)
 
 
-class Description(Settings):
+class DatasetDescription(Settings):
     """The description of a dataset. ``name`` is that of the file, unless the file gives another."""
 
     name: str = ""
@@ -269,7 +269,7 @@ class Description(Settings):
     published: Published = Published()
 
 
-def read_description(name_or_file: str) -> Description:
+def read_description(name_or_file: str) -> DatasetDescription:
     """The description of a known dataset (``cmd-ad``), or the one in a file. Raises DatasetError, ConfigError
     for an unknown key."""
     path = dataset_path(name_or_file)
@@ -281,7 +281,7 @@ def read_description(name_or_file: str) -> Description:
         raise DatasetError(
             f"The description {path} is not a mapping of keys to values.", "See configs/datasets/cmd-ad.yaml."
         )
-    described = build_settings(Description, {"name": path.stem, **tree})
+    described = build_settings(DatasetDescription, {"name": path.stem, **tree})
     if not (is_known_config(path) or is_trusted(path)):
         _check_choices(described, path)
     if not described.annotation.files:
@@ -303,7 +303,7 @@ def read_description(name_or_file: str) -> Description:
     return described
 
 
-def _check_choices(described: Description, path: Path) -> None:
+def _check_choices(described: DatasetDescription, path: Path) -> None:
     """Raise DatasetError, ConfigError where a description chooses what only the user may choose.
 
     These are places outside of the dataset's root, and certain settings: the description may have come with
@@ -345,13 +345,13 @@ class Annotation:
     """
 
     def __init__(
-        self, path: Path, described: Description, action_rows: Mapping[str, ActionRow] | None
+        self, path: Path, described: DatasetDescription, action_rows: Mapping[str, ActionRow] | None
     ) -> None:
         self.table = read_table(path)
         self.ads: dict[str, Ad] = {}
         self.films: dict[str, str] = {}
         self.unreadable: list[tuple[TableRow, str]] = []
-        self.findings: list[Finding] = []
+        self.findings: list[DatasetFinding] = []
         self._described, self._action_rows = described, action_rows
         self._columns = _column_names(self.table, described, action_rows or {}, self.findings)
         # Rows that are noted in the findings, by the keys of `_NOTES`.
@@ -461,9 +461,9 @@ class Annotation:
 
 def _column_names(
     table: Table,
-    described: Description,
+    described: DatasetDescription,
     action_rows: Mapping[str, ActionRow],
-    findings: list[Finding],
+    findings: list[DatasetFinding],
 ) -> dict[str, str]:
     """The file's name for each column that is needed or optional. Remarks are added to ``findings``.
 
@@ -498,10 +498,10 @@ def _column_names(
                 "Shot-by-Shot's annotation, which has the texts.",
             )
         message = "it has no texts; they are taken from the file of actions, by number."
-        findings.append(Finding(NOTE, path.name, message))
+        findings.append(DatasetFinding(NOTE, path.name, message))
     for column, remark in annotation.editions.items():
         if column in table.columns:
-            findings.append(Finding(NOTE, f"{path.name}, column {column}", remark))
+            findings.append(DatasetFinding(NOTE, f"{path.name}, column {column}", remark))
     return columns
 
 
@@ -540,7 +540,7 @@ class ActionRow:
     row: TableRow
 
 
-def read_actions(path: Path, columns: ActionFile) -> tuple[dict[str, ActionRow], list[Finding]]:
+def read_actions(path: Path, columns: ActionFile) -> tuple[dict[str, ActionRow], list[DatasetFinding]]:
     """The rows of a file of actions, by the AD's id, and its problems.
 
     Problems are cells that are no list, such as the published ``0``, and ids that stand twice. Raises
@@ -551,7 +551,7 @@ def read_actions(path: Path, columns: ActionFile) -> tuple[dict[str, ActionRow],
     actions_column = table.needed(columns.actions, "the actions")
     text_column = table.column(columns.text)
     action_rows: dict[str, ActionRow] = {}
-    findings: list[Finding] = []
+    findings: list[DatasetFinding] = []
     repeated, broken = [], []
     for row in table.rows:
         ad_id = plain_id(row.values.get(id_column))
@@ -568,7 +568,7 @@ def read_actions(path: Path, columns: ActionFile) -> tuple[dict[str, ActionRow],
         except ValueError as error:
             reason = str(error)
         if actions is None:
-            findings.append(Finding(NOTE, row.where, f"no actions are known of this AD: {reason}."))
+            findings.append(DatasetFinding(NOTE, row.where, f"no actions are known of this AD: {reason}."))
         text = row.values.get(text_column, "") if text_column else ""
         action_rows[ad_id] = ActionRow(text.strip(), actions, row)
     mended = [row for row in table.rows if row.mended]

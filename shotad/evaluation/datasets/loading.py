@@ -24,7 +24,7 @@ from shotad.evaluation.datasets.dataset import (
     Ad,
     Annotation,
     Dataset,
-    Description,
+    DatasetDescription,
     read_actions,
     read_description,
 )
@@ -32,7 +32,7 @@ from shotad.evaluation.datasets.tables import (
     MALFORMED,
     MISSING,
     NOTE,
-    Finding,
+    DatasetFinding,
     TableRow,
     pairs,
     plain_id,
@@ -47,7 +47,7 @@ ROOTS = "SHOTAD_DATASETS"
 _PLAIN_SUFFIXES = (".csv", ".jsonl", ".json", ".ndjson")
 
 
-def _dataset_files(described: Description, root: Path, **named_files: Path | None) -> dict[str, Path]:
+def _dataset_files(described: DatasetDescription, root: Path, **named_files: Path | None) -> dict[str, Path]:
     """The dataset's files by their contents (annotation, actions, casts, shots), as far as they exist.
 
     Each is the one that the user named, or the first that exists below ``root``. Raises DatasetError where a
@@ -69,9 +69,9 @@ def _dataset_files(described: Description, root: Path, **named_files: Path | Non
             raise DatasetError(f"{root} is no folder.", "Give the dataset's folder by --root.")
         elif contents == "annotation":
             folders = ", ".join(folder for folder in described.folders if folder != ".")
+            below = f", nor below it in {folders}" if folders else ""
             raise DatasetError(
-                f"{described.name} has no annotation: {' or '.join(names)} is not in {root}, "
-                f"nor below it in {folders}.",
+                f"{described.name} has no annotation: {' or '.join(names)} is not in {root}{below}.",
                 "Copy it there from the published repository, or name it by --annotation.",
             )
     return files
@@ -87,11 +87,15 @@ def _first_file(root: Path, folders: Sequence[str], names: Sequence[str]) -> Pat
     return None
 
 
-def _no_file(contents: str, names: Sequence[str], consequence: str, level: str = MISSING) -> list[Finding]:
+def _no_file(
+    contents: str, names: Sequence[str], consequence: str, level: str = MISSING
+) -> list[DatasetFinding]:
     """The finding that there is no file of these ``contents``; none where the dataset has no such file."""
     if not names:
         return []
-    return [Finding(level, " or ".join(names), f"there is no file of {contents}: {consequence}.", contents)]
+    return [
+        DatasetFinding(level, " or ".join(names), f"there is no file of {contents}: {consequence}.", contents)
+    ]
 
 
 def load_dataset(
@@ -149,7 +153,7 @@ def load_dataset(
     casts_by_film, cast_findings = _casts(described, files.get("casts"), titles)
     shots_by_clip, shot_findings = _shots(described, files.get("shots"), ads)
     unreadable_findings = [
-        Finding(MALFORMED, row.where, f"this is no AD: {reason}.") for row, reason in read.unreadable
+        DatasetFinding(MALFORMED, row.where, f"this is no AD: {reason}.") for row, reason in read.unreadable
     ]
     return Dataset(
         name=described.name,
@@ -175,7 +179,9 @@ def load_dataset(
     )
 
 
-def _casts(described: Description, path: Path | None, titles: dict[str, str]) -> tuple[Casts, list[Finding]]:
+def _casts(
+    described: DatasetDescription, path: Path | None, titles: dict[str, str]
+) -> tuple[Casts, list[DatasetFinding]]:
     """The casts of the films (``titles`` by film) in the file ``path``, and what is missing of them."""
     if path is None:
         consequence = "CRITIC cannot be counted; name one by --casts"
@@ -186,10 +192,12 @@ def _casts(described: Description, path: Path | None, titles: dict[str, str]) ->
     if not without_cast:
         return casts, []
     message = tally(f"films without names, of {len(titles):,}", without_cast)
-    return casts, [Finding(MISSING, path.name, message, "casts")]
+    return casts, [DatasetFinding(MISSING, path.name, message, "casts")]
 
 
-def _shots(described: Description, path: Path | None, ads: Sequence[Ad]) -> tuple[ShotsByClip, list[Finding]]:
+def _shots(
+    described: DatasetDescription, path: Path | None, ads: Sequence[Ad]
+) -> tuple[ShotsByClip, list[DatasetFinding]]:
     """The shots of the ADs' clips in the file ``path``, and the problems found with them."""
     if path is None:
         consequence = "shots are found again, which needs the videos"
@@ -205,12 +213,12 @@ def _shots(described: Description, path: Path | None, ads: Sequence[Ad]) -> tupl
         (late, "ADs that end after the last shot of their clip"),
     ):
         if names:
-            findings.append(Finding(NOTE, path.name, tally(message, names)))
+            findings.append(DatasetFinding(NOTE, path.name, tally(message, names)))
     findings = [replace(finding, about="shots") for finding in findings]
     return {clip: shots[clip] for clip in clips if clip in shots}, findings
 
 
-def _order_findings(ads: Iterable[Ad]) -> list[Finding]:
+def _order_findings(ads: Iterable[Ad]) -> list[DatasetFinding]:
     """Notes on films whose ADs are not in order of time, and on ADs that overlap or stand twice.
 
     All of these are evaluated as they are.
@@ -235,7 +243,7 @@ def _order_findings(ads: Iterable[Ad]) -> list[Finding]:
         (repeated, "ADs that stand twice, with the same time and text"),
     ):
         if names:
-            findings.append(Finding(NOTE, "annotation", tally(message, names)))
+            findings.append(DatasetFinding(NOTE, "annotation", tally(message, names)))
     return findings
 
 
@@ -243,7 +251,7 @@ _MIN_ADS_FOR_EDITION = 10
 """ADs that are needed to recognise the edition that the numbers of frames belong to."""
 
 
-def _edition_findings(described: Description, annotation: Annotation) -> list[Finding]:
+def _edition_findings(described: DatasetDescription, annotation: Annotation) -> list[DatasetFinding]:
     """A note where the numbers of frames are another edition's: its slots are longer than the seconds."""
     rule, table = described.slot, annotation.table
     start_column, end_column = table.column(rule.start), table.column(rule.end)
@@ -271,10 +279,10 @@ def _edition_findings(described: Description, annotation: Annotation) -> list[Fi
         f"Shot-by-Shot's; here {mean:+.2f} frames against the seconds, at most {rule.longest:+.2f} there). "
         "Slots differ by up to 2 frames; for Shot-by-Shot's, take its annotation."
     )
-    return [Finding(NOTE, f"{table.path.name}, {' or '.join(rule.frames)}", message)]
+    return [DatasetFinding(NOTE, f"{table.path.name}, {' or '.join(rule.frames)}", message)]
 
 
-def _completeness_findings(described: Description, ads: Sequence[Ad]) -> list[Finding]:
+def _completeness_findings(described: DatasetDescription, ads: Sequence[Ad]) -> list[DatasetFinding]:
     """Findings where the counts differ from those of the dataset as published."""
     known_actions = [ad.actions for ad in ads if ad.actions is not None]
     counts = {
@@ -294,7 +302,7 @@ def _completeness_findings(described: Description, ads: Sequence[Ad]) -> list[Fi
             continue
         level = MISSING if key == "ads" and count < published else NOTE
         message = f"{count:,} {name}; {described.title} as published has {published:,}."
-        findings.append(Finding(level, "in all", message))
+        findings.append(DatasetFinding(level, "in all", message))
     return findings
 
 
@@ -366,26 +374,26 @@ def load_references(path: Path, *, casts: Path | None = None) -> Dataset:
 
 def _plain_file_findings(
     path: Path, columns: Mapping[str, str], *, has_actions: bool, without_cast: Sequence[str]
-) -> list[Finding]:
+) -> list[DatasetFinding]:
     """What a plain file of ADs lacks; ``without_cast`` are the films of which no names are known."""
     findings = []
     if "film" not in columns:
         message = "there is no column film: all ADs are taken for one film's."
-        findings.append(Finding(NOTE, path.name, message))
+        findings.append(DatasetFinding(NOTE, path.name, message))
     if "start" not in columns or "end" not in columns:
         message = "there are no times: the order of the rows is taken for theirs."
-        findings.append(Finding(NOTE, path.name, message))
+        findings.append(DatasetFinding(NOTE, path.name, message))
     if not has_actions:
         message = (
             "there are no actions: the action score cannot be counted; shotad evaluate actions makes them."
         )
-        findings.append(Finding(MISSING, path.name, message, "actions"))
+        findings.append(DatasetFinding(MISSING, path.name, message, "actions"))
     if without_cast:
         message = (
             f"{len(without_cast)} films have no names ({without_cast[0]}), CRITIC needs them: name a file by "
             "--casts."
         )
-        findings.append(Finding(MISSING, path.name, message, "casts"))
+        findings.append(DatasetFinding(MISSING, path.name, message, "casts"))
     return findings
 
 
@@ -469,7 +477,7 @@ _MS = 0.001
 """Tolerance in seconds: published times are whole milliseconds, with the rounding errors of floats."""
 
 
-def _read_shots(path: Path, described: Description) -> tuple[ShotsByClip, list[Finding]]:
+def _read_shots(path: Path, described: DatasetDescription) -> tuple[ShotsByClip, list[DatasetFinding]]:
     """The shots of each clip as published, half-open in seconds, and the problems found.
 
     A clip whose list cannot be read, or does not ascend, is left out. Raises DatasetError for a file without
@@ -480,7 +488,7 @@ def _read_shots(path: Path, described: Description) -> tuple[ShotsByClip, list[F
     list_column = table.needed(described.shots.list, "the list of shots")
     rate = described.videos.frames_per_second
     shots_by_clip: ShotsByClip = {}
-    findings: list[Finding] = []
+    findings: list[DatasetFinding] = []
     for row in table.rows:
         clip = row.values.get(clip_column, "").strip()
         try:
@@ -499,12 +507,12 @@ def _read_shots(path: Path, described: Description) -> tuple[ShotsByClip, list[F
                 if following.start < shot.end - _MS:
                     raise ValueError(f"the shot {following} begins before {shot} ends")
         except ValueError as error:
-            findings.append(Finding(MALFORMED, row.where, f"no shots can be read: {error}."))
+            findings.append(DatasetFinding(MALFORMED, row.where, f"no shots can be read: {error}."))
             continue
         shots_by_clip[clip] = shots
         if not shots:
             message = f"{clip} has an empty list: no cut was found, it is one shot."
-            findings.append(Finding(NOTE, row.where, message))
+            findings.append(DatasetFinding(NOTE, row.where, message))
     return shots_by_clip, findings
 
 

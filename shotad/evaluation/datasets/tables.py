@@ -30,7 +30,7 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class DatasetFinding:
     """A problem or remark about a file.
 
     ``level`` is missing, malformed or note; ``where`` names file and line; ``what`` is the message. ``about``
@@ -63,9 +63,9 @@ class TableRow:
         """``cmdad_anno.csv, line 12``."""
         return f"{self.path.name}, line {self.line}"
 
-    def error(self, what: str, hint: str = "") -> DatasetError:
+    def error(self, problem: str, hint: str = "") -> DatasetError:
         """An error that names file and line."""
-        return DatasetError(f"{self.path}, line {self.line}: {what}.", hint)
+        return DatasetError(f"{self.path}, line {self.line}: {problem}.", hint)
 
     def text(self, name: str | None) -> str | None:
         """The text in a column, or a number as text; None where there is none. Raises DatasetError."""
@@ -126,21 +126,22 @@ class Table:
     path: Path
     columns: tuple[str, ...]
     rows: tuple[TableRow, ...]
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[DatasetFinding, ...] = ()
 
     def column(self, names: Sequence[str]) -> str | None:
         """The first of the names that is a column of the table; None where none is."""
         return next((name for name in names if name in self.columns), None)
 
-    def needed(self, names: Sequence[str], what: str) -> str:
+    def needed(self, names: Sequence[str], content: str) -> str:
         """The first of the names that is a column of the table. Raises DatasetError where none is, saying
-        that there is no column for ``what``."""
+        that there is no column for ``content``."""
         column = self.column(names)
         if column is None:
             similar = difflib.get_close_matches(names[0], self.columns, 1) if names else []
             suggestion = f" ({similar[0]} looks like it)" if similar else ""
             raise DatasetError(
-                f"{self.path} has no column for {what}: {' or '.join(names) or 'none is named'}{suggestion}.",
+                f"{self.path} has no column for {content}: "
+                f"{' or '.join(names) or 'none is named'}{suggestion}.",
                 f"It has: {', '.join(self.columns)}. Rename the column, or describe the file.",
             )
         return column
@@ -164,21 +165,21 @@ def read_records(path: Path) -> Table:
             raise DatasetError(f"{row.where}: {row.wrong}.", "Look at its quotes and commas.")
         values = {name: None if cell.strip() in _EMPTY_CELLS else cell for name, cell in row.values.items()}
         rows.append(replace(row, values=values))
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[DatasetFinding, ...] = ()
     mended = [row for row in rows if row.mended]
     if mended:
         message = f"{len(mended)} rows are not UTF-8; their bytes are read as Windows-1252."
-        findings = (Finding(NOTE, mended[0].where, message),)
+        findings = (DatasetFinding(NOTE, mended[0].where, message),)
     return replace(table, rows=tuple(rows), findings=findings)
 
 
 def _json_table(path: Path, data: bytes, *, is_list: bool) -> Table:
     """The records in ``data``, a JSON list or JSON Lines. Raises DatasetError."""
     text, mended_lines = decoded(data)
-    findings: list[Finding] = []
+    findings: list[DatasetFinding] = []
     if mended_lines:
         message = "bytes that are not UTF-8 are taken over."
-        findings.append(Finding(NOTE, f"{path.name}, line {min(mended_lines)}", message))
+        findings.append(DatasetFinding(NOTE, f"{path.name}, line {min(mended_lines)}", message))
     records = _records_of_list(path, text) if is_list else _records_of_lines(path, text, findings)
     rows = []
     columns: dict[str, None] = {}  # as an ordered set
@@ -202,7 +203,7 @@ def _records_of_list(path: Path, text: str) -> list[tuple[int, Any]]:
         raise DatasetError(f"{path}, line {error.lineno}, is no JSON: {error.msg}.") from None
 
 
-def _records_of_lines(path: Path, text: str, findings: list[Finding]) -> list[tuple[int, Any]]:
+def _records_of_lines(path: Path, text: str, findings: list[DatasetFinding]) -> list[tuple[int, Any]]:
     """The records of JSON Lines, with the numbers of their lines. An incomplete last line becomes a finding.
     Raises DatasetError."""
     records: list[tuple[int, Any]] = []
@@ -217,7 +218,7 @@ def _records_of_lines(path: Path, text: str, findings: list[Finding]) -> list[tu
                 message = f"{path}, line {line_number}, is no JSON: {error.msg}."
                 raise DatasetError(message, "Each line is one object: {…}.") from None
             message = "the last line is not whole, as if its program had been stopped; it is left out."
-            findings.append(Finding(MALFORMED, f"{path.name}, line {line_number}", message))
+            findings.append(DatasetFinding(MALFORMED, f"{path.name}, line {line_number}", message))
     return records
 
 
@@ -391,12 +392,12 @@ MISSING, MALFORMED, NOTE = "missing", "malformed", "note"
 """Levels of a finding."""
 
 
-def finding_of_rows(level: str, rows: Sequence[TableRow], what: str, about: str = "") -> list[Finding]:
+def finding_of_rows(level: str, rows: Sequence[TableRow], text: str, about: str = "") -> list[DatasetFinding]:
     """One finding about all these rows, in a list; an empty list for no rows."""
     if not rows:
         return []
     lines = first_of([str(row.line) for row in rows])
-    return [Finding(level, f"{rows[0].path.name}, line{'s' * (len(rows) > 1)} {lines}", what, about)]
+    return [DatasetFinding(level, f"{rows[0].path.name}, line{'s' * (len(rows) > 1)} {lines}", text, about)]
 
 
 def first_of(names: Sequence[str], most: int = _SHOWN) -> str:
@@ -405,6 +406,6 @@ def first_of(names: Sequence[str], most: int = _SHOWN) -> str:
     return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
 
 
-def tally(what: str, names: Sequence[str]) -> str:
+def tally(label: str, names: Sequence[str]) -> str:
     """``ADs without a prediction: 7 (3, 9, 12, 14, 15 and 2 more).``"""
-    return f"{what}: {len(names):,} ({first_of(names)})."
+    return f"{label}: {len(names):,} ({first_of(names)})."

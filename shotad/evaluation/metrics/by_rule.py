@@ -2,10 +2,10 @@
 
 Rules know no films and no gender of most names, and split by grammar alone.
 
-Names, roles and jobs become pronouns; objects, places and animals stay, and so do nouns that tell nobody
-apart (``the man``). Verbs that are coordinated get the subject of the first; clauses with ``as`` and
-``while`` and participles (``holding a gun``) become sentences of their own. What hangs closer (``starts to
-run``, ``a man who runs``) stays.
+Names, roles and jobs become pronouns; objects, places and animals stay, and so do nouns that fit anyone
+(``the man``). Coordinated verbs get the subject of the first; clauses with ``as`` and ``while`` and
+participles (``holding a gun``) become sentences of their own. Closer links stay (``starts to run``, ``a man
+who runs``).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from shotad.script.parsing import Parse, Token
 
 _SUBJECTS = ("nsubj", "nsubjpass", "expl")
 _UNSEEN = ("npadvmod", "compound", "dep", "dobj", "nmod")
-"""What the parser may take a noun before a verb for that is its subject."""
+"""Dependencies that the parser may give to a verb's subject by mistake."""
 _HELPERS = ("aux", "auxpass", "neg")
 _MARKS = frozenset({"as", "while"})
 """Conjunctions whose clause is an action beside the main one; they are left out."""
@@ -46,7 +46,7 @@ _SHARING = (("VB", "VB"), ("VBN", "VBN"), ("VBG", "VBG"), ("VBG", "VBN"))
 _FINITE = ("VBZ", "VBP", "VBD")
 _RELATIVE = frozenset({"who", "which", "that"})
 _LATER = frozenset({"then", "still", "now"})
-"""Words left over where a verb that followed them has gone."""
+"""Words that mean nothing once the verb after them has a sentence of its own."""
 _LOOSE_SIGN = re.compile(r"(?: ?[,;])* ([,;.!?])")
 """A blank, or another sign, before a sign, where words between have gone."""
 _FULL = ("NOUN", "PROPN", "PRON", "VERB", "ADJ", "ADV")
@@ -60,16 +60,16 @@ _SUBJECT_OF = {word: word for word in ("he", "she", "it", "they", "we", "you", "
 }
 
 UNKNOWN = "the person"
-"""Somebody for whom the text gives neither he nor she."""
+"""A person of unknown gender."""
 _PRONOUNS = {
     "he": ("he", "him", "his"),
     "she": ("she", "her", "her"),
     "they": ("they", "them", "their"),
     "": (UNKNOWN, UNKNOWN, f"{UNKNOWN}'s"),
 }
-"""As a subject, as an object, of whom something is."""
+"""Forms of pronouns: subject, object, possessive."""
 _PLACED = frozenset("in into within throughout across along".split())  # noqa: SIM905
-"""What names after these prepositions are is more often a place."""
+"""Prepositions after which a name is more often a place than a person."""
 _PLAIN_SUBJECTS = ("nsubj", "nsubjpass")
 _PHRASE = frozenset("det amod compound nummod poss flat predet quantmod nmod".split())  # noqa: SIM905
 _TAGS = ("NNP", "NNPS")
@@ -81,39 +81,40 @@ def actions_by_rule(texts: Sequence[str], context: MetricContext) -> list[tuple[
     Raises ShotadError without spaCy or its model.
     """
     parses = parser_of(context)
-    whole = parses.of(texts)
-    plain = {text: without_characters(parse) for text, parse in whole.items()}
-    again = parses.of(plain.values())
-    return [_single_actions(again[plain[text]]) for text in texts]
+    with_pronouns = {text: without_characters(parse) for text, parse in parses.of(texts).items()}
+    # Parsed again: a name in the wrong place misleads the parser, a pronoun does not.
+    pronoun_parses = parses.of(with_pronouns.values())
+    return [_single_actions(pronoun_parses[with_pronouns[text]]) for text in texts]
 
 
 def _single_actions(parse: Parse) -> tuple[str, ...]:
-    """The actions of a text, each a sentence, in the order of their verbs, each once; the text as it is
-    where it has no verb."""
+    """The actions of a text, each a sentence, in the order of their verbs, each once; the text itself where
+    it has no verb."""
     tokens, verbs = parse.tokens, set[int]()
     roots = [place for place, token in enumerate(tokens) if token.head == place]
-    waiting = list(roots)
-    while waiting:
-        place = waiting.pop()
-        if _is_verb(parse, place) and _is_told(parse, place, verbs):
+    to_visit = list(roots)
+    while to_visit:
+        place = to_visit.pop()
+        if _is_verb(parse, place) and _is_action(parse, place, verbs):
             verbs.add(place)
-        waiting += parse.children[place]
-    told = set(verbs)
+        to_visit += parse.children[place]
+    heads = set(verbs)
     for root in roots:
-        # A root that the parser took for no verb (``The crowd cheers``), above verbs that it saw: it is told
-        # where two words or more are left that carry meaning, one of them a noun or pronoun.
+        # A root that the parser took for no verb (``The crowd cheers``), above verbs that it saw: it becomes
+        # a sentence where two or more words that carry meaning remain, one of them a noun or pronoun.
         if root not in verbs and verbs.intersection(parse.subtree(root)):
-            full = [kind for place in _own(parse, root, verbs) if (kind := tokens[place].pos) in _FULL]
-            if len(full) > 1 and {"NOUN", "PROPN", "PRON"}.intersection(full):
-                told.add(root)
-    found = [_sentence(parse, verb, told) for verb in sorted(told)]
-    if not any(found):
-        found = [_finished("".join(t.text + " " * t.space for t in tokens))]
-    return tuple(dict.fromkeys(filter(None, found)))
+            kinds = [tokens[place].pos for place in _clause(parse, root, verbs)]
+            meaningful = [kind for kind in kinds if kind in _FULL]
+            if len(meaningful) > 1 and {"NOUN", "PROPN", "PRON"}.intersection(meaningful):
+                heads.add(root)
+    sentences = [_sentence(parse, head, heads) for head in sorted(heads)]
+    if not any(sentences):
+        sentences = [_finished("".join(token.text + " " * token.space for token in tokens))]
+    return tuple(dict.fromkeys(sentence for sentence in sentences if sentence))
 
 
 def _below(parse: Parse, place: int, *deps: str) -> list[int]:
-    """The places of those that depend on a token in one of these ways."""
+    """The places of the children of a token with one of these dependencies."""
     return [child for child in parse.children[place] if parse.tokens[child].dep in deps]
 
 
@@ -122,67 +123,84 @@ def _is_verb(parse: Parse, place: int) -> bool:
     return token.pos in ("VERB", "AUX") and token.dep not in _HELPERS
 
 
-def _is_told(parse: Parse, place: int, found: set[int]) -> bool:
-    """Whether a verb tells of an action of its own; ``found`` are those above it that do."""
+def _is_action(parse: Parse, place: int, verbs: set[int]) -> bool:
+    """Whether a verb gets a sentence of its own; ``verbs`` are those above it that do."""
     token = parse.tokens[place]
     subjects = _below(parse, place, *_SUBJECTS)
     finite = token.tag in _FINITE or bool(subjects)
-    words = (parse.tokens[child] for child in parse.children[place] if child < place)
-    # The conjunctions that begin its clause.
-    marks = {t.text.lower() for t in words if t.dep == "mark" or t.tag == "WRB" or t.text.lower() in _MARKS}
+    marks = _clause_marks(parse, place)
     if token.head == place:
         return True
     if token.dep in ("conj", "parataxis", "dep"):
-        return token.head in found or (finite and token.dep != "parataxis")
+        return token.head in verbs or (finite and token.dep != "parataxis")
     if token.dep == "ccomp":
         return place < token.head and bool(subjects) and not marks
     if token.dep == "relcl":
-        return any(parse.tokens[c].text.lower() in _RELATIVE for c in subjects)
+        return any(parse.tokens[subject].text.lower() in _RELATIVE for subject in subjects)
     if token.dep == "acl":
         return token.tag == "VBG"
     return token.dep == "advcl" and (finite or token.tag == "VBG") and marks <= _MARKS
 
 
+def _clause_marks(parse: Parse, verb: int) -> set[str]:
+    """The conjunctions that begin a verb's clause."""
+    marks = set()
+    for child in parse.children[verb]:
+        token = parse.tokens[child]
+        word = token.text.lower()
+        if child < verb and (token.dep == "mark" or token.tag == "WRB" or word in _MARKS):
+            marks.add(word)
+    return marks
+
+
 def _sentence(parse: Parse, verb: int, verbs: set[int]) -> str:
-    """The verb's own words, with the subject of the verb that it depends on where it has none."""
-    own, token = _own(parse, verb, verbs), parse.tokens[verb]
-    for place in own:
-        one = parse.tokens[place]
-        if one.head == verb and one.text.lower() not in _RELATIVE:
-            unseen = one.dep in _UNSEEN and place < verb and one.pos in ("NOUN", "PROPN", "PRON")
-            if one.dep in _SUBJECTS or unseen:
-                return _finished(parse.text(own))
-    if not _is_verb(parse, verb):
-        return _finished(parse.text(own))
+    """A sentence of the verb's clause, with the subject of the verb that it depends on where it has none."""
+    clause, token = _clause(parse, verb, verbs), parse.tokens[verb]
+    if not _is_verb(parse, verb) or any(_is_subject(parse, place, verb) for place in clause):
+        return _finished(parse.text(clause))
     subject, plural = _subject(parse, verb, verbs)
     above, helpers = token.head, ""
     shares = token.dep == "conj" and (parse.tokens[above].tag, token.tag) in _SHARING
     if shares and above in verbs and not _below(parse, verb, *_HELPERS):
-        helpers = " ".join(parse.tokens[c].text for c in _below(parse, above, *_HELPERS))
+        helpers = " ".join(parse.tokens[helper].text for helper in _below(parse, above, *_HELPERS))
     form = token.text
     if token.tag == "VBG" and not helpers and not _below(parse, verb, *_HELPERS[:2]):
         form = token.lemma if plural else third_person_form(token.lemma)  # a participle alone becomes finite
-    before = [place for place in own if place < verb]
-    after = [place for place in own if place > verb]
+    before = [place for place in clause if place < verb]
+    after = [place for place in clause if place > verb]
     gap = "" if after and parse.tokens[after[0]].tag in ("POS", ",", ".") else " "
     parts = [subject, helpers, parse.text(before), form]
     return _finished(" ".join(part for part in parts if part) + gap + parse.text(after))
 
 
-def _own(parse: Parse, verb: int, verbs: set[int]) -> list[int]:
-    """The places of a verb's subtree without those of other verbs with a sentence, and without links."""
+def _is_subject(parse: Parse, place: int, verb: int) -> bool:
+    """Whether a word is the verb's subject, also one that the parser took for something else."""
+    token = parse.tokens[place]
+    if token.head != verb or token.text.lower() in _RELATIVE:
+        return False
+    unseen = token.dep in _UNSEEN and place < verb and token.pos in ("NOUN", "PROPN", "PRON")
+    return token.dep in _SUBJECTS or unseen
+
+
+def _clause(parse: Parse, verb: int, verbs: set[int]) -> list[int]:
+    """The places of a verb's subtree without those of ``verbs`` below it, which get sentences of their own,
+    and without the words that joined them."""
     tokens, tree = parse.tokens, list(parse.subtree(verb))
-    others = {place for other in verbs - {verb} if other in tree for place in parse.subtree(other)}
-    own = [place for place in tree if place not in others and not _is_link(parse, place, verb, others)]
-    while own and (tokens[own[-1]].dep in ("cc", "punct") or tokens[own[-1]].text.lower() in _LATER):
-        own.pop()
-    while own and tokens[own[0]].dep in ("cc", "punct"):
-        own.pop(0)
-    return own
+    removed: set[int] = set()
+    for other_verb in verbs - {verb}:
+        if other_verb in tree:
+            removed.update(parse.subtree(other_verb))
+    clause = [place for place in tree if place not in removed and not _is_link(parse, place, verb, removed)]
+    while clause and (tokens[clause[-1]].dep in ("cc", "punct") or tokens[clause[-1]].text.lower() in _LATER):
+        clause.pop()
+    while clause and tokens[clause[0]].dep in ("cc", "punct"):
+        clause.pop(0)
+    return clause
 
 
-def _is_link(parse: Parse, place: int, verb: int, others: set[int]) -> bool:
-    """A conjunction or relative word that joined what stands alone now, or a comma beside what has gone."""
+def _is_link(parse: Parse, place: int, verb: int, removed: set[int]) -> bool:
+    """Whether a word is a conjunction or relative word that joined clauses, or a comma beside a clause that
+    was ``removed``."""
     token = parse.tokens[place]
     if token.dep in _SUBJECTS and token.text.lower() in _RELATIVE and token.head == verb:
         return parse.tokens[verb].dep == "relcl"
@@ -190,28 +208,33 @@ def _is_link(parse: Parse, place: int, verb: int, others: set[int]) -> bool:
         return False
     if token.dep in ("cc", "preconj"):
         joined = _below(parse, verb, "conj")
-        return not joined or bool(others.intersection(joined))
+        return not joined or bool(removed.intersection(joined))
     if token.dep in ("mark", "advmod") and token.text.lower() in _MARKS:
         return True
-    return token.dep == "punct" and token.text in (",", ";") and bool({place - 1, place + 1} & others)
+    return token.dep == "punct" and token.text in (",", ";") and bool({place - 1, place + 1} & removed)
 
 
 def _subject(parse: Parse, verb: int, verbs: set[int]) -> tuple[str, bool]:
-    """The pronoun for whoever does what a verb without a subject says, and whether it is plural."""
+    """The pronoun for the subject of a verb that has none of its own, and whether it is plural."""
     token = parse.tokens[verb]
     noun = token.head
     if token.dep not in ("relcl", "acl") or parse.tokens[noun].pos in ("VERB", "AUX"):
-        # The subject of the nearest verb above that has one of its own, else of the nearest before.
-        held = {v: subjects[0] for v in verbs if (subjects := _below(parse, v, *_SUBJECTS))}
-        above, holder = verb, max((other for other in held if other < verb), default=None)
+        # The subject of the nearest verb above that has one, else of the nearest before.
+        subject_of: dict[int, int] = {}
+        for each_verb in verbs:
+            subjects = _below(parse, each_verb, *_SUBJECTS)
+            if subjects:
+                subject_of[each_verb] = subjects[0]
+        above = verb
+        nearest = max((each_verb for each_verb in subject_of if each_verb < verb), default=None)
         while parse.tokens[above].head != above:
             above = parse.tokens[above].head
-            if above in held:
-                holder = above
+            if above in subject_of:
+                nearest = above
                 break
-        if holder is None:
+        if nearest is None:
             return "", False
-        noun = held[holder]
+        noun = subject_of[nearest]
     token = parse.tokens[noun]
     text = token.text.lower()
     if text in _SUBJECT_OF:
@@ -221,12 +244,13 @@ def _subject(parse: Parse, verb: int, verbs: set[int]) -> tuple[str, bool]:
     if text == "person":
         return UNKNOWN, False
     several = _below(parse, noun, "conj") or token.tag in ("NNS", "NNPS")
-    who = "they" if several else _gender_of(parse, noun)
-    somebody = token.lemma.lower() in PERSON_NOUNS
-    return who or (UNKNOWN if somebody else "it"), who == "they"
+    pronoun = "they" if several else _gender_of(parse, noun)
+    is_person = token.lemma.lower() in PERSON_NOUNS
+    return pronoun or (UNKNOWN if is_person else "it"), pronoun == "they"
 
 
 def _finished(text: str) -> str:
+    """A sentence with a capital letter and a full stop; empty where it has no word."""
     words = _LOOSE_SIGN.sub(r"\1", " ".join(text.split())).strip(" ,;:")
     if not any(map(str.isalnum, words)):
         return ""
@@ -236,20 +260,21 @@ def _finished(text: str) -> str:
 def without_characters(parse: Parse) -> str:
     """The text with a pronoun for each character."""
     tokens = parse.tokens
-    instead: dict[int, str] = {}
+    replacements: dict[int, str] = {}
     spaces: dict[int, bool] = {}
     for head in range(len(tokens)):
-        if head in instead or not _is_character(parse, head):
+        if head in replacements or not _is_character(parse, head):
             continue
-        others = _with(parse, head)
-        places = _phrase(parse, head, others)
-        who = "they" if others else _gender_of(parse, head) or _told_elsewhere(parse, head)
-        instead |= dict.fromkeys(places, "")  # all its words go but the first
-        instead[places[0]] = _PRONOUNS[who][_case(parse, head, places)]
+        companions = _companions(parse, head)
+        places = _phrase(parse, head, companions)
+        pronoun = "they" if companions else _gender_of(parse, head) or _gender_by_pronouns(parse, head)
+        replacements |= dict.fromkeys(places, "")  # the pronoun stands in place of the first word
+        replacements[places[0]] = _PRONOUNS[pronoun][_case(parse, head, places)]
         spaces[places[0]] = tokens[places[-1]].space
     words: list[str] = []
     for place, token in enumerate(tokens):
-        if word := instead.get(place, token.text):
+        word = replacements.get(place, token.text)
+        if word:
             word = word[:1].upper() + word[1:] if token.begins_sentence else word
             words.append(word + " " * spaces.get(place, token.space))
     return "".join(words).strip()
@@ -259,9 +284,9 @@ def _gender_of(parse: Parse, head: int) -> str:
     """``he``, ``she`` or ``they`` for a noun with its names and determiners; empty where nothing shows it."""
     token = parse.tokens[head]
     children = [parse.tokens[child] for child in parse.children[head]]
-    words = [one for one in children if one.dep in ("compound", "nmod", "flat") or _is_title(one)]
-    for word in (*words, token):
-        text = word.text.lower().strip(".")
+    names = [child for child in children if child.dep in ("compound", "nmod", "flat") or _is_title(child)]
+    for name in (*names, token):
+        text = name.text.lower().strip(".")
         if text in HIS_TITLES or text in HIS_NOUNS or text in HIS_NAMES:
             return "he"
         if text in HER_TITLES or text in HER_NOUNS or text in HER_NAMES:
@@ -270,10 +295,10 @@ def _gender_of(parse: Parse, head: int) -> str:
 
 
 def _is_character(parse: Parse, head: int) -> bool:
-    """A word with a capital letter that means somebody, in a place where people stand, or a role."""
+    """Whether a word means a character: a name where people stand in a sentence, or a role."""
     token = parse.tokens[head]
     word, given = token.text.lower(), token.text.lower() in HIS_NAMES | HER_NAMES
-    # Whether it is none that only says what kind of thing another is.
+    # A word that only says what kind of thing another is means no one: ``the Ford truck``.
     owner = token.dep == "poss" and bool(_below(parse, head, "case"))
     alone = owner or token.dep not in ("compound", "amod", "nmod", "poss")
     if token.text[:1].isupper() and word not in ("i", "ok"):
@@ -309,47 +334,48 @@ def _before_unseen_verb(parse: Parse, place: int) -> bool:
     return is_verb and not _below(parse, after, "det", "poss")
 
 
-def _with(parse: Parse, head: int) -> tuple[int, ...]:
-    """Other people who are coordinated with this one; none where one of them is a thing."""
-    found: list[int] = []
-    waiting = [head]
-    while waiting:
-        others = _below(parse, waiting.pop(), "conj")
-        for other in others:
-            token = parse.tokens[other]
-            known = token.text.lower() in HE | SHE | THEY | PLURAL_NOUNS
-            noun = token.pos == "NOUN" and token.lemma.lower() in PERSON_NOUNS
-            if not (known or noun or _is_character(parse, other)):
+def _companions(parse: Parse, head: int) -> tuple[int, ...]:
+    """The people who are coordinated with a character; empty where one of them is a thing."""
+    companions: list[int] = []
+    to_visit = [head]
+    while to_visit:
+        coordinated = _below(parse, to_visit.pop(), "conj")
+        for place in coordinated:
+            token = parse.tokens[place]
+            is_pronoun = token.text.lower() in HE | SHE | THEY | PLURAL_NOUNS
+            is_person = token.pos == "NOUN" and token.lemma.lower() in PERSON_NOUNS
+            if not (is_pronoun or is_person or _is_character(parse, place)):
                 return ()
-        found += others
-        waiting += others
-    return tuple(found)
+        companions += coordinated
+        to_visit += coordinated
+    return tuple(companions)
 
 
 def _is_title(token: Token) -> bool:
     return token.text.lower().strip(".") in NAME_TITLES
 
 
-def _phrase(parse: Parse, head: int, others: tuple[int, ...]) -> tuple[int, ...]:
-    """The noun with what stands before it and belongs to it, and with others that are coordinated with it."""
-    found = {head, *others}
-    for noun in (head, *others):
+def _phrase(parse: Parse, head: int, companions: tuple[int, ...]) -> tuple[int, ...]:
+    """The places, without a gap, of a noun, its companions, and the words before them that belong to them."""
+    places = {head, *companions}
+    for noun in (head, *companions):
         for child in parse.children[noun]:
             dep = parse.tokens[child].dep
-            if dep == "case" or (child < noun and dep in _PHRASE) or (others and dep in ("cc", "punct")):
-                found.update(parse.subtree(child))
-    last = max((head, *others))
-    found = {place for place in found if place <= last or parse.tokens[place].dep == "case"}
-    run = [head]
-    while run[-1] + 1 in found:
-        run.append(run[-1] + 1)
-    while run[0] - 1 in found:
-        run.insert(0, run[0] - 1)
-    return tuple(run)
+            joins = bool(companions) and dep in ("cc", "punct")
+            if dep == "case" or (child < noun and dep in _PHRASE) or joins:
+                places.update(parse.subtree(child))
+    last = max((head, *companions))
+    places = {place for place in places if place <= last or parse.tokens[place].dep == "case"}
+    first, end = head, head + 1
+    while end in places:
+        end += 1
+    while first - 1 in places:
+        first -= 1
+    return tuple(range(first, end))
 
 
 def _case(parse: Parse, head: int, places: tuple[int, ...]) -> int:
-    """The place of the pronoun among `_PRONOUNS`."""
+    """The index of the pronoun's form in a value of `_PRONOUNS`: subject, object or possessive."""
     if parse.tokens[places[-1]].tag == "POS":
         return 2
     while parse.tokens[head].dep == "conj":
@@ -359,12 +385,20 @@ def _case(parse: Parse, head: int, places: tuple[int, ...]) -> int:
     return 2 if token.dep == "poss" else 0 if subject or _before_unseen_verb(parse, head) else 1
 
 
-def _told_elsewhere(parse: Parse, head: int) -> str:
-    """The gender by pronouns of the text, where all that could be said of this person agree."""
+def _gender_by_pronouns(parse: Parse, head: int) -> str:
+    """``he`` or ``she`` where all pronouns of the text that may mean this person agree; else empty."""
     if parse.tokens[head].dep not in (*_PLAIN_SUBJECTS, "poss"):
         return ""
-    words = [(token.text.lower(), token.dep) for token in parse.tokens]
-    told = {name for name, forms in (("he", HE), ("she", SHE)) if any(word in forms for word, _ in words)}
-    objects = {"him": "he", "her": "she"}
-    left = told - {objects[word] for word, dep in words if word in objects and dep != "poss"}
-    return left.pop() if len(left) == 1 else ""
+    genders: set[str] = set()
+    object_genders: set[str] = set()
+    for token in parse.tokens:
+        word = token.text.lower()
+        if word in HE:
+            genders.add("he")
+        if word in SHE:
+            genders.add("she")
+        # A subject is rarely its own object: ``Jo hits him`` does not make Jo a man.
+        if word in ("him", "her") and token.dep != "poss":
+            object_genders.add("he" if word == "him" else "she")
+    genders -= object_genders
+    return genders.pop() if len(genders) == 1 else ""

@@ -108,9 +108,7 @@ class Critic(Metric):
         return self._resolver.comparable and self._rules == "code"
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
-        """A row depends on all lines of its film, human and predicted: a pronoun means someone named
-        before.
-        """
+        """A row depends on all lines of its film: a pronoun means someone named before."""
         films_without_cast = {item.film for item in corpus.items if not corpus.casts.get(item.film)}
         ads_without_cast = sum(item.film in films_without_cast for item in corpus.items)
         self._missing = len(films_without_cast), ads_without_cast

@@ -52,25 +52,26 @@ _PEOPLE = ("PRON", "PROPN")
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A verb with its particles (``sit down``), its participants but people (nouns with the nouns before
-    them), and whether it is said not to happen. A subject that is a noun takes part where nothing else does:
-    ``The door opens`` is as ``She opens the door``."""
+    """A verb with its particles (``sit down``), its participants other than people (nouns with the nouns
+    before them), and whether the text denies it. A subject that is a noun is a participant where nothing else
+    is: ``The door opens`` is as ``She opens the door``."""
 
     verb: str
     participants: tuple[str, ...] = ()
     denied: bool = False
 
     def __str__(self) -> str:
-        return " ".join([*["not"] * self.denied, self.verb, *(f"[{one}]" for one in self.participants)])
+        participants = [f"[{participant}]" for participant in self.participants]
+        return " ".join([*(["not"] if self.denied else []), self.verb, *participants])
 
     @property
     def embedded(self) -> str:
-        """The verb as it is embedded: apart from a noun that is written the same."""
+        """The text that is embedded for the verb: not that of a noun that is written the same."""
         return f"to {self.verb}"
 
 
 class Events(Metric):
-    """The mean over a human AD's events of what a prediction tells of them, then over ADs, 0 to 100.
+    """The mean over a human AD's events of how well a prediction matches them, then over ADs, 0 to 100.
 
     The human AD's events are those of its actions, where they are known. Each takes the predicted event that
     is nearest: ``0.6`` of the verbs' likeness and ``0.4`` of the participants', the verbs' alone where the
@@ -113,38 +114,49 @@ class Events(Metric):
         words |= {word for row in events.values() for event in row for word in event.participants}
         table = VectorTable(sorted(words), self._vectors.of(sorted(words)))
         for item in items:
-            told = events.get(item.prediction or "", ())
-            human = dict.fromkeys(event for text in _human(item) for event in events.get(text, ()))
-            found = [_match(event, told, table, self._verbs) for event in human]
-            parts = {
-                "events": [score for score, *_ in found],
-                "event-verbs": [verb for _, verb, *_ in found],
-                "event-participants": [taking for *_, taking, _ in found if taking is not None],
+            predicted = events.get(item.prediction or "", ())
+            human: dict[Event, None] = {}
+            for text in _human(item):
+                human.update(dict.fromkeys(events.get(text, ())))
+            matches = [_match(event, predicted, table, self._verbs) for event in human]
+            scores = {
+                "events": [score for score, *_ in matches],
+                "event-verbs": [verb for _, verb, *_ in matches],
+                "event-participants": [likeness for *_, likeness, _ in matches if likeness is not None],
             }[self.name]
-            if not parts:
+            if not scores:
                 unscored = {"unscored": "no such event is known"}
                 yield Row(item.id, (0.0, 0.0), None, item.missing, unscored)
                 continue
-            score = sum(parts) / len(parts)
+            score = sum(scores) / len(scores)
             if self.name == "events":
-                # Pairs that are told by one event, or not at all, have no order.
-                told_at = [place for *_, place in found if place is not None]
-                pairs = [(one, other) for one, other in combinations(told_at, 2) if one != other]
-                wrong = sum(first > second for first, second in pairs)
-                score *= 1.0 - _ORDER * wrong / len(pairs) if pairs else 1.0
-            notes = [
-                {
-                    "event": str(event),
-                    "nearest": None if place is None else str(told[place]),
-                    "verb": round(verb, 4),
-                    "participants": None if taking is None else round(taking, 4),
-                }
-                for event, (_, verb, taking, place) in zip(human, found, strict=True)
-            ]
+                score *= 1.0 - _order_penalty([place for *_, place in matches])
+            notes = []
+            for event, (_, verb, participants, place) in zip(human, matches, strict=True):
+                notes.append(
+                    {
+                        "event": str(event),
+                        "nearest": None if place is None else str(predicted[place]),
+                        "verb": round(verb, 4),
+                        "participants": None if participants is None else round(participants, 4),
+                    }
+                )
             yield Row(item.id, (score, 1.0), 100.0 * score, item.missing, {"events": notes})
 
 
+def _order_penalty(places: Sequence[int | None]) -> float:
+    """`_ORDER`, times the share of pairs of human events whose matches stand in the opposite order.
+
+    ``places`` are those of the matches. Pairs that match one event, or none, have no order.
+    """
+    matched = [place for place in places if place is not None]
+    pairs = [(first, second) for first, second in combinations(matched, 2) if first != second]
+    wrong = sum(first > second for first, second in pairs)
+    return _ORDER * wrong / len(pairs) if pairs else 0.0
+
+
 def _human(item: Item) -> list[str]:
+    """The texts whose events a prediction should have: the human AD's actions, else the human AD."""
     return [item.reference] if item.actions is None else list(item.actions)
 
 
@@ -153,22 +165,26 @@ def events_of(parse: Parse) -> Iterator[Event]:
     for place, token in enumerate(parse.tokens):
         if token.pos != VERB:
             continue
-        below = parse.children[place]
-        near = [(parse.tokens[child], parse.tokens[child].text.lower()) for child in below]
-        ways = [word for one, word in near if one.dep == "prt" or (one.dep == "advmod" and word in _WAYS)]
-        verb = " ".join([base_of(token).lower(), *dict.fromkeys(ways)])
-        if verb == "be":
-            continue
-        taking = [word for child in below for word in _participants(parse, child)]
-        if not taking:
-            subjects = [child for child in below if parse.tokens[child].dep == "nsubj"]
-            taking = [word for child in subjects for word in _nouns(parse, child)]
-        denied = any(one.dep == "neg" or word in _NOT for one, word in near)
-        yield Event(verb, tuple(dict.fromkeys(taking)), denied)
+        particles: list[str] = []
+        participants: list[str] = []
+        subjects: list[str] = []
+        denied = False
+        for child in parse.children[place]:
+            child_token = parse.tokens[child]
+            word = child_token.text.lower()
+            if child_token.dep == "prt" or (child_token.dep == "advmod" and word in _WAYS):
+                particles.append(word)
+            if child_token.dep == "nsubj":
+                subjects += _nouns(parse, child)
+            participants += _participants(parse, child)
+            denied = denied or child_token.dep == "neg" or word in _NOT
+        verb = " ".join([base_of(token).lower(), *dict.fromkeys(particles)])
+        if verb != "be":
+            yield Event(verb, tuple(dict.fromkeys(participants or subjects)), denied)
 
 
 def _participants(parse: Parse, place: int) -> Iterator[str]:
-    """The nouns of what hangs on a verb here: an object, or that of a preposition."""
+    """The nouns of a verb's child at ``place``: of an object, or of a preposition's object."""
     token = parse.tokens[place]
     if token.dep in _OBJECTS:
         yield from _nouns(parse, place)
@@ -178,44 +194,44 @@ def _participants(parse: Parse, place: int) -> Iterator[str]:
 
 
 def _nouns(parse: Parse, place: int) -> Iterator[str]:
-    """A noun with those that are one word with it (``coffee cup``), and what is joined to it; no people."""
+    """A noun with the nouns of its compound (``coffee cup``), and nouns coordinated with it; no people."""
     token = parse.tokens[place]
     if token.pos not in (*_PEOPLE, VERB):
-        before = [child for child in parse.children[place] if parse.tokens[child].dep == "compound"]
-        yield " ".join(parse.tokens[one].lemma.lower() for one in (*before, place))
+        compound = [child for child in parse.children[place] if parse.tokens[child].dep == "compound"]
+        yield " ".join(parse.tokens[noun].lemma.lower() for noun in (*compound, place))
     for child in parse.children[place]:
         if parse.tokens[child].dep == "conj":
             yield from _nouns(parse, child)
 
 
 EventMatch = tuple[float, float, float | None, int | None]
-"""What is told of a human AD's event, 0 to 1: all in all, the likeness of the verb, and that of participants
-(None: it has none); and the place of the nearest predicted event, None where none is told."""
+"""How well a human AD's event is matched, 0 to 1: in all, by the verb, and by the participants (None: it has
+none); and the place of the nearest predicted event, None where there is none."""
 
 
-def _match(event: Event, told: Sequence[Event], table: VectorTable, verbs: _Verbs) -> EventMatch:
-    """The best match of a human event among those told; the first of equals."""
-    none = 0.0 if event.participants else None
-    found: list[EventMatch] = []
-    for place, other in enumerate(told):
-        verb, taking = 0.0, none
-        if event.denied == other.denied:
-            near = float(_likeness(table.cosines([event.embedded], [other.embedded]))[0, 0])
-            verb = max(near, verbs.likeness(event.verb, other.verb))
-            if event.participants and other.participants:
-                cosines = table.cosines(event.participants, other.participants)
-                taking = float(_likeness(cosines).max(axis=1).mean())
-        score = verb if taking is None else _VERB * verb + (1.0 - _VERB) * taking
-        found.append((score, verb, taking, place))
-    return max(found, key=lambda match: match[0], default=(0.0, 0.0, none, None))
+def _match(event: Event, predicted: Sequence[Event], table: VectorTable, verbs: _Verbs) -> EventMatch:
+    """The best match of a human event among the predicted ones; the first of equals."""
+    no_participants = 0.0 if event.participants else None
+    matches: list[EventMatch] = []
+    for place, candidate in enumerate(predicted):
+        verb, participants = 0.0, no_participants
+        if event.denied == candidate.denied:
+            by_vectors = float(_likeness(table.cosines([event.embedded], [candidate.embedded]))[0, 0])
+            verb = max(by_vectors, verbs.likeness(event.verb, candidate.verb))
+            if event.participants and candidate.participants:
+                cosines = table.cosines(event.participants, candidate.participants)
+                participants = float(_likeness(cosines).max(axis=1).mean())
+        score = verb if participants is None else _VERB * verb + (1.0 - _VERB) * participants
+        matches.append((score, verb, participants, place))
+    return max(matches, key=lambda match: match[0], default=(0.0, 0.0, no_participants, None))
 
 
 class _Verbs:
-    """The verbs of WordNet 3.1 by what they mean."""
+    """The verbs of WordNet 3.1 by meaning."""
 
     def __init__(self, path: Path) -> None:
         """``path`` is its file ``data.verb``: a line for each meaning, with its words and its pointers."""
-        self._of: defaultdict[str, set[str]] = defaultdict(set)
+        self._meanings: defaultdict[str, set[str]] = defaultdict(set)
         self._kinds: dict[str, set[str]] = {}
         for line in path.read_text(encoding="utf-8").splitlines():
             if line.startswith(" "):
@@ -224,22 +240,24 @@ class _Verbs:
             end = 2 * int(count, 16)
             pointers = rest[end + 1 : end + 1 + 4 * int(rest[end])]
             for word in rest[:end:2]:
-                self._of[word.lower().replace("_", " ")].add(number)
+                self._meanings[word.lower().replace("_", " ")].add(number)
+            # A pointer is its sign, a meaning's number, the part of speech and words; ``@`` is hypernym.
             self._kinds[number] = {
-                of
-                for kind, of, part in zip(pointers, pointers[1:], pointers[2:], strict=False)
-                if (kind, part) == ("@", "v")
+                hypernym
+                for sign, hypernym, part in zip(pointers, pointers[1:], pointers[2:], strict=False)
+                if (sign, part) == ("@", "v")
             }
 
-    def likeness(self, one: str, other: str) -> float:
-        """`_SAME`, `_KIND` or 0; the best of all that the two can mean."""
-        some, others = self._of.get(one, set()), self._of.get(other, set())
-        if some & others:
+    def likeness(self, a: str, b: str) -> float:
+        """`_SAME`, `_KIND` or 0: the best over all meanings of the two verbs."""
+        meanings_a, meanings_b = self._meanings.get(a, set()), self._meanings.get(b, set())
+        if meanings_a & meanings_b:
             return _SAME
-        above = {number for meaning in some for number in self._kinds[meaning]}
-        below = {number for meaning in others for number in self._kinds[meaning]}
-        return _KIND if above & others or below & some else 0.0
+        kinds_a = {kind for meaning in meanings_a for kind in self._kinds[meaning]}
+        kinds_b = {kind for meaning in meanings_b for kind in self._kinds[meaning]}
+        return _KIND if kinds_a & meanings_b or kinds_b & meanings_a else 0.0
 
 
 def _likeness(cosines: Floats) -> Floats:
+    """Cosines on the scale from `_STRANGE` (0) to 1."""
     return np.clip((cosines - _STRANGE) / (1.0 - _STRANGE), 0.0, 1.0)

@@ -400,29 +400,32 @@ def record_in(answer: str, keys: Sequence[str]) -> dict[str, Any]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    """The JSON object of these keys and values. Raises Unreadable where a key stands twice."""
+    values = dict(pairs)
+    if len(values) != len(pairs):
         names = [key for key, _ in pairs]
-        raise Unreadable(f"{_listed([n for n in found if names.count(n) > 1])} stands in the answer twice.")
-    return found
+        raise Unreadable(f"{_listed([n for n in values if names.count(n) > 1])} stands in the answer twice.")
+    return values
 
 
 def _no_number(name: str) -> float:
     raise Unreadable(f"{name} is no number.")
 
 
-def whole_number(value: Any, what: str, lowest: int, highest: int) -> int:
+def whole_number(value: Any, label: str, lowest: int, highest: int) -> int:
     """The value as a number of the scale; ``4.0``, ``"4"``, ``"4/5"`` and ``true`` are none."""
     if type(value) is not int or not lowest <= value <= highest:
-        raise Unreadable(f"{what} must be a whole number from {lowest} to {highest}, and is {_shown(value)}.")
+        raise Unreadable(
+            f"{label} must be a whole number from {lowest} to {highest}, and is {_shown(value)}."
+        )
     return value
 
 
-def sentence(value: Any, what: str) -> str:
+def sentence(value: Any, label: str) -> str:
     """The value as text on one line that says something, without HTML and Markdown."""
     text = " ".join(without_markup(value).split()) if isinstance(value, str) else ""
     if is_placeholder(text):
-        raise Unreadable(f"{what} must be a sentence, and is {_shown(value)}.")
+        raise Unreadable(f"{label} must be a sentence, and is {_shown(value)}.")
     return text
 
 
@@ -491,10 +494,10 @@ def judge_of(name: str, engines: Iterable[str]) -> str:
     named = list(dict.fromkeys(engines))
     if len(named) == 1:
         return named[0]
-    known = f"Several are set: {', '.join(named)}. " if named else ""
+    several = f"Several are set: {', '.join(named)}. " if named else ""
     raise EvaluationError(
         f"The metric {metric} asks an engine, and it is not said which.",
-        f"{known}Write {metric}@openai:gpt-4o, say, or set one as measures.judge.engines.",
+        f"{several}Write {metric}@openai:gpt-4o, say, or set one as measures.judge.engines.",
     )
 
 
@@ -535,12 +538,12 @@ SENTENCE = text_part('"<one sentence>"')
 
 def word(meanings: Mapping[str, Any], form: str) -> Part:
     """One of these words, in small or capital letters, read as what it means."""
-    known = {name.lower(): meaning for name, meaning in meanings.items()}
+    meaning_by_word = {name.lower(): meaning for name, meaning in meanings.items()}
 
     def read(value: Any, key: str) -> Any:
-        if not isinstance(value, str) or value.strip().lower() not in known:
-            raise Unreadable(f"{key} must be {_listed(list(known), 'or')}, and is {_shown(value)}.")
-        return known[value.strip().lower()]
+        if not isinstance(value, str) or value.strip().lower() not in meaning_by_word:
+            raise Unreadable(f"{key} must be {_listed(list(meaning_by_word), 'or')}, and is {_shown(value)}.")
+        return meaning_by_word[value.strip().lower()]
 
     return Part(form, STRING | {"enum": list(meanings)}, read)
 
@@ -556,18 +559,19 @@ def points(lowest: int, highest: int) -> Part:
 
 
 def listing(most: int, form: str = '["…", "…", …]', *, empty: bool = False) -> Part:
-    """Sentences, one to ``most``, or none where the list may be empty. One that stands twice is one."""
+    """A list of 1 to ``most`` sentences, or of none where it may be ``empty``; equal sentences count once."""
 
     def read(value: Any, key: str) -> tuple[str, ...]:
         if not isinstance(value, list) or not (value or empty):
             raise Unreadable(f"{key} must be a list of sentences, and is {_shown(value)}.")
-        first: dict[str, str] = {}
-        for said in (sentence(one, f"each of {key}") for one in value):
-            first.setdefault(said.casefold(), said)
-        found = tuple(first.values())
-        if len(found) > most:
-            raise Unreadable(f"{key} may have {most} entries at most, and has {len(found)}.")
-        return found
+        distinct: dict[str, str] = {}
+        for entry in value:
+            text = sentence(entry, f"each of {key}")
+            distinct.setdefault(text.casefold(), text)
+        entries = tuple(distinct.values())
+        if len(entries) > most:
+            raise Unreadable(f"{key} may have {most} entries at most, and has {len(entries)}.")
+        return entries
 
     return Part(form, STRINGS, read)
 

@@ -190,10 +190,10 @@ class StoryRecall(JudgedMetric):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        what = (
+        remark = (
             "The lines of a passage share one value: an interval over lines, as of one film, is too narrow."
         )
-        return (*super().remarks, what)
+        return (*super().remarks, remark)
 
 
 def _row_of_line(item: Item, lines: int, verdict: Verdict) -> Row:
@@ -279,7 +279,7 @@ def events_question(lines: Sequence[str]) -> Question[tuple[str, ...]]:
 
 def conveyed_question(event: str, lines: Sequence[str]) -> Question[tuple[str, str]]:
     """Do these lines convey an event? The answer is no, partly or yes, and a reason in one sentence."""
-    known = word({name: name for name in CONVEYED}, '<"yes", "partly" or "no">')
-    parts = {"reason": SENTENCE, "conveyed": known}
+    grade = word({name: name for name in CONVEYED}, '<"yes", "partly" or "no">')
+    parts = {"reason": SENTENCE, "conveyed": grade}
     values = {"lines": lines, "event": event}
     return question("judge-conveyed", values, parts, lambda why, said: (said, why))

@@ -35,20 +35,20 @@ def tokens(text: str) -> tuple[str, ...]:
     """
     line = _BREAKS.sub(" ", text) + " \n"
     shape = image(line)
-    found: list[str] = []
+    all_tokens: list[str] = []
     place = 0
     while place < len(line) - 1:
         if not place or line[place - 1] == " ":
             end = line.index(" ", place)
-            known = _by_itself(line[place:end])
-            if known is not None and shape[end + 1] not in _BLANKS:
-                found.extend(known)
+            parts = _by_itself(line[place:end])
+            if parts is not None and shape[end + 1] not in _BLANKS:
+                all_tokens.extend(parts)
                 place = end + 1
                 continue
         place, token = _next(line, shape, place)
         if token and token not in REMOVED:
-            found.append(token)
-    return tuple(" ".join(found).rstrip().split(" ")) if found else ()
+            all_tokens.append(token)
+    return tuple(" ".join(all_tokens).rstrip().split(" ")) if all_tokens else ()
 
 
 @lru_cache(maxsize=1 << 17)
@@ -57,20 +57,20 @@ def _by_itself(chunk: str) -> tuple[str, ...] | None:
     if chunk and (not _BY_ITSELF.fullmatch(chunk) or _OPEN_ENDED.search(chunk)):
         return None
     line = chunk + " \n"
-    found, place = [], 0
+    found_tokens, place = [], 0
     while place < len(chunk):
         place, token = _next(line, line, place)
-        found.append(token)
-    return tuple(token for token in found if token not in REMOVED)
+        found_tokens.append(token)
+    return tuple(token for token in found_tokens if token not in REMOVED)
 
 
 def _next(line: str, shape: str, place: int) -> tuple[int, str]:
     """Where the token that begins at ``place`` ends, and how it is written; empty for a blank."""
     farthest, end, token = place, place + 1, ""
     for pattern, written in RULES:
-        found = pattern.match(shape, place)
-        if found is not None and found.end() > farthest:
-            farthest, end = found.end(), found.end("token")
+        match = pattern.match(shape, place)
+        if match is not None and match.end() > farthest:
+            farthest, end = match.end(), match.end("token")
             token = written(line[place:end])
     return end, token.lower()
 
@@ -146,25 +146,25 @@ class _Kinds(dict[int, str]):
         character = chr(code)
         category = unicodedata.category(character)
         if character in "\x0b\x0c":
-            found = ODD_NEWLINE
+            stand_in = ODD_NEWLINE
         elif code < 0x80:
-            found = character if character.isprintable() or character in "\t\n\r" else DROPPED
+            stand_in = character if character.isprintable() or character in "\t\n\r" else DROPPED
         elif character in _AS_THEY_ARE:
-            found = character
+            stand_in = character
         elif character in _ONE_BY_ONE:
-            found = _ONE_BY_ONE[character]
+            stand_in = _ONE_BY_ONE[character]
         elif code > _LAST:
-            found = DROPPED
+            stand_in = DROPPED
         elif category[0] == "L":
-            found = CAPITAL if category == "Lu" else LETTER
+            stand_in = CAPITAL if category == "Lu" else LETTER
         elif category == "Nd":
-            found = DIGIT
+            stand_in = DIGIT
         elif category in {"Mn", "Mc", "Sk"} and code <= _LAST_MARK:
-            found = MARK
+            stand_in = MARK
         else:
-            found = next((kind for kind, first, last in _RANGES if first <= code <= last), DROPPED)
-        self[code] = found
-        return found
+            stand_in = next((kind for kind, first, last in _RANGES if first <= code <= last), DROPPED)
+        self[code] = stand_in
+        return stand_in
 
 
 _ONE_BY_ONE = {member: kind for kind, members in _SINGLE.items() for member in members}

@@ -97,43 +97,53 @@ class Recall(Metric):
         return not self._differences()
 
     def _differences(self) -> list[str]:
-        """From the paper."""
-        wanted, found = self._settings, []
-        if published(wanted.model) is not PUBLISHED[_PAPER]:
-            found.append(f"BERTScore with {wanted.model}; the paper's is roberta-large.")
+        """Sentences: what differs from the paper."""
+        settings, differences = self._settings, []
+        if published(settings.model) is not PUBLISHED[_PAPER]:
+            differences.append(f"BERTScore with {settings.model}; the paper's is roberta-large.")
         if self._known is None:
-            found.append(f"Vectors of layer {self._pairs.layer} of {self._pairs.place.layers}.")
-        if (wanted.k, wanted.neighbours) not in _PAPER_WINDOWS:
-            found.append("The paper has Recall@1/5 on CMD-AD and TV-AD, and Recall@5/16 on MAD-Eval.")
-        return found
+            differences.append(f"Vectors of layer {self._pairs.layer} of {self._pairs.place.layers}.")
+        if (settings.k, settings.neighbours) not in _PAPER_WINDOWS:
+            differences.append("The paper has Recall@1/5 on CMD-AD and TV-AD, and Recall@5/16 on MAD-Eval.")
+        return differences
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """What differs from the paper; and what is left out of the whole dataset, so that all shards say the
         same."""
-        found = self._differences()
+        remarks = self._differences()
         items = self._corpus.items if self._corpus else ()
-        without = Counter(items[i].film for i, (*_, windows) in enumerate(self._neighbours) if not windows)
+        without_window: Counter[str] = Counter()
         twins = 0
         for place, (near, _, windows) in enumerate(self._neighbours):
-            shared = {p for a, b in windows for p in near[a:b]} - {place}
-            twins += any(items[p].reference == items[place].reference for p in shared)
-        if without:
-            full = self._rule == "full"
-            size, above = self._settings.neighbours, self._settings.k
-            why = f"no full window of {size}" if full else f"no window of more than {above}"
-            ads = f"{without.total()} ADs of {len(without)} films"
-            found.append(f"{ads} stand in {why} and are not asked about.")
+            if not windows:
+                without_window[items[place].film] += 1
+            in_windows: set[int] = set()
+            for start, end in windows:
+                in_windows.update(near[start:end])
+            in_windows.discard(place)
+            twins += any(items[other].reference == items[place].reference for other in in_windows)
+        if without_window:
+            missing = f"no window of more than {self._settings.k}"
+            if self._rule == "full":
+                missing = f"no full window of {self._settings.neighbours}"
+            ads = f"{without_window.total()} ADs of {len(without_window)} films"
+            remarks.append(f"{ads} stand in {missing} and are not asked about.")
         if twins:
-            same = f"{twins} ADs share a window with another of the same words"
-            found.append(f"{same}; of equals the own is first.")
-        return tuple(found)
+            remarks.append(
+                f"{twins} ADs share a window with another of the same words; of equals the own is first."
+            )
+        return tuple(remarks)
 
     @property
     def _known(self) -> Published | None:
-        """What is published for the model, where its layer is that too."""
-        known = published(self._settings.model)
-        return known if known is not None and known[1] == self._pairs.layer else None
+        """The published layer and baseline of the model, where that layer is used."""
+        published_for_model = published(self._settings.model)
+        return (
+            published_for_model
+            if published_for_model is not None and published_for_model[1] == self._pairs.layer
+            else None
+        )
 
     @property
     def _baseline(self) -> float | None:
@@ -141,15 +151,18 @@ class Recall(Metric):
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
         around = self._around(corpus)
-        return [
-            {
-                "prediction": corpus.items[place].prediction,
-                "references": [corpus.items[p].references for p in near],
-                "own": own,
-                "windows": windows,
-            }
-            for place, (near, own, windows) in ((place, around[place]) for place in places)
-        ]
+        keys = []
+        for place in places:
+            near, own, windows = around[place]
+            keys.append(
+                {
+                    "prediction": corpus.items[place].prediction,
+                    "references": [corpus.items[neighbour].references for neighbour in near],
+                    "own": own,
+                    "windows": windows,
+                }
+            )
+        return keys
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
         around = self._around(corpus)
@@ -159,23 +172,23 @@ class Recall(Metric):
             for place in chunk:
                 prediction, (near, _, windows) = corpus.items[place].prediction, around[place]
                 if prediction is not None and says_something(prediction) and windows:
-                    others = (reference for p in near for reference in corpus.items[p].references)
-                    pairs += [(prediction, reference) for reference in others]
+                    for neighbour in near:
+                        pairs += [(prediction, text) for text in corpus.items[neighbour].references]
             scores = self._pairs.of(pairs)
             for place in chunk:
                 yield self._row(corpus, place, around[place], scores)
 
     def _around(self, corpus: Corpus) -> list[Neighbours]:
-        """For each item of the corpus its neighbours, in windows of more than k ADs: in one of at most k
-        whatever is predicted is among the first k, which tests nothing.
+        """For each item of the corpus its neighbours, in windows of more than k ADs: in a window of at most k
+        ADs any prediction is among the first k.
 
         Windows have a step of half their size, as long as they fit in. Not in the published code: one more
-        ends with the film where the last does not, and is the whole film where it is shorter.
+        window ends with the film where the last does not, and is the whole film where that is shorter.
         """
         if self._corpus is corpus:
             return self._neighbours
         size, above = self._settings.neighbours, self._settings.k
-        found: list[Neighbours] = [((i,), 0, ()) for i in range(len(corpus.items))]
+        neighbours: list[Neighbours] = [((i,), 0, ()) for i in range(len(corpus.items))]
         for places in corpus.films().values():
             count = len(places)
             windows = [(start, start + size) for start in range(0, count - size + 1, max(size // 2, 1))]
@@ -186,31 +199,35 @@ class Recall(Metric):
                 if own:
                     first, last = min(a for a, _ in own), max(b for _, b in own)
                     within = tuple((a - first, b - first) for a, b in own)
-                    found[place] = tuple(places[first:last]), i - first, within
-        self._neighbours, self._corpus = found, corpus
-        return found
+                    neighbours[place] = tuple(places[first:last]), i - first, within
+        self._neighbours, self._corpus = neighbours, corpus
+        return neighbours
 
-    def _row(self, corpus: Corpus, place: int, those: Neighbours, scores: dict[Pair, float]) -> Row:
-        item, (near, at, windows) = corpus.items[place], those
-        asked = len(windows)
-        if not asked:
+    def _row(self, corpus: Corpus, place: int, neighbours: Neighbours, scores: dict[Pair, float]) -> Row:
+        """The row of an item; ``scores`` has those of its prediction with the texts of its neighbours."""
+        item, (near, index, windows) = corpus.items[place], neighbours
+        count = len(windows)
+        if not count:
             return Row(item.id, (0.0, 0.0), None, item.missing, {"windows": 0})
         if not says_something(item.prediction):
-            return Row(item.id, (0.0, float(asked)), 0.0, item.missing)
-        said = item.prediction or ""
-        alike = [max(scores[said, text] for text in corpus.items[p].references) for p in near]
-        own, zero = alike[at], self._baseline
+            return Row(item.id, (0.0, float(count)), 0.0, item.missing)
+        prediction = item.prediction or ""
+        similarities = []
+        for neighbour in near:
+            references = corpus.items[neighbour].references
+            similarities.append(max(scores[prediction, text] for text in references))
+        own, zero = similarities[index], self._baseline
         # Of equals the own one comes first: a prediction that is like two ADs of the same words has found its
         # own. So no order of items decides.
-        ranks = [1 + sum(score > own + TIE for score in alike[a:b]) for a, b in windows]
-        found = sum(rank <= self._settings.k for rank in ranks)
+        ranks = [1 + sum(score > own + TIE for score in similarities[a:b]) for a, b in windows]
+        hits = sum(rank <= self._settings.k for rank in ranks)
         # On the scale where unrelated sentences have 0; no ranks change by it.
         similarity = own if zero is None else (own - zero) / (1 - zero)
         notes: Json = {"ranks": ranks, "similarity": round(similarity, 4)}
         if min(ranks) > 1:
-            best = max(range(len(alike)), key=lambda i: (alike[i], i == at))
+            best = max(range(len(similarities)), key=lambda i: (similarities[i], i == index))
             notes["more like"] = corpus.items[near[best]].reference
-        return Row(item.id, (float(found), float(asked)), 100.0 * found / asked, "", notes)
+        return Row(item.id, (float(hits), float(count)), 100.0 * hits / count, "", notes)
 
 
 Pair = tuple[str, str]
@@ -242,8 +259,8 @@ class PairScores:
     @property
     def layer(self) -> int:
         """The layer that BERTScore's authors found best for this model, else the last."""
-        known, layers = published(self._settings.model), self.place.layers
-        return min(known[1] if known else layers, layers)
+        model, layers = published(self._settings.model), self.place.layers
+        return min(model[1] if model else layers, layers)
 
     @property
     def identity(self) -> dict[str, str | int]:
@@ -261,10 +278,10 @@ class PairScores:
     def of(self, pairs: Iterable[Pair]) -> dict[Pair, float]:
         """The score of each pair."""
         keys = {pair: hash_key("\0".join(pair)) for pair in dict.fromkeys(pairs)}
-        found = self._context.store.get_or_compute(
+        values = self._context.store.get_or_compute(
             f"bertscore/{hash_key(self.identity)}", keys, lambda new: [self._matched(new)]
         )
-        return {pair: struct.unpack("<d", value)[0] for pair, value in found.items()}
+        return {pair: struct.unpack("<d", value)[0] for pair, value in values.items()}
 
     def _matched(self, pairs: Sequence[Pair]) -> dict[Pair, bytes]:
         texts = dict.fromkeys(text for pair in pairs for text in pair)
@@ -279,14 +296,14 @@ class PairScores:
                     self._encoder = TokenEncoder(self.place, self.layer, compute, AT_ONCE)
                 self._vectors.update(zip(group, self._encoder.of(group), strict=True))
                 task.advance(len(group))
-        found = {pair: f_score(*(self._vectors[text] for text in pair)) for pair in pairs}
+        scores = {pair: f_score(*(self._vectors[text] for text in pair)) for pair in pairs}
         # Those that came first are forgotten, until the others take no more than `_ROOM`.
         room = sum(vectors.nbytes for vectors, _ in self._vectors.values())
         for text in list(self._vectors):
             if room <= _ROOM:
                 break
             room -= self._vectors.pop(text)[0].nbytes
-        return {pair: struct.pack("<d", score) for pair, score in found.items()}
+        return {pair: struct.pack("<d", score) for pair, score in scores.items()}
 
 
 def source_of(model: str) -> str:

@@ -37,9 +37,9 @@ Figures = Iterator[tuple[tuple[float, float], Json]]
 """Sums and notes."""
 
 
-class _Along(Metric):
-    """What the measures share. Of the item itself a row needs the prediction, and of the film what was heard
-    before it."""
+class _SequenceMetric(Metric):
+    """Base class of these metrics: a row depends on the item's prediction, and on those before it in the
+    film."""
 
     higher_is_better = False
 
@@ -53,9 +53,9 @@ class _Along(Metric):
         return [{"line": corpus.items[p].prediction, "before": before[p]} for p in places]
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
-        """A line says nothing (None) where the second of its sums is 0."""
-        found = self._figures(corpus, _predicted(corpus), places)
-        for place, (sums, notes) in zip(places, found, strict=True):
+        """The value of a row is None where the second of its sums is 0."""
+        figures = self._figures(corpus, _predicted(corpus), places)
+        for place, (sums, notes) in zip(places, figures, strict=True):
             item = corpus.items[place]
             value = 100 * sums[0] / sums[1] if sums[1] else None
             yield Row(item.id, sums, value, item.missing, notes)
@@ -67,19 +67,20 @@ class _Along(Metric):
 
     def _remarks(self, corpus: Corpus) -> Iterator[str]:
         lines = [item.reference for item in corpus.items]
-        sums = [found for found, _ in self._figures(corpus, lines, range(len(lines)))]
-        if total := sum(of for _, of in sums):
-            yield f"The human ADs' own: {100 * (sum(some for some, _ in sums) / total):.1f}."
-        silent = sum(not words_of(item.prediction) for item in corpus.items)
-        if silent:
-            yield f"{silent} ADs with nothing said are left out; silence repeats and renames nothing."
+        sums = [row_sums for row_sums, _ in self._figures(corpus, lines, range(len(lines)))]
+        total = sum(row_sums[1] for row_sums in sums)
+        if total:
+            yield f"The human ADs' own: {100 * (sum(row_sums[0] for row_sums in sums) / total):.1f}."
+        empty = sum(not words_of(item.prediction) for item in corpus.items)
+        if empty:
+            yield f"{empty} ADs with nothing said are left out; silence repeats and renames nothing."
 
     def _figures(self, corpus: Corpus, lines: Lines, places: Sequence[int]) -> Figures:
-        """Those of each place, where these are the lines of the corpus."""
+        """The sums and notes of each place, where ``lines`` are the texts of the corpus's items."""
         raise NotImplementedError
 
 
-class Repetition(_Along):
+class Repetition(_SequenceMetric):
     """Sums: runs of words that stand in one of the last lines, runs in all (see `repeated`)."""
 
     title = "Repetition of words"
@@ -97,8 +98,8 @@ class Repetition(_Along):
             yield sums, {"repeated": list(runs)} if runs else {}
 
 
-class RepetitionOfMeaning(_Along):
-    """Sums: the cosine of a line to that of the last lines which is most like it, and 1."""
+class RepetitionOfMeaning(_SequenceMetric):
+    """Sums: the cosine of a line with the most similar one of the last lines, and 1."""
 
     title = "Repetition of meaning"
     columns = ("cosine", "lines")
@@ -114,20 +115,30 @@ class RepetitionOfMeaning(_Along):
     def _figures(self, corpus: Corpus, lines: Lines, places: Sequence[int]) -> Figures:
         before = before_of(corpus, lines)
         for first in range(0, len(places), _CHUNK):
-            asked = [(lines[p] or "", before[p]) for p in places[first : first + _CHUNK]]
-            asked = [(line, heard if words_of(line) else ()) for line, heard in asked]
-            texts = list(dict.fromkeys(text for line, heard in asked if heard for text in (line, *heard)))
-            vectors = dict(zip(texts, self._vectors.of(texts), strict=True))
-            for line, heard in asked:
-                # Of equals the latest.
-                cosines = ((float(vectors[line] @ vectors[text]), text) for text in reversed(heard))
-                nearest = max(cosines, key=lambda one: one[0], default=None)
-                yield ((nearest[0], 1.0), {"like": nearest[1]}) if nearest else ((0.0, 0.0), {})
+            chunk: list[tuple[str, tuple[str, ...]]] = []
+            texts: dict[str, None] = {}
+            for place in places[first : first + _CHUNK]:
+                line = lines[place] or ""
+                earlier_lines = before[place] if words_of(line) else ()
+                chunk.append((line, earlier_lines))
+                if earlier_lines:
+                    texts.update(dict.fromkeys((line, *earlier_lines)))
+            vectors = dict(zip(texts, self._vectors.of(list(texts)), strict=True))
+            for line, earlier_lines in chunk:
+                # The latest first, so that of equals it is the nearest.
+                cosines = [
+                    (float(vectors[line] @ vectors[earlier]), earlier) for earlier in reversed(earlier_lines)
+                ]
+                if cosines:
+                    cosine, nearest = max(cosines, key=lambda pair: pair[0])
+                    yield (cosine, 1.0), {"like": nearest}
+                else:
+                    yield (0.0, 0.0), {}
 
 
-class NamesKept(_Along):
-    """Sums: how often somebody is named again by the name that they had last, how often they are named again.
-    For films with a cast list; see `namings`."""
+class NamesKept(_SequenceMetric):
+    """Sums: how often a character is named again by the name that they had last, and how often they are named
+    again. For films with a cast list; see `namings`."""
 
     title = "Names kept"
     columns = ("kept", "named again")
@@ -138,15 +149,15 @@ class NamesKept(_Along):
         return {"metric": "names-kept 1"}
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
-        """What was read of names, which says all."""
+        """The namings of each line: a row depends on nothing else."""
         self._corpus = corpus
-        found = _namings(corpus, _predicted(corpus))
-        return [{"missing": corpus.items[p].prediction is None, "named": found[p]} for p in places]
+        by_item = _namings(corpus, _predicted(corpus))
+        return [{"missing": corpus.items[p].prediction is None, "named": by_item[p]} for p in places]
 
     def _figures(self, corpus: Corpus, lines: Lines, places: Sequence[int]) -> Figures:
-        found = _namings(corpus, lines)
+        by_item = _namings(corpus, lines)
         for place in places:
-            again = [naming for naming in found[place] if naming[2] is not None]
+            again = [naming for naming in by_item[place] if naming[2] is not None]
             changed = [f"{last} → {label}" for _, label, last, kept in again if not kept]
             sums = (float(len(again) - len(changed)), float(len(again)))
             yield sums, {"changed": changed} if changed else {}
@@ -163,33 +174,36 @@ def _predicted(corpus: Corpus) -> list[str | None]:
 
 
 def _namings(corpus: Corpus, lines: Lines) -> list[tuple[Naming, ...]]:
-    """For each item who is named in its line."""
-    found: list[tuple[Naming, ...]] = [()] * len(corpus.items)
+    """For each item the namings in its line; none for films without a cast list."""
+    by_item: list[tuple[Naming, ...]] = [()] * len(corpus.items)
     for film, places in corpus.films().items():
-        if cast := corpus.casts.get(film):
-            for place, line in zip(places, namings([lines[p] for p in places], cast), strict=True):
-                found[place] = line
-    return found
+        cast = corpus.casts.get(film)
+        if not cast:
+            continue
+        film_namings = namings([lines[place] for place in places], cast)
+        for place, line_namings in zip(places, film_namings, strict=True):
+            by_item[place] = line_namings
+    return by_item
 
 
 def before_of(corpus: Corpus, lines: Lines) -> list[tuple[str, ...]]:
     """For each item the last `REACH` lines of its film before it that have words, oldest first."""
-    found: list[tuple[str, ...]] = [()] * len(corpus.items)
+    by_item: list[tuple[str, ...]] = [()] * len(corpus.items)
     for places in corpus.films().values():
-        heard: list[str] = []
+        earlier_lines: list[str] = []
         for place in places:
-            found[place] = tuple(heard[-REACH:])
+            by_item[place] = tuple(earlier_lines[-REACH:])
             line = lines[place]
             if line is not None and words_of(line):
-                heard.append(line)
-    return found
+                earlier_lines.append(line)
+    return by_item
 
 
 def repeated(line: str, before: Sequence[str]) -> tuple[tuple[str, ...], int]:
-    """Which runs of `ORDER` words of a line stand in a line before it, and how many runs there are in all.
+    """The runs of `ORDER` words of a line that stand in a line before it, and the number of all its runs.
 
-    A shorter line is one run of all its words. Runs of `FUNCTION_WORDS` alone do not count. A run that the
-    line says twice counts twice.
+    A shorter line is one run of all its words. Runs of `FUNCTION_WORDS` alone do not count. A run that stands
+    twice in the line counts twice.
 
     >>> repeated("She smiles at Bob.", ["He turns.", "Ann smiles at Bob again."])
     (('smiles at bob',), 2)
@@ -197,12 +211,15 @@ def repeated(line: str, before: Sequence[str]) -> tuple[tuple[str, ...], int]:
     words = words_of(line)
     size = min(ORDER, len(words))
     runs = [run for run in _runs(words, size) if not FUNCTION_WORDS.issuperset(run)]
-    heard = {run for other in before for run in _runs(words_of(other), size)}
-    return tuple(" ".join(run) for run in runs if run in heard), len(runs)
+    runs_before: set[tuple[str, ...]] = set()
+    for earlier_line in before:
+        runs_before.update(_runs(words_of(earlier_line), size))
+    return tuple(" ".join(run) for run in runs if run in runs_before), len(runs)
 
 
 def _runs(words: Sequence[str], size: int) -> list[tuple[str, ...]]:
-    return [tuple(words[i : i + size]) for i in range(len(words) - size + 1)] if size else []
+    """All runs of ``size`` words; none for size 0."""
+    return [tuple(words[start : start + size]) for start in range(len(words) - size + 1)] if size else []
 
 
 def words_of(text: str | None) -> tuple[str, ...]:
@@ -232,34 +249,40 @@ FUNCTION_WORDS = listed(
 
 
 Naming = tuple[str, str, str | None, bool]
-"""Somebody of the cast in a line; the label that they have there, without article and titles, unless it has
-nothing else; the label before, None where they are named for the first time; and whether it is kept: the same
-again, or (behind a first mention by a longer name) a part of that."""
+"""A character in a line; the label that they have there, without article and titles, unless it has nothing
+else; the label before, None where they are named for the first time; and whether it is kept: the same again,
+or (after a first mention by a longer name) a part of that."""
 
 
 def namings(lines: Sequence[str | None], cast: tuple[str, ...]) -> list[tuple[Naming, ...]]:
-    """Of each line of a film, in order, those of the cast who are named in it, each time; without names that
-    may be several people's."""
-    people = members(cast)
+    """For each line of a film, in order, the namings of characters in it, without names that several
+    share."""
+    characters = members(cast)
     tokens = [tokens_of(line or "") for line in lines]
-    book = index_names(people, tokens)
-    last: dict[str, str] = {}
-    settled: set[str] = set()  # those who were named more than once
-    found = []
+    name_index = index_names(characters, tokens)
+    last_labels: dict[str, str] = {}
+    named_twice: set[str] = set()
+    by_line = []
     for line in tokens:
-        named = []
-        for mention in find_mentions(line, people, book):
+        line_namings = []
+        for mention in find_mentions(line, characters, name_index):
             if mention.kind != "cast" or len(mention.members) != 1:
                 continue
-            who = people[mention.members[0]].name
+            character = characters[mention.members[0]].name
             words = [token.key for token in line[mention.start : mention.end]]
-            bare = [word for word in words if word not in ("the", "a", "an")]
-            label = " ".join([word for word in bare if word not in TITLES] or bare or words)
-            before = last.get(who)
-            shortened = before is not None and who not in settled and set(label.split()) < set(before.split())
+            without_article = [word for word in words if word not in ("the", "a", "an")]
+            without_title = [word for word in without_article if word not in TITLES]
+            label = " ".join(without_title or without_article or words)
+            before = last_labels.get(character)
+            # ``Tony Stark`` and later ``Tony``: only the first change to a shorter name is usual.
+            shortened = (
+                before is not None
+                and character not in named_twice
+                and set(label.split()) < set(before.split())
+            )
             if before is not None:
-                settled.add(who)
-            last[who] = label
-            named.append((who, label, before, before in (None, label) or shortened))
-        found.append(tuple(named))
-    return found
+                named_twice.add(character)
+            last_labels[character] = label
+            line_namings.append((character, label, before, before in (None, label) or shortened))
+        by_line.append(tuple(line_namings))
+    return by_line

@@ -172,11 +172,11 @@ LISTED = 10
 @dataclass(slots=True)
 class Predicted:
     """Result of a run: the requested lines in the dataset's order, the number of their clips, the ids of the
-    lines that this run ``made``, and the calls and tokens of each stage."""
+    lines that are new in this run, and the calls and tokens of each stage."""
 
     lines: tuple[PredictedLine, ...] = ()
     clips: int = 0
-    made: set[str] = field(default_factory=set)
+    new_ids: set[str] = field(default_factory=set)
     stages: dict[Stage, StageUsed] = field(default_factory=dict)
 
     @property
@@ -187,7 +187,7 @@ class Predicted:
     @property
     def kept(self) -> int:
         """Number of lines from earlier runs."""
-        return sum(line.text is not None and line.id not in self.made for line in self.lines)
+        return sum(line.text is not None and line.id not in self.new_ids for line in self.lines)
 
     def add(self, used: EngineUsage | None) -> None:
         """Add the calls and tokens of a clip (None: no engine was asked)."""
@@ -237,7 +237,7 @@ def prediction_as_json(done: Predicted, out: str) -> dict[str, Any]:
         "ads": len(done.lines),
         "clips": done.clips,
         "kept": done.kept,
-        "made": len(done.made),
+        "made": len(done.new_ids),
         "failed": done.failed,
         "statuses": dict(sorted(Counter(line.status for line in done.lines).items())),
         "failures": failures,

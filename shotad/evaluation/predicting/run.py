@@ -85,8 +85,8 @@ def choose_clips(
     their clips those of the shard: shards have no clip in common. Raises UsageError for ids and films that
     the dataset does not have.
     """
-    _check_known("ids", ids, (ad.id for ad in dataset.ads), dataset)
-    _check_known("films", films, (ad.film for ad in dataset.ads), dataset)
+    _check_names("ids", ids, (ad.id for ad in dataset.ads), dataset)
+    _check_names("films", films, (ad.film for ad in dataset.ads), dataset)
     chosen = []
     for ad in dataset.ads:
         if (ids is None or ad.id in ids) and (films is None or ad.film in films):
@@ -99,9 +99,11 @@ def choose_clips(
     return tuple(tuple(ads) for clip, ads in clips.items() if clip in clips_of_shard)
 
 
-def _check_known(kind: str, requested: Set[str] | None, known: Iterable[str], dataset: Dataset) -> None:
-    """Raise UsageError where some of the ``requested`` names are not ``known``; ``kind`` is ids or films."""
-    unknown = sorted((requested or frozenset()) - set(known))
+def _check_names(
+    kind: str, requested: Set[str] | None, dataset_names: Iterable[str], dataset: Dataset
+) -> None:
+    """Raise UsageError where some ``requested`` names are not the dataset's; ``kind`` is ids or films."""
+    unknown = sorted((requested or frozenset()) - set(dataset_names))
     if unknown:
         examples = ", ".join(unknown[:_NAMED]) + (", …" if len(unknown) > _NAMED else "")
         raise UsageError(
@@ -188,7 +190,7 @@ class Ledger:
         """All lines of these terms, in the dataset's order."""
         return tuple(sorted(self._lines.values(), key=lambda line: self._order[line.id]))
 
-    def known(self, name: str, key: str) -> PredictedLine | None:
+    def line_with_key(self, name: str, key: str) -> PredictedLine | None:
         """The line with the id ``name`` and this key; None where there is none, or it is to be made again."""
         line = self._lines.get(name)
         if line is None or line.key != key:
@@ -196,7 +198,7 @@ class Ledger:
             line = line_of(record) if record is not None else None
         return line if line is not None and line.id == name and not line.again else None
 
-    def at(self, name: str) -> PredictedLine | None:
+    def line(self, name: str) -> PredictedLine | None:
         """The line with the id ``name``; None where there is none, or it is to be made again."""
         line = self._lines.get(name)
         return None if line is None or line.again else line
@@ -361,7 +363,7 @@ class _Run:
         """The clip's lines from the ledger, if all of them are there; else none."""
         lines = []
         for ad in request.ads:
-            line = self._ledger.known(ad.id, request.keys[ad.id])
+            line = self._ledger.line_with_key(ad.id, request.keys[ad.id])
             if line is None:
                 return []
             lines.append(line)
@@ -393,7 +395,7 @@ class _Run:
         request = ClipRequest(ads, None, "", None, self._terms, keys)
         lines = []
         for ad in ads:
-            earlier = self._ledger.at(ad.id)
+            earlier = self._ledger.line(ad.id)
             lines.append(earlier or request.line(ad, None, "failed", failure=failure, again=True))
         return lines
 
@@ -458,7 +460,7 @@ class _Run:
                 scripts=keeps_folder,
                 only_look=only_look,
             )
-        self._predicted.made |= {line.id for line in lines}
+        self._predicted.new_ids |= {line.id for line in lines}
         self._predicted.add(used)
         for warning in warnings:  # each is shown once, with the first clip that has it
             if warning not in self._shown_warnings:

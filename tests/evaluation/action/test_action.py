@@ -21,7 +21,7 @@ from shotad.evaluation.metrics.action import (
     base_of,
     matches,
     phrases_of,
-    told_of,
+    texts_of,
 )
 from shotad.evaluation.metrics.by_rule import actions_by_rule, without_characters
 from shotad.evaluation.store import ParseService, parser_of
@@ -60,7 +60,7 @@ def test_an_actions_lemma_is_its_main_verbs_in_the_paper_and_its_first_in_the_co
 
 def test_phrases_of_coordinated_verbs() -> None:
     # In the paper without what is coordinated with their verb.
-    found = told_of([RUNS])
+    found = texts_of([RUNS])
     assert found.phrases == (
         ("She runs.", "run"), ("quickly jumps.", "jump"), ("picks up a gun.", "pick up"),
     )  # fmt: skip
@@ -70,7 +70,7 @@ def test_phrases_of_coordinated_verbs() -> None:
     assert list(phrases_of(RUNS)) == ["She runs , quickly", "quickly jumps", "picks up a gun"]
     # What is done next is another action, which spaCy's models call a conjunction only as often as anything else.
     words = "He/PRON/nsubj/1 hesitates/VERB/ROOT/1/hesitate ,/PUNCT/punct/1 then/ADV/advmod/4 turns/VERB/dep/1/turn"
-    found = told_of([parse_of(*words.split(), "./PUNCT/punct/1")])
+    found = texts_of([parse_of(*words.split(), "./PUNCT/punct/1")])
     assert found.phrases == (("He hesitates.", "hesitate"), ("then turns.", "turn"))
     assert found.texts == ("He hesitates, then turns.",)
 
@@ -90,12 +90,12 @@ DESCRIPTION = (
 
 
 def test_code_leaves_some_headings_in_descriptions_and_paper_none_nor_who_is_there() -> None:
-    found = CodeRules().told([DESCRIPTION], Parses(), paragraphs=True)[DESCRIPTION]
+    found = CodeRules().take_apart([DESCRIPTION], Parses(), paragraphs=True)[DESCRIPTION]
     assert found.texts == (
         "Ann runs.", "Bob sits.", "he waits, alone.", "They look.", "Key objects: A gun.", "he waits.", "alone.",
     )  # fmt: skip
     parses = Parses()
-    PaperRules().told([DESCRIPTION, "I'm sorry, I cannot help with that."], parses, paragraphs=True)
+    PaperRules().take_apart([DESCRIPTION, "I'm sorry, I cannot help with that."], parses, paragraphs=True)
     assert parses.asked[0] == "Ann runs. Bob sits; he waits, alone. They look. A gun."
     assert set(parses.asked[1:]) == {""}
 

@@ -16,7 +16,7 @@ from hypothesis import given, strategies as st
 
 from shotad.core import Interval, NoProgress
 from shotad.core.errors import DatasetError
-from shotad.evaluation import Dataset, check_dataset, load_dataset
+from shotad.evaluation import Dataset, check_dataset, check_text, load_dataset
 from shotad.evaluation.datasets.checking import Json, video_of, video_places
 from shotad.evaluation.datasets.dataset import Video
 from shotad.evaluation.datasets.loading import touching
@@ -180,6 +180,17 @@ def test_no_annotation_says_where_it_was_looked_for(tmp_path: Path) -> None:
         load_dataset("cmd-ad", tmp_path / "nowhere")
     with pytest.raises(DatasetError, match="the file of casts, is not there"):
         load_dataset("cmd-ad", files.cmd_ad(tmp_path), casts=tmp_path / "nobody.json")
+
+
+def test_a_dataset_of_one_ad_is_counted_in_the_singular(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("title: Mine\nannotation: {files: [ads.csv]}\n")
+    with pytest.raises(DatasetError, match=r"ads\.csv is not in [^,]*\. Copy"):
+        load_dataset(str(mine), tmp_path)
+    files.table(tmp_path / "ads.csv", ["text", "film", "start", "end"], [["He runs.", "f", 1, 2]])
+    lines = check_text(check_dataset(load_dataset(str(mine), tmp_path), NoProgress())).splitlines()
+    assert "1 AD of 2 words in 1 clip of 1 film or episode, 1.00 s each on average" in lines
+    assert "0 of 1 clips have a video" in lines
 
 
 def test_ids_may_stand_in_a_column_of_ones_own_dataset(tmp_path: Path) -> None:
