@@ -182,7 +182,9 @@ def names_question(text: str) -> Question[str]:
         if len(rewritten) > 2 * len(text) + 40:
             raise Unreadable("The rewritten text is much longer than the text.")
         invented = [
-            word for word in _content_words(rewritten) if word not in _SOMEBODY and not _is_in_text(word, text)
+            word
+            for word in _content_words(rewritten)
+            if word not in _SOMEBODY and not _is_in_text(word, text)
         ]
         if invented:
             raise Unreadable(f"The rewritten text says {json.dumps(invented[0])}, and the text does not.")
