@@ -268,8 +268,9 @@ def innovation(patterns: Rows) -> float | None:
 def alignment(
     intentions: Rows, actions: Rows, first_actions: Sequence[int], *, clipped: bool = False
 ) -> float | None:
-    """The mean over intentions of the largest cosine with an action of number ``first_actions[k]`` or later (6).
+    """The mean over intentions of the largest cosine with a later action (6).
 
+    ``first_actions[k]`` is the number, from 0, of the first action that may follow intention k.
     An intention that no action follows counts 0. None without intentions or actions.
     """
     if not len(intentions) or not len(actions):
