@@ -253,7 +253,7 @@ def assisted_text(done: Assisted, called: str = "") -> str:
             role_result = done.results[role].get(result.name)
             cells.append(number(result.name, role_result.value) if role_result else NONE)
         rows.append(cells)
-    rows_of_paper = [row for row in _paper(done) if any(paper_values(row, result) for result in results)]
+    rows_of_paper = [row for row in _paper_rows(done) if any(paper_values(row, result) for result in results)]
     for row in rows_of_paper:
         single = ", one line" if row["protocol"] == "single" else ""
         title = f"{row['method']}{single} ({PAPER_MARK}, {row['table']})"
@@ -300,7 +300,7 @@ def assisted_json(done: Assisted) -> Json:
         "failed": {result.name: result.failed for result in results},
         "comparable": {result.name: result.comparable for result in results},
         "left_out": [{"metric": name, "reason": reason} for name, reason in done.left_out],
-        "paper": _paper(done),
+        "paper": _paper_rows(done),
     }
 
 
@@ -309,7 +309,7 @@ def _expert_titles(done: Assisted) -> str:
     return " and ".join(done.expert.values())
 
 
-def _paper(done: Assisted) -> list[Json]:
+def _paper_rows(done: Assisted) -> list[Json]:
     """The paper's rows of the assisted protocol (table 9), then the same systems' rows for single lines."""
     rows = paper_rows(done.corpus.dataset, "assisted")
     assisted = [row for row in rows if row["protocol"] == "assisted"]

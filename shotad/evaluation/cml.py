@@ -71,24 +71,24 @@ class ScriptParts:
         self.scenes: list[str] = []
         self.headings = [scene.heading for scene in screenplay.scenes if scene.heading]
         for scene in screenplay.scenes:
-            told = [scene.heading] if scene.heading else []
-            for one in scene.elements:
-                if one.kind == "dialogue":
-                    self.turns.append(replace(one, character=one.character.upper()))
+            scene_parts = [scene.heading] if scene.heading else []
+            for element in scene.elements:
+                if element.kind == "dialogue":
+                    self.turns.append(replace(element, character=element.character.upper()))
                     self.before.append(len(self.actions))
                 else:
-                    self.actions.append(one.text)
-                    told.append(one.text)
-            if text := "\n".join(told):
+                    self.actions.append(element.text)
+                    scene_parts.append(element.text)
+            if text := "\n".join(scene_parts):
                 self.scenes.append(text)
 
-    def characters(self, least: int = 1) -> dict[str, list[int]]:
-        """The numbers of each character's turns; of those who have at least so many and a name."""
-        found: dict[str, list[int]] = {}
+    def characters(self, min_turns: int = 1) -> dict[str, list[int]]:
+        """The numbers of each character's turns, from 0; of who has a name and ``min_turns`` of them."""
+        turns_by_character: dict[str, list[int]] = {}
         for number, turn in enumerate(self.turns):
             if turn.character:
-                found.setdefault(turn.character, []).append(number)
-        return {name: turns for name, turns in found.items() if len(turns) >= least}
+                turns_by_character.setdefault(turn.character, []).append(number)
+        return {name: turns for name, turns in turns_by_character.items() if len(turns) >= min_turns}
 
 
 @dataclass(slots=True)
@@ -109,7 +109,7 @@ class ScriptFeatures:
 
     def known_turns(self) -> dict[int, Json]:
         """The turns whose answer could be read, by number, in order."""
-        return {number: one for number, one in enumerate(self.turns) if one is not None}
+        return {number: turn for number, turn in enumerate(self.turns) if turn is not None}
 
     def ask(self, judge: Judge, questions: Mapping[str, Sequence[Question[Any]]]) -> dict[str, list[Any]]:
         """What a judge answers to the questions of each kind, asked together; None for what failed, which is
@@ -186,17 +186,17 @@ def turn_question(character: str, line: str) -> Question[Json]:
         "emotion": word(EMOTIONS, '<"positive", "neutral" or "negative">'),
         "intention": YES_OR_NO,
     }
-    return question("cml-turn", values, parts, lambda *said: dict(zip(parts, said, strict=True)))
+    return question("cml-turn", values, parts, lambda *replies: dict(zip(parts, replies, strict=True)))
 
 
 def list_question(
-    kind: str, lines: Sequence[str], most: int, character: str = ""
+    kind: str, lines: Sequence[str], max_items: int, character: str = ""
 ) -> Question[tuple[str, ...]]:
     """What is listed of these lines: creative language, a ``voice`` (of this ``character``), narrative
     patterns or events. The list may be empty."""
-    values = {"lines": lines, "most": most, "character": character}
-    parts = {"events" if kind == "events" else "features": listing(most, empty=True)}
-    return question(f"cml-{kind}", values, parts, tokens=_TOKENS * (most + 1))
+    values = {"lines": lines, "most": max_items, "character": character}
+    parts = {"events" if kind == "events" else "features": listing(max_items, empty=True)}
+    return question(f"cml-{kind}", values, parts, tokens=_TOKENS * (max_items + 1))
 
 
 def analysis_question(kind: str, features: Sequence[str], character: str = "") -> Question[str]:
@@ -218,11 +218,11 @@ def adjacent_similarity(vectors: Rows, *, clipped: bool = False) -> float | None
     return paired_similarity(vectors[:-1], vectors[1:], clipped=clipped)
 
 
-def paired_similarity(some: Rows, others: Rows, *, clipped: bool = False) -> float | None:
-    """The mean cosine of the k-th of some and the k-th of the others. None for no pair."""
-    if not len(some):
+def paired_similarity(first_vectors: Rows, second_vectors: Rows, *, clipped: bool = False) -> float | None:
+    """The mean cosine of the k-th of the first and the k-th of the second vectors. None for no pair."""
+    if not len(first_vectors):
         return None
-    return _mean_cosine((_units(some) * _units(others)).sum(axis=1), clipped)
+    return _mean_cosine((_unit_vectors(first_vectors) * _unit_vectors(second_vectors)).sum(axis=1), clipped)
 
 
 def mutual_similarity(vectors: Rows) -> float | None:
@@ -230,7 +230,7 @@ def mutual_similarity(vectors: Rows) -> float | None:
     n = len(vectors)
     if n < 2:
         return None
-    table = _units(vectors) @ _units(vectors).T
+    table = _unit_vectors(vectors) @ _unit_vectors(vectors).T
     return float(table[np.triu_indices(n, 1)].mean())
 
 
@@ -239,45 +239,46 @@ def central_similarity(vectors: Rows) -> float | None:
     if not len(vectors):
         return None
     centre = np.asarray(vectors, np.float64).mean(axis=0, keepdims=True)
-    return _mean_cosine((_units(vectors) @ _units(centre).T)[:, 0], clipped=False)
+    return _mean_cosine((_unit_vectors(vectors) @ _unit_vectors(centre).T)[:, 0], clipped=False)
 
 
 def creativity(analyses: Rows) -> float | None:
     """1 minus the mean cosine of what was said of each creative feature (3). None for fewer than two."""
-    alike = mutual_similarity(analyses)
-    return None if alike is None else 1.0 - alike
+    similarity = mutual_similarity(analyses)
+    return None if similarity is None else 1.0 - similarity
 
 
-def originality(voices: Rows, own: Sequence[float]) -> float | None:
+def originality(voices: Rows, similarities: Sequence[float]) -> float | None:
     """How unlike characters speak, and how alike each speaks (5). None for fewer than two characters.
-    ``voices`` has a row for each character, ``own`` the mean cosine of the character's turns."""
-    alike = mutual_similarity(voices)
-    if alike is None or not own:
+    ``voices`` has a row for each character, ``similarities`` the mean cosine of each character's turns."""
+    voice_similarity = mutual_similarity(voices)
+    if voice_similarity is None or not similarities:
         return None
-    return WEIGHT * (1.0 - alike) + (1.0 - WEIGHT) * math.fsum(own) / len(own)
+    return WEIGHT * (1.0 - voice_similarity) + (1.0 - WEIGHT) * math.fsum(similarities) / len(similarities)
 
 
 def innovation(patterns: Rows) -> float | None:
-    """1 minus how alike patterns are, each to each and to their mean (8). None for fewer than two."""
-    alike, central = mutual_similarity(patterns), central_similarity(patterns)
-    if alike is None or central is None:
+    """1 minus the similarity of patterns, each to each and to their mean (8). None for fewer than two."""
+    similarity, central = mutual_similarity(patterns), central_similarity(patterns)
+    if similarity is None or central is None:
         return None
-    return 1.0 - (WEIGHT * alike + (1.0 - WEIGHT) * central)
+    return 1.0 - (WEIGHT * similarity + (1.0 - WEIGHT) * central)
 
 
 def alignment(
-    intentions: Rows, actions: Rows, first: Sequence[int], *, clipped: bool = False
+    intentions: Rows, actions: Rows, first_actions: Sequence[int], *, clipped: bool = False
 ) -> float | None:
-    """The mean, over intentions, of the largest cosine with an action from number ``first[k]`` on (6).
+    """The mean over intentions of the largest cosine with a later action (6).
 
+    ``first_actions[k]`` is the number, from 0, of the first action that may follow intention k.
     An intention that no action follows counts 0. None without intentions or actions.
     """
     if not len(intentions) or not len(actions):
         return None
-    table = _units(intentions) @ _units(actions).T
-    best = [
-        float(row[start:].max()) if start < len(row) else 0.0 for row, start in zip(table, first, strict=True)
-    ]
+    table = _unit_vectors(intentions) @ _unit_vectors(actions).T
+    best = []
+    for cosines, start in zip(table, first_actions, strict=True):
+        best.append(float(cosines[start:].max()) if start < len(cosines) else 0.0)
     return _mean_cosine(np.array(best), clipped)
 
 
@@ -309,7 +310,7 @@ def emotional_stability(emotions: Sequence[int]) -> float | None:
     return 1.0 - math.fsum(changes) / len(changes)
 
 
-def _units(vectors: Rows) -> npt.NDArray[np.float64]:
+def _unit_vectors(vectors: Rows) -> npt.NDArray[np.float64]:
     rows = np.asarray(vectors, np.float64)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return rows / np.where(lengths > 0, lengths, 1.0)
@@ -361,7 +362,7 @@ CML_METRICS: Mapping[str, CmlMetric] = {
 }
 """All metrics by name, in the order of reports."""
 
-_PAPER: Mapping[Needed, tuple[str, re.Pattern[str]]] = {
+_PAPER_MODELS: Mapping[Needed, tuple[str, re.Pattern[str]]] = {
     "judge": ("gemma-2-2b-it", re.compile(r"gemma[-_]?2[-_:]2b", re.IGNORECASE)),
     "analyst": ("QwQ-32B", re.compile(r"qwq[-_:]?32b", re.IGNORECASE)),
     "embedding": ("gemma-2-2b-it", re.compile(r"gemma[-_]?2[-_:]2b", re.IGNORECASE)),
@@ -381,67 +382,82 @@ Scores = Iterator[tuple[str, float | None, str]]
 def differences(models: Mapping[Needed, str]) -> dict[Needed, str]:
     """What keeps a figure from standing beside the paper's, by what a metric needs. ``models`` are those of
     judge, analyst and embedding."""
-    found = {
+    reasons = {
         need: f"{need} {models[need]}, the paper's is {paper}"
-        for need, (paper, pattern) in _PAPER.items()
+        for need, (paper, pattern) in _PAPER_MODELS.items()
         if not pattern.search(models[need])
     }
-    return {**found, "weights": "λ1 to λ4 of CC2 and PR3 are 0.5 here, and not published"}
+    return {**reasons, "weights": "λ1 to λ4 of CC2 and PR3 are 0.5 here, and not published"}
 
 
-def _paper(parts: ScriptParts, found: ScriptFeatures, embed: Embed) -> Scores:
-    turns, known = parts.turns, found.known_turns()
+def _paper_scores(parts: ScriptParts, features: ScriptFeatures, embed: Embed) -> Scores:
+    turns, known_turns = parts.turns, features.known_turns()
     spoken = embed([turn.text for turn in turns])
     yield "dc1", adjacent_similarity(spoken), "fewer than 2 turns"
-    yield "dc2", topic_concentration([one["keywords"] for one in known.values()]), "no keywords"
-    yield "dc3", creativity(embed(found.analyses["creative"])), "fewer than 2 creative features"
-    yield "cc1", _stability(parts, found), "no character with 2 turns"
-    own = [mutual_similarity(spoken[parts.characters()[name]]) for name in found.voices]
-    voices = originality(embed(list(found.voices.values())), [one for one in own if one is not None])
+    yield "dc2", topic_concentration([turn["keywords"] for turn in known_turns.values()]), "no keywords"
+    yield "dc3", creativity(embed(features.analyses["creative"])), "fewer than 2 creative features"
+    yield "cc1", _mean_stability(parts, features), "no character with 2 turns"
+    voice_similarities = [mutual_similarity(spoken[parts.characters()[name]]) for name in features.voices]
+    defined = [similarity for similarity in voice_similarities if similarity is not None]
+    voices = originality(embed(list(features.voices.values())), defined)
     yield "cc2", voices, f"fewer than 2 characters with {VOICE_TURNS} turns and a way of speaking"
-    meant = [number for number, one in known.items() if one["intention"]]
-    first = [parts.before[number] for number in meant]
-    kept = alignment(embed([turns[number].text for number in meant]), embed(parts.actions), first)
-    yield "cc3", kept, "no intentions, or no actions"
+    intentional_turns = [number for number, turn in known_turns.items() if turn["intention"]]
+    first_actions = [parts.before[number] for number in intentional_turns]
+    intentions = embed([turns[number].text for number in intentional_turns])
+    intention_alignment = alignment(intentions, embed(parts.actions), first_actions)
+    yield "cc3", intention_alignment, "no intentions, or no actions"
     yield "pr1", adjacent_similarity(embed(parts.scenes)), "fewer than 2 scenes"
-    yield "pr2", adjacent_similarity(embed(found.lists["events"])), "fewer than 2 events"
-    yield "pr3", innovation(embed(found.analyses["pattern"])), "fewer than 2 narrative patterns"
+    yield "pr2", adjacent_similarity(embed(features.lists["events"])), "fewer than 2 events"
+    yield "pr3", innovation(embed(features.analyses["pattern"])), "fewer than 2 narrative patterns"
 
 
-def _code(parts: ScriptParts, found: ScriptFeatures, embed: Embed) -> Scores:
+def _code_scores(parts: ScriptParts, features: ScriptFeatures, embed: Embed) -> Scores:
     # Behind a turn in brackets how it is spoken, as in the published code.
     texts = [f"{turn.text} ({turn.manner})" if turn.manner else turn.text for turn in parts.turns]
-    spoken, few = embed(texts), "fewer than 2 turns"
-    yield "dc1_adjacent_similarity", adjacent_similarity(spoken, clipped=True), few
-    known = found.known_turns()
-    asked = [k for k in known if known[k]["question"] and k + 1 in known and not known[k + 1]["question"]]
-    relevance = paired_similarity(spoken[asked], spoken[[k + 1 for k in asked]], clipped=True)
+    spoken, too_few_turns = embed(texts), "fewer than 2 turns"
+    yield "dc1_adjacent_similarity", adjacent_similarity(spoken, clipped=True), too_few_turns
+    known_turns = features.known_turns()
+    questions, answers = list[int](), list[int]()
+    for number, turn in known_turns.items():
+        next_turn = known_turns.get(number + 1)
+        if turn["question"] and next_turn is not None and not next_turn["question"]:
+            questions.append(number)
+            answers.append(number + 1)
+    relevance = paired_similarity(spoken[questions], spoken[answers], clipped=True)
     yield "dc2_qa_relevance", relevance, "no question with an answer"
     centred = central_similarity(spoken) if len(spoken) > 1 else None
-    yield "dc3_topic_concentration", centred if centred is None else max(0.0, centred), few
-    yield "cc1_emotional_stability", _stability(parts, found, _CODE_EMOTIONS), "no character with 2 turns"
+    yield "dc3_topic_concentration", centred if centred is None else max(0.0, centred), too_few_turns
+    yield (
+        "cc1_emotional_stability",
+        _mean_stability(parts, features, _CODE_EMOTIONS),
+        "no character with 2 turns",
+    )
     styles = [central_similarity(spoken[turns]) for turns in parts.characters(VOICE_TURNS).values()]
-    style = _mean([max(0.0, one) for one in styles if one is not None])
+    style = _mean([max(0.0, similarity) for similarity in styles if similarity is not None])
     yield "cc2_linguistic_consistency", style, f"no character with {VOICE_TURNS} turns"
-    meant = [number for number in known if number < _CODE_INTENTIONS and known[number]["intention"]]
+    intentional_turns = [
+        number for number in known_turns if number < _CODE_INTENTIONS and known_turns[number]["intention"]
+    ]
     actions = list(dict.fromkeys((*parts.headings, *parts.actions)))
-    vectors = embed([texts[number] for number in meant])
-    kept = alignment(vectors, embed(actions), [0] * len(meant), clipped=True)
-    yield "cc3_action_intention_alignment", kept, "no intentions, or no actions"
+    vectors = embed([texts[number] for number in intentional_turns])
+    intention_alignment = alignment(vectors, embed(actions), [0] * len(intentional_turns), clipped=True)
+    yield "cc3_action_intention_alignment", intention_alignment, "no intentions, or no actions"
     scenes = adjacent_similarity(embed(parts.scenes), clipped=True)
     yield "pr1_scene_similarity", scenes, "fewer than 2 scenes"
-    events = [event for event in found.lists["code events"] if len(event.split()) in _EVENT_WORDS]
+    events = [event for event in features.lists["code events"] if len(event.split()) in _EVENT_WORDS]
     yield "pr2_event_coherence", adjacent_similarity(embed(events)), "fewer than 2 events"
 
 
-def _stability(parts: ScriptParts, found: ScriptFeatures, most: int | None = None) -> float | None:
-    """The mean over characters with two turns whose emotion is known, of the first ``most`` turns of each."""
-    known = found.known_turns()
-    steady = [
-        emotional_stability([known[k]["emotion"] for k in numbers[:most] if k in known])
+def _mean_stability(
+    parts: ScriptParts, features: ScriptFeatures, max_turns: int | None = None
+) -> float | None:
+    """The mean over characters with two turns whose emotion is known, of the first ``max_turns`` of each."""
+    known_turns = features.known_turns()
+    stabilities = [
+        emotional_stability([known_turns[k]["emotion"] for k in numbers[:max_turns] if k in known_turns])
         for numbers in parts.characters(2).values()
     ]
-    return _mean([one for one in steady if one is not None])
+    return _mean([stability for stability in stabilities if stability is not None])
 
 
 def _mean(values: Sequence[float]) -> float | None:
@@ -479,18 +495,18 @@ def read_scripts(paths: Sequence[Path]) -> tuple[ScriptText, ...]:
     """The screenplays in files and folders: ``.xml``, ``.cml`` and ``.txt`` hold one each, ``.json`` and
     ``.jsonl`` many, as in the published dataset. Raises EvaluationError for what is not there or holds none,
     DatasetError for a table that cannot be read."""
-    found = [script for path in paths for script in _scripts(path)]
-    if not found:
-        known = " ".join((*_TEXTS, *_RECORDS))
-        raise EvaluationError(f"No screenplay in {', '.join(map(str, paths))}.", f"Known: {known}.")
-    return tuple(found)
+    scripts = [script for path in paths for script in _scripts_in(path)]
+    if not scripts:
+        suffixes = " ".join((*_TEXTS, *_RECORDS))
+        raise EvaluationError(f"No screenplay in {', '.join(map(str, paths))}.", f"Known: {suffixes}.")
+    return tuple(scripts)
 
 
-def _scripts(path: Path) -> Iterator[ScriptText]:
+def _scripts_in(path: Path) -> Iterator[ScriptText]:
     if path.is_dir():
         for file in sorted(path.rglob("*")):
             if file.suffix.lower() in (*_TEXTS, *_RECORDS):
-                yield from _scripts(file)
+                yield from _scripts_in(file)
     elif not path.is_file():
         raise EvaluationError(f"There is no file or folder {path}.", "Name screenplays, or a folder of them.")
     elif path.suffix.lower() in _RECORDS:
@@ -523,13 +539,13 @@ def evaluate_cml(scripts: Sequence[ScriptText], judge: str, analyst: str, contex
     results = []
     with progress_task(context.progress, "Scoring screenplays", len(scripts), "screenplays") as task:
         for script, reading in zip(scripts, readings, strict=True):
-            results.append(_scored(script, reading, vectors.of))
+            results.append(_score_script(script, reading, vectors.of))
             task.advance(1)
-    odd, metrics = differences(_models(made_by)), []
+    reasons_by_need, metrics = differences(_model_names(made_by)), []
     for name, metric in CML_METRICS.items():
-        why = [why for need, why in odd.items() if need in metric.needs]
+        reasons = [reason for need, reason in reasons_by_need.items() if need in metric.needs]
         heads = {"name": name, "title": metric.title, "definition": metric.source}
-        metrics.append({**heads, "comparable": not why, "why_not": why})
+        metrics.append({**heads, "comparable": not reasons, "why_not": reasons})
     sources: dict[str, list[Json]] = {}
     for result in results:
         sources.setdefault(result["source"], []).append(result)
@@ -574,11 +590,13 @@ def read_script(script: ScriptText, pair: Pair) -> ReadScript:
     return ReadScript(parts, form, extract_features(parts, pair.actor, pair.judge))
 
 
-def _scored(script: ScriptText, reading: ReadScript, embed: Embed) -> Json:
+def _score_script(script: ScriptText, reading: ReadScript, embed: Embed) -> Json:
     """All metrics of a screenplay, as it stands in ``cml.json``."""
     parts, features = reading.parts, reading.features
     scores = {}
-    for name, value, undefined in chain(_paper(parts, features, embed), _code(parts, features, embed)):
+    for name, value, undefined in chain(
+        _paper_scores(parts, features, embed), _code_scores(parts, features, embed)
+    ):
         failures = [features.failures[kind] for kind in CML_METRICS[name].asks if kind in features.failures]
         reason = f"engine: {failures[0]}" if failures else undefined
         scores[name] = {"value": 0.0, "reason": reason} if value is None else {"value": value, "reason": ""}
@@ -592,15 +610,20 @@ def _scored(script: ScriptText, reading: ReadScript, embed: Embed) -> Json:
     }
 
 
-def _models(made_by: Json) -> dict[Needed, str]:
-    who: tuple[Needed, ...] = ("judge", "analyst", "embedding")
-    return {one: " ".join(filter(None, (made_by[one].get("engine"), made_by[one]["model"]))) for one in who}
+def _model_names(made_by: Json) -> dict[Needed, str]:
+    names: dict[Needed, str] = {}
+    roles: tuple[Needed, ...] = ("judge", "analyst", "embedding")
+    for role in roles:
+        identity = made_by[role]
+        # An embedding has a model and no engine.
+        names[role] = " ".join(filter(None, (identity.get("engine"), identity["model"])))
+    return names
 
 
 def cml_text(record: Json) -> str:
     """What `evaluate_cml` found, for people."""
-    scripts, models = record["scripts"], _models(record["made_by"])
-    count, forms = len(scripts), Counter(one["read"] for one in scripts)
+    scripts, models = record["scripts"], _model_names(record["made_by"])
+    count, forms = len(scripts), Counter(script["read"] for script in scripts)
     read = forms["tags"] + forms["text"]
     lines = [
         f"CML-Bench of {plural(count, 'screenplay')}.",
@@ -610,21 +633,25 @@ def cml_text(record: Json) -> str:
     ]
     for kind, head in (("paper", "By the paper's text"), ("code", "By the published code")):
         metrics = [metric for metric in record["metrics"] if metric["definition"] == kind]
-        heads = [f"{one['name'][:3].upper()}{'*' if one['why_not'] else ''}" for one in metrics]
+        heads = [f"{metric['name'][:3].upper()}{'*' if metric['why_not'] else ''}" for metric in metrics]
         rows = []
         for source in record["sources"]:
             means = [f"{source['means'][metric['name']]:.3f}" for metric in metrics]
             rows.append((source["source"], f"{source['scripts']:,}", *means))
         lines += ["", *table_lines((head, "Scripts", *heads), rows, range(1, len(metrics) + 2))]
-    odd = "; ".join(differences(models).values())
-    lines += ["", f"* Not comparable with the paper: {odd}. All questions are in our own words."]
+    caveats = "; ".join(differences(models).values())
+    lines += ["", f"* Not comparable with the paper: {caveats}. All questions are in our own words."]
     for name, metric in CML_METRICS.items():
-        reasons = [reason for one in scripts if (reason := one["scores"][name]["reason"])]
+        all_reasons = [script["scores"][name]["reason"] for script in scripts]
+        reasons = [reason for reason in all_reasons if reason]
         if reasons:
-            what = f"Counted as 0: {metric.title} ({metric.source}), {len(reasons)} of {count}"
-            lines.append(f"{what}: {'; '.join(dict.fromkeys(reasons)).rstrip('.')}.")
-    failures = [(one["id"], *what) for one in scripts for what in one["features"]["failures"].items()]
-    lines += [f"Engine failed: {name}, {what}: {why}" for name, what, why in failures[:_SHOWN]]
+            message = f"Counted as 0: {metric.title} ({metric.source}), {len(reasons)} of {count}"
+            lines.append(f"{message}: {'; '.join(dict.fromkeys(reasons)).rstrip('.')}.")
+    failures = []
+    for script in scripts:
+        for kind, reason in script["features"]["failures"].items():
+            failures.append(f"Engine failed: {script['id']}, {kind}: {reason}")
+    lines += failures[:_SHOWN]
     if failures:
         more = f"{plural(record['n']['failed'], 'screenplay')} with answers that failed"
         lines.append(f"{more}. Run the same command again: what is done is kept.")

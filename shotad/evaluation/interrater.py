@@ -47,21 +47,22 @@ def tiou(a: Interval, b: Interval) -> float:
 
 def pairs(a: Corpus, b: Corpus, threshold: float) -> tuple[Pair, ...]:
     """The pairs of at least this tIoU, film by film, in the order of A. Raises ShotadError without scipy."""
-    others, found = _by_film(b), []
-    for film, lines in _by_film(a).items():
-        there = others.get(film, [])
-        if not there:
+    candidates_by_film, matched = _lines_by_film(b), []
+    for film, lines in _lines_by_film(a).items():
+        candidates = candidates_by_film.get(film, [])
+        if not candidates:
             continue
         optimize = require_module("scipy.optimize", "Matching two human ADs", "evaluate")
-        overlaps = np.array(
-            [[tiou(one.interval, two.interval) for two in there] for one in lines], np.float64
-        )
-        wanted = np.where((overlaps >= threshold) & (overlaps > 0), overlaps, 0.0)
-        for i, j in zip(*optimize.linear_sum_assignment(wanted, maximize=True), strict=True):
-            if wanted[i, j] > 0:
-                found.append((lines[i], there[j], float(overlaps[i, j])))
-    place = {line.id: k for k, line in enumerate(a.items)}
-    return tuple(sorted(found, key=lambda pair: place[pair[0].id]))
+        overlaps = np.zeros((len(lines), len(candidates)))
+        for i, line in enumerate(lines):
+            for j, candidate in enumerate(candidates):
+                overlaps[i, j] = tiou(line.interval, candidate.interval)
+        eligible = np.where((overlaps >= threshold) & (overlaps > 0), overlaps, 0.0)
+        for i, j in zip(*optimize.linear_sum_assignment(eligible, maximize=True), strict=True):
+            if eligible[i, j] > 0:
+                matched.append((lines[i], candidates[j], float(overlaps[i, j])))
+    position = {item.id: k for k, item in enumerate(a.items)}
+    return tuple(sorted(matched, key=lambda pair: position[pair[0].id]))
 
 
 METRICS = ("cider", "bleu-1", "rouge-l", "meteor", "action", "events", "recall")
@@ -71,18 +72,18 @@ _ON_ACTIONS = ("action", "events", "event-verbs", "event-participants")
 BY_RULE = "the actions of the reference were made by rule, not by a language model"
 
 
-_TOLD = (
+_METRIC_KEYS = (
     "name", "title", "value", "interval", "n", "scored", "comparable", "remarks", "sums", "identity",
 )  # fmt: skip
 """What ``inter-rater.json`` says of a metric, as ``report.json`` does."""
 
 
-def _by_film(version: Corpus) -> dict[str, list[Item]]:
+def _lines_by_film(version: Corpus) -> dict[str, list[Item]]:
     """The lines of each film, in the file's order."""
-    found: dict[str, list[Item]] = {}
+    lines_by_film: dict[str, list[Item]] = {}
     for line in version.items:
-        found.setdefault(line.film, []).append(line)
-    return found
+        lines_by_film.setdefault(line.film, []).append(line)
+    return lines_by_film
 
 
 def inter_rater(
@@ -95,10 +96,12 @@ def inter_rater(
     Raises EvaluationError for a threshold that is none, where no line is paired, and for a metric that was
     named and cannot run.
     """
-    wrong = next((t for t in thresholds if not 0 < t <= 1), None)
-    if wrong is not None or not thresholds:
-        raise EvaluationError(f"{wrong} is no tIoU.", "Name numbers above 0 and up to 1, such as 0.8.")
-    metrics, left_out = _metrics(names, context)
+    bad_threshold = next((t for t in thresholds if not 0 < t <= 1), None)
+    if bad_threshold is not None or not thresholds:
+        raise EvaluationError(
+            f"{bad_threshold} is no tIoU.", "Name numbers above 0 and up to 1, such as 0.8."
+        )
+    metrics, left_out = _make_metrics(names, context)
     ordered = sorted(set(thresholds))
     paired = {threshold: pairs(a, b, threshold) for threshold in ordered}
     if not paired[ordered[0]]:
@@ -116,30 +119,37 @@ def inter_rater(
             metrics = [metric for metric in metrics if metric.name not in _ON_ACTIONS]
     directions = []
     for threshold in ordered:
-        there = {one.id: two.reference for one, two, _ in paired[threshold]}
-        back = {two.id: one.reference for one, two, _ in paired[threshold]}
-        for reference, prediction, said in ((a, b, there), (b, a, back)):
-            told = {"tiou": threshold, "reference": reference.dataset, "prediction": prediction.dataset}
-            results = _scored(reference, said, metrics, context, actions)
-            directions.append({**told, "pairs": len(said), "metrics": results})
+        # Each line of one version is predicted by the text of its partner in the other.
+        texts_of_b = {line_a.id: line_b.reference for line_a, line_b, _ in paired[threshold]}
+        texts_of_a = {line_b.id: line_a.reference for line_a, line_b, _ in paired[threshold]}
+        for reference, prediction, predictions in ((a, b, texts_of_b), (b, a, texts_of_a)):
+            direction = {"tiou": threshold, "reference": reference.dataset, "prediction": prediction.dataset}
+            results = _score_texts(reference, predictions, metrics, context, actions)
+            directions.append({**direction, "pairs": len(predictions), "metrics": results})
     return {
         "schema": 1,
-        **{side: {"name": one.dataset, "lines": len(one.items)} for side, one in (("a", a), ("b", b))},
+        "a": {"name": a.dataset, "lines": len(a.items)},
+        "b": {"name": b.dataset, "lines": len(b.items)},
         "directions": directions,
         "left_out": [{"metric": name, "reason": reason} for name, reason in left_out],
         "paper": list(CEILINGS),
         "pairs": [
-            {"tiou": round(overlap, 6), "film": one.film, "a": _line(one), "b": _line(two)}
-            for one, two, overlap in paired[ordered[0]]
+            {
+                "tiou": round(overlap, 6),
+                "film": line_a.film,
+                "a": _line_record(line_a),
+                "b": _line_record(line_b),
+            }
+            for line_a, line_b, overlap in paired[ordered[0]]
         ],
     }
 
 
-def _line(item: Item) -> Json:
+def _line_record(item: Item) -> Json:
     return {"start": item.interval.start, "end": item.interval.end, "text": item.reference}
 
 
-def _scored(
+def _score_texts(
     reference: Corpus,
     texts: dict[str, str],
     metrics: Sequence[Metric],
@@ -149,33 +159,33 @@ def _scored(
     """What each metric says of these texts, by the id of the line that each is a prediction of."""
     items = []
     for line in reference.items:
-        own = actions[line.reference] or None if actions else None
-        items.append(replace(line, prediction=texts.get(line.id), actions=own))
+        own_actions = actions[line.reference] or None if actions else None
+        items.append(replace(line, prediction=texts.get(line.id), actions=own_actions))
     places = [place for place, item in enumerate(items) if item.id in texts]
     films, unit = {item.id: item.film for item in items}, context.settings.report.unit
-    found = []
+    records = []
     for metric in metrics:
         result = score(metric, Corpus(tuple(items)), context, places)
         remarks = (*result.remarks, *([BY_RULE] if metric.name in _ON_ACTIONS else []))
         result = replace(result, remarks=remarks, comparable=False)
         record = metric_record(result, span_of(result, films, unit=unit))
-        found.append({name: record[name] for name in _TOLD})
-    return found
+        records.append({name: record[name] for name in _METRIC_KEYS})
+    return records
 
 
-def _metrics(names: Sequence[str], context: MetricContext) -> tuple[list[Metric], list[NotMeasured]]:
-    made: list[Metric] = []
+def _make_metrics(names: Sequence[str], context: MetricContext) -> tuple[list[Metric], list[NotMeasured]]:
+    metrics: list[Metric] = []
     left_out: list[NotMeasured] = []
     for name in dict.fromkeys(names or METRICS):
         if name not in METRICS and name in ("critic", "names-kept", "action-description"):
             raise EvaluationError(f"{name} needs more than two texts.", f"Choose of {', '.join(METRICS)}.")
         try:
-            made.append(make_metric(name, context))
+            metrics.append(make_metric(name, context))
         except ShotadError as error:
             if names:
                 raise
             left_out.append((name, str(error)))
-    return made, left_out
+    return metrics, left_out
 
 
 RATER_COLUMNS = ("rater", "version", "annotator", "describer")
@@ -204,7 +214,7 @@ def from_table(path: Path) -> tuple[Corpus, Corpus]:
     rater, film = table.column(RATER_COLUMNS), table.column(FILM_COLUMNS)
     if rater is None or not {"start", "end", "text"} <= set(table.columns):
         raise EvaluationError(f"{path.name} has the columns {', '.join(table.columns) or 'none'}.", _HINT)
-    found: dict[str, list[Item]] = {}
+    lines_by_rater: dict[str, list[Item]] = {}
     for row in table.rows:
         cells = {name: (row.text(name) or "").strip() for name in table.columns}
         text = " ".join(cells["text"].split())
@@ -215,11 +225,13 @@ def from_table(path: Path) -> tuple[Corpus, Corpus]:
         except ValueError as error:
             raise EvaluationError(f"{row.where}: {error}.", _HINT) from None
         line = Item("", cells[film] if film else "film", interval, (text,))
-        found.setdefault(cells[rater], []).append(line)
-    if len(found) != 2:
-        raise EvaluationError(f"{path.name} has {len(found)} raters: {', '.join(found) or 'none'}.", _HINT)
-    one, two = (Corpus(_numbered(lines), dataset=name) for name, lines in found.items())
-    return one, two
+        lines_by_rater.setdefault(cells[rater], []).append(line)
+    if len(lines_by_rater) != 2:
+        raise EvaluationError(
+            f"{path.name} has {len(lines_by_rater)} raters: {', '.join(lines_by_rater) or 'none'}.", _HINT
+        )
+    versions = [Corpus(_numbered(lines), dataset=name) for name, lines in lines_by_rater.items()]
+    return versions[0], versions[1]
 
 
 def _numbered(lines: Sequence[Item]) -> tuple[Item, ...]:
@@ -232,22 +244,22 @@ def _numbered(lines: Sequence[Item]) -> tuple[Item, ...]:
     return tuple(named)
 
 
-_PAPER = ("cider", "recall", "action", "llm-ad-eval")
+_PAPER_METRICS = ("cider", "recall", "action", "llm-ad-eval")
 _PAPER_HEADS = ("CIDEr", "R@1/5", "Action", "LLM-AD-Eval")
 
 
-def interrater_text(found: Json, a: Corpus, b: Corpus) -> str:
+def interrater_text(record: Json, a: Corpus, b: Corpus) -> str:
     """How many lines were paired, the numbers of both directions, and the paper's table A5."""
     rows, spans = [], []
-    for one in found["directions"]:
+    for direction in record["directions"]:
         cells = []
-        for metric in one["metrics"]:
+        for metric in direction["metrics"]:
             span = Span(**metric["interval"]) if metric["interval"] else None
             spans.append(span)
             value = number(metric["name"], metric["value"])
             cells.append(f"{value} ({span_words(metric['name'], span)})" if span else value)
-        rows.append((f"{one['tiou']:g}", f"{one['pairs']:,}", one["reference"], *cells))
-    metrics = found["directions"][0]["metrics"]
+        rows.append((f"{direction['tiou']:g}", f"{direction['pairs']:,}", direction["reference"], *cells))
+    metrics = record["directions"][0]["metrics"]
     heads = ("tIoU", "Pairs", "Reference", *(metric["title"] for metric in metrics))
     films = {item.film for item in a.items} & {item.film for item in b.items}
     lines = [
@@ -258,14 +270,19 @@ def interrater_text(found: Json, a: Corpus, b: Corpus) -> str:
         *table_lines(heads, rows, [0, 1]),
         "",
     ]
-    remarks = ((one["title"], remark) for one in metrics for remark in one["remarks"])
+    remarks = ((metric["title"], remark) for metric in metrics for remark in metric["remarks"])
     basis = basis_words(spans, "film")
     lines += dict.fromkeys(f"{title}: {remark.rstrip('.')}." for title, remark in remarks)
     lines += [basis] if basis else []
-    lines += [f"Not counted: {one['metric']}. {one['reason']}" for one in found["left_out"]]
+    for missing in record["left_out"]:
+        lines.append(f"Not counted: {missing['metric']}. {missing['reason']}")
     rows = []
     for row in CEILINGS:
-        told = (" | ".join(number(name, value) for value in row["values"].get(name, ())) for name in _PAPER)
-        rows.append((f"{row['tiou']:g}", f"{row['pairs']:,}", f"{row['films']}", *(c or NONE for c in told)))
+        paper_cells = []
+        for name in _PAPER_METRICS:
+            # LLM-AD-Eval has two numbers in the paper.
+            values = [number(name, value) for value in row["values"].get(name, ())]
+            paper_cells.append(" | ".join(values) or NONE)
+        rows.append((f"{row['tiou']:g}", f"{row['pairs']:,}", f"{row['films']}", *paper_cells))
     heads = ("From the paper, Table A5 (CMD-AD): tIoU", "Pairs", "Films", *_PAPER_HEADS)
     return "\n".join([*lines, "", *table_lines(heads, rows, range(7))])

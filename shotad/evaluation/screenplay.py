@@ -105,21 +105,28 @@ class FilmSigns:
 
 
 def make_screenplay(
-    described: Iterable[Element], said: Iterable[Element], signs: FilmSigns, title: str, language: str = ""
+    described: Iterable[Element],
+    dialogue: Iterable[Element],
+    signs: FilmSigns,
+    title: str,
+    language: str = "",
 ) -> Screenplay:
     """A screenplay of what is described and said, each element with its interval, in scenes whose headings
     have their number and the people recognised in them: ``SCENE 3 - ANN, BO``."""
-    elements = sorted((*described, *said), key=_start)
-    speech = [one.interval for one in elements if one.kind == "dialogue" and one.interval]
+    elements = sorted((*described, *dialogue), key=_start)
+    speech = [element.interval for element in elements if element.kind == "dialogue" and element.interval]
     borders = borders_of(elements, speech, signs)
     scenes = []
-    for number, (_, those) in enumerate(groupby(elements, lambda one: bisect_right(borders, _start(one))), 1):
-        group = tuple(those)
-        spans = [one.interval for one in group if one.interval]
+    groups = groupby(elements, lambda element: bisect_right(borders, _start(element)))
+    for number, (_, group) in enumerate(groups, 1):
+        scene_elements = tuple(group)
+        spans = [element.interval for element in scene_elements if element.interval]
         interval = Interval(spans[0].start, max(span.end for span in spans))
         shots = (shot.index for shot in signs.shots if interval.contains(shot.interval.middle))
-        seen = dict.fromkeys(name.upper() for shot in shots for name in signs.people.get(shot, ()))
-        scenes.append(Scene(" - ".join(filter(None, (f"SCENE {number}", ", ".join(seen)))), group, interval))
+        names_seen = dict.fromkeys(name.upper() for shot in shots for name in signs.people.get(shot, ()))
+        people = ", ".join(names_seen)
+        heading = f"SCENE {number} - {people}" if people else f"SCENE {number}"
+        scenes.append(Scene(heading, scene_elements, interval))
     return Screenplay(title, tuple(scenes), language)
 
 
@@ -134,13 +141,13 @@ def borders_of(elements: Sequence[Element], speech: Sequence[Interval], signs: F
     where nobody speaks for `PAUSE` seconds and no thread joins the shots around it; where threads are not
     known, at the first cut of a pause of `LONG_PAUSE`; without shots where nothing is said or described for
     so long."""
-    told = [one.interval for one in elements if one.interval]
+    intervals = [element.interval for element in elements if element.interval]
     candidates: list[float] = []
     if not signs.shots:
-        ends = accumulate((one.end for one in told), max)
-        candidates = [
-            one.start for one, end in zip(told[1:], ends, strict=False) if one.start - end >= LONG_PAUSE
-        ]
+        ends = accumulate((interval.end for interval in intervals), max)
+        for interval, end in zip(intervals[1:], ends, strict=False):
+            if interval.start - end >= LONG_PAUSE:
+                candidates.append(interval.start)
     starts = [span.start for span in sorted(speech)]
     ends_of_speech = list(accumulate((span.end for span in sorted(speech)), max))
     last_pause = -1.0
@@ -149,20 +156,27 @@ def borders_of(elements: Sequence[Element], speech: Sequence[Interval], signs: F
         place = bisect_left(starts, cut)
         begin = ends_of_speech[place - 1] if place else float("-inf")
         end = starts[place] if place < len(starts) else float("inf")
-        known = before.index in signs.threads and after.index in signs.threads
-        if begin > cut or end - begin < (PAUSE if known else LONG_PAUSE):
+        has_threads = before.index in signs.threads and after.index in signs.threads
+        if begin > cut or end - begin < (PAUSE if has_threads else LONG_PAUSE):
             continue
-        # Not a cut that a thread joins, with shots on both sides of it and not far away.
-        near = range(before.index - REACH + 1, before.index + REACH + 1)
-        left, right = ({signs.threads.get(shot) for shot in those} for those in (near[:REACH], near[REACH:]))
-        if not left & right - {None} if known else begin != last_pause:
+        if has_threads:
+            # Not a cut that a thread joins, with shots on both sides of it and not far away.
+            near = range(before.index - REACH + 1, before.index + REACH + 1)
+            threads_before = {signs.threads.get(shot) for shot in near[:REACH]}
+            threads_after = {signs.threads.get(shot) for shot in near[REACH:]}
+            is_border = not threads_before & threads_after - {None}
+        else:
+            is_border = begin != last_pause
+        if is_border:
             candidates.append(cut)
         last_pause = begin
-    found: list[float] = []
+    borders: list[float] = []
+    scene_start = intervals[0].start if intervals else 0.0
     for second in candidates:
-        if second - (found[-1] if found else told[0].start if told else 0.0) >= SHORTEST:
-            found.append(second)
-    return found
+        if second - scene_start >= SHORTEST:
+            borders.append(second)
+            scene_start = second
+    return borders
 
 
 def described_elements(track: Track) -> list[Element]:
@@ -175,13 +189,13 @@ def said_elements(utterances: Iterable[Utterance]) -> list[Element]:
     return [
         Element(
             "dialogue",
-            one.text,
-            one.speaker,
-            interval=one.interval,
-            cue=f"d{slot_id(one.interval.start)[1:]}",
+            utterance.text,
+            utterance.speaker,
+            interval=utterance.interval,
+            cue=f"d{slot_id(utterance.interval.start)[1:]}",
         )
-        for one in utterances
-        if one.text.strip()
+        for utterance in utterances
+        if utterance.text.strip()
     ]
 
 
@@ -214,10 +228,10 @@ def read_cml(text: str, title: str = "", language: str = "") -> tuple[Screenplay
     >>> play.scenes[0].elements[0].character, play.scenes[0].elements[0].text
     ('ANN', 'Stay.')
     """
-    scenes = _scenes(_tagged(text))
+    scenes = _scenes_of_tags(_tagged_texts(text))
     form: ScriptForm = "tags" if scenes else "text"
     if not scenes:
-        scenes = _scenes(_plain(_OTHER_TAG.sub("", _TAG.sub("\n", text))))
+        scenes = _scenes_of_tags(_plain_texts(_OTHER_TAG.sub("", _TAG.sub("\n", text))))
     return Screenplay(title, tuple(scenes), language), form if scenes else "none"
 
 
@@ -227,24 +241,24 @@ def write_cml(screenplay: Screenplay) -> str:
     for scene in screenplay.scenes:
         lines.append("  <scene>")
         if scene.heading:
-            lines.append(_line("stage_direction", scene.heading))
+            lines.append(_tag_line("stage_direction", scene.heading))
         for element in scene.elements:
             if element.kind == "action":
-                lines.append(_line("scene_description", element.text))
+                lines.append(_tag_line("scene_description", element.text))
                 continue
-            lines.append(_line("character", element.character))
+            lines.append(_tag_line("character", element.character))
             if element.manner:
-                lines.append(_line("parenthetical", f"({element.manner})"))
-            lines.append(_line("dialogue", element.text))
+                lines.append(_tag_line("parenthetical", f"({element.manner})"))
+            lines.append(_tag_line("dialogue", element.text))
         lines.append("  </scene>")
     return "\n".join([*lines, "</script>", ""])
 
 
-def _line(tag: str, text: str) -> str:
+def _tag_line(tag: str, text: str) -> str:
     return f"    <{tag}>{html.escape(text, quote=False)}</{tag}>"
 
 
-def _tagged(text: str) -> Iterator[tuple[str, str]]:
+def _tagged_texts(text: str) -> Iterator[tuple[str, str]]:
     """Tag by tag what a text holds; ``scene`` wherever a scene begins or ends."""
     _, *parts = _TAG.split(text)
     for end, tag, content in zip(parts[0::3], parts[1::3], parts[2::3], strict=True):
@@ -254,14 +268,14 @@ def _tagged(text: str) -> Iterator[tuple[str, str]]:
             yield tag.lower(), html.unescape(_OTHER_TAG.sub("", content)).strip()
 
 
-def _plain(text: str) -> Iterator[tuple[str, str]]:
+def _plain_texts(text: str) -> Iterator[tuple[str, str]]:
     """The same of a text without tags, line by line; adjacent lines without a name are one action."""
     action, empty = list[str](), 0
     for raw in (*html.unescape(text).splitlines(), ""):
         line = raw.strip(_MARKDOWN)
         heading = line.upper().startswith(_HEADINGS)
-        name, _, said = (part.strip(_MARKDOWN) for part in line.partition(":"))
-        spoken = said and name.isupper() and len(name.split()) <= _LONGEST_CUE
+        name, _, spoken_text = (part.strip(_MARKDOWN) for part in line.partition(":"))
+        spoken = spoken_text and name.isupper() and len(name.split()) <= _LONGEST_CUE
         if action and (not line or heading or spoken):
             yield "action", " ".join(action)
             action = []
@@ -275,25 +289,25 @@ def _plain(text: str) -> Iterator[tuple[str, str]]:
             yield "stage_direction", line
         elif spoken:
             yield "character", name
-            yield "dialogue", said
+            yield "dialogue", spoken_text
         else:
             action.append(line)
 
 
-def _scenes(told: Iterable[tuple[str, str]]) -> list[Scene]:
-    """The scenes of what is told tag by tag; none where no tag holds anything."""
+def _scenes_of_tags(tagged_texts: Iterable[tuple[str, str]]) -> list[Scene]:
+    """The scenes of texts with their tags; none where no tag holds anything."""
     scenes, heading, elements, character, manners = [], "", list[Element](), "", list[str]()
-    for tag, text in (*told, ("scene", "")):
+    for tag, text in (*tagged_texts, ("scene", "")):
         if not text and tag not in ("scene", "character"):
             continue
         if manners and tag not in ("parenthetical", "dialogue"):
             # What no dialogue follows belongs to the speaker's last one; without a speaker it is an action.
-            more, manners = ", ".join(manners), []
+            manner_text, manners = ", ".join(manners), []
             last = elements[-1] if elements else None
             if last is not None and last.kind == "dialogue" and last.character == character:
-                elements[-1] = replace(last, manner=", ".join(filter(None, (last.manner, more))))
+                elements[-1] = replace(last, manner=", ".join(filter(None, (last.manner, manner_text))))
             else:
-                elements.append(Element("action", f"({more})"))
+                elements.append(Element("action", f"({manner_text})"))
         if tag == "scene":
             if heading or elements:
                 scenes.append(Scene(heading, tuple(elements)))

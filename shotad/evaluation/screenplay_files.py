@@ -31,27 +31,29 @@ _HEADING = re.compile(r"(?:INT|EXT|EST|INT\.?/EXT|EXT\.?/INT|I/E)[. ]", re.IGNOR
 _TITLE_KEY = re.compile(r"([^\W\d_][^:\n]*):(.*)")
 _SIGNS = re.compile(r"[\\*_#()^]|(?<=\[)\[|(?<=\])\]")
 """What would be read as a sign, within a text."""
-_WRITTEN = re.compile(r"\\(.)|((?<=\w)_(?=\w)|(?<!\S)[*_]+(?!\S))|[*_]+")
+_ESCAPE_OR_EMPHASIS = re.compile(r"\\(.)|((?<=\w)_(?=\w)|(?<!\S)[*_]+(?!\S))|[*_]+")
 
 
 def write_fountain(play: Screenplay) -> str:
     """The screenplay as Fountain."""
     blocks = [
-        f"Title: {_shown(play.title)}" + (f"\nLanguage: {_shown(play.language)}" if play.language else "")
+        f"Title: {_escaped(play.title)}" + (f"\nLanguage: {_escaped(play.language)}" if play.language else "")
     ]
     for number, scene in enumerate(play.scenes, 1):
-        heading = _shown(scene.heading) or f"SCENE {number}"
-        blocks.append(heading if _HEADING.match(heading) else "." + _begun(heading))
-        for one in (one for one in scene.elements if one.text.strip()):
-            text, name = _shown(one.text), _shown(one.character)
-            if one.kind == "action":
+        heading = _escaped(scene.heading) or f"SCENE {number}"
+        blocks.append(heading if _HEADING.match(heading) else "." + _escaped_start(heading))
+        for element in scene.elements:
+            if not element.text.strip():
+                continue
+            text, name = _escaped(element.text), _escaped(element.character)
+            if element.kind == "action":
                 plain = re.match(r"[^\W_]", text) and not _reads_otherwise(text)
                 blocks.append(text if plain else f"!{text}")
                 continue
             plain = not name or (name == name.upper() and name[0].isalpha() and not _reads_otherwise(name))
             cue = (name or NOBODY) if plain and name != NOBODY else f"@{name}"
-            manner = [f"({_shown(one.manner)})"] if one.manner.strip() else []
-            blocks.append("\n".join([cue, *manner, _begun(text)]))
+            manner = [f"({_escaped(element.manner)})"] if element.manner.strip() else []
+            blocks.append("\n".join([cue, *manner, _escaped_start(text)]))
     return "\n\n".join(blocks) + "\n"
 
 
@@ -64,54 +66,54 @@ def _is_transition(line: str) -> bool:
     return line.endswith("TO:") and line == line.upper()
 
 
-def _shown(text: str) -> str:
+def _escaped(text: str) -> str:
     """A text on one line, with a backslash before what would be read as a sign."""
     return _SIGNS.sub(r"\\\g<0>", " ".join(text.split()))
 
 
-def _begun(text: str) -> str:
+def _escaped_start(text: str) -> str:
     """A text that begins with a letter, digit or backslash: a sign in front gets one."""
     return text if not text or text[0].isalnum() or text[0] == "\\" else f"\\{text}"
 
 
-def _meant(text: str) -> str:
+def _unescaped(text: str) -> str:
     """What is meant by a text as it is written: without emphasis, and signs as themselves."""
-    said = _WRITTEN.sub(lambda match: match[1] or match[2] or "", text)
-    return " ".join(said.split())
+    unmarked = _ESCAPE_OR_EMPHASIS.sub(lambda match: match[1] or match[2] or "", text)
+    return " ".join(unmarked.split())
 
 
 def read_fountain(text: str) -> Screenplay:
     """The screenplay in a text of Fountain; every text can be read as one."""
-    text = _without(_without(text.removeprefix("\ufeff"), "/*", "*/"), "[[", "]]")
+    text = _without_between(_without_between(text.removeprefix("\ufeff"), "/*", "*/"), "[[", "]]")
     blocks = [block.split("\n") for block in re.split(r"\n[ \t]*\n", text.strip()) if block.strip()]
     head: dict[str, str] = {}
     if blocks and _TITLE_KEY.match(blocks[0][0]) and not _HEADING.match(blocks[0][0]):
-        head = _head(blocks.pop(0))
+        head = _title_page(blocks.pop(0))
     scenes: list[tuple[str, list[Element]]] = []
     for block in blocks:
         lines: list[str] = []
         for line in filter(None, map(str.strip, block)):
-            heading = None if lines else _heading(line)
+            heading = None if lines else _heading_on(line)
             if heading is not None:
                 scenes.append((heading, []))
             elif lines or line[0] not in "#=":  # no section, synopsis or page break
                 lines.append(line)
-        found = list(_elements(lines)) if lines else []
-        if found and not scenes:
+        block_elements = list(_block_elements(lines)) if lines else []
+        if block_elements and not scenes:
             scenes.append((OPENING, []))
-        if found:
-            scenes[-1][1].extend(found)
-    told = tuple(Scene(heading, tuple(elements)) for heading, elements in scenes)
-    return Screenplay(head.get("title", ""), told, head.get("language", ""))
+        if block_elements:
+            scenes[-1][1].extend(block_elements)
+    finished_scenes = tuple(Scene(heading, tuple(elements)) for heading, elements in scenes)
+    return Screenplay(head.get("title", ""), finished_scenes, head.get("language", ""))
 
 
-def _without(text: str, opens: str, closes: str) -> str:
+def _without_between(text: str, opens: str, closes: str) -> str:
     """A text without what stands between two signs; one that is not closed is text."""
-    parts, at = [], 0
-    while (begin := text.find(opens, at)) >= 0 and (end := text.find(closes, begin + len(opens))) >= 0:
-        parts.append(text[at:begin])
-        at = end + len(closes)
-    return "".join([*parts, text[at:]])
+    parts, position = [], 0
+    while (begin := text.find(opens, position)) >= 0 and (end := text.find(closes, begin + len(opens))) >= 0:
+        parts.append(text[position:begin])
+        position = end + len(closes)
+    return "".join([*parts, text[position:]])
 
 
 def without_extension(name: str) -> str:
@@ -125,30 +127,30 @@ def without_extension(name: str) -> str:
     return name[:begin].rstrip() if is_extension else name
 
 
-def _head(lines: Sequence[str]) -> dict[str, str]:
+def _title_page(lines: Sequence[str]) -> dict[str, str]:
     """The title page by its keys; a value may go on in lines below."""
-    found: dict[str, list[str]] = {}
+    lines_by_key: dict[str, list[str]] = {}
     key = ""
     for line in lines:
         match = None if line[:1].isspace() else _TITLE_KEY.match(line)
         if match:
             key = match[1].strip().lower()
-        found.setdefault(key, []).append(match[2] if match else line)
-    return {key: _meant(" ".join(values)) for key, values in found.items()}
+        lines_by_key.setdefault(key, []).append(match[2] if match else line)
+    return {key: _unescaped(" ".join(values)) for key, values in lines_by_key.items()}
 
 
-def _heading(line: str) -> str | None:
+def _heading_on(line: str) -> str | None:
     """The heading on a line, without its scene's number: ``INT. HALL #12A#``; None where there is none."""
     if not _HEADING.match(line):
         if not line.startswith(".") or line.startswith("..") or len(line) == 1:
             return None
         line = line[1:]
-    rest, sign, number = line.rstrip().removesuffix("#").rpartition("#")
-    is_number = line.rstrip().endswith("#") and sign and "\\" not in rest[-1:] + number
-    return _meant(rest if is_number else line)
+    heading, sign, number = line.rstrip().removesuffix("#").rpartition("#")
+    is_number = line.rstrip().endswith("#") and sign and "\\" not in heading[-1:] + number
+    return _unescaped(heading if is_number else line)
 
 
-def _elements(lines: Sequence[str]) -> Iterator[Element]:
+def _block_elements(lines: Sequence[str]) -> Iterator[Element]:
     """The elements of a block that has no heading: an action, or what is said under a cue, one for each
     manner that it is said in."""
     cue, name = lines[0], without_extension(lines[0].removeprefix("@"))
@@ -157,20 +159,20 @@ def _elements(lines: Sequence[str]) -> Iterator[Element]:
     if len(lines) == 1 or not is_cue:
         sign = cue[0] if cue[0] in "!>~" else ""
         text = " ".join([cue[len(sign) :], *lines[1:]])
-        told = _meant(text.removesuffix("<") if sign == ">" else text)
-        if told:
-            yield Element("action", told)
+        action = _unescaped(text.removesuffix("<") if sign == ">" else text)
+        if action:
+            yield Element("action", action)
         return
-    character = "" if cue == NOBODY else _meant(name)
-    manner, said = "", list[str]()
+    character = "" if cue == NOBODY else _unescaped(name)
+    manner, speech_lines = "", list[str]()
     for line in [*lines[1:], "()"]:
         if not (line.startswith("(") and line.endswith(")")):
-            said.append(line.removeprefix("~"))
+            speech_lines.append(line.removeprefix("~"))
             continue
-        text = _meant(" ".join(said))
+        text = _unescaped(" ".join(speech_lines))
         if text:
             yield Element("dialogue", text, character, manner)
-        manner, said = _meant(line[1:-1]), []
+        manner, speech_lines = _unescaped(line[1:-1]), []
 
 
 SCHEMA_VERSION = 1
@@ -179,8 +181,8 @@ SCHEMA_VERSION = 1
 def write_screenplay(play: Screenplay, name: str) -> str:
     """The screenplay in the format of that name. Raises EvaluationError for one that cannot be written."""
     if name not in WRITTEN:
-        what = f"No screenplay is written as {name!r}."
-        raise EvaluationError(what, f"Choose {', '.join(WRITTEN)}.", usage=True)
+        message = f"No screenplay is written as {name!r}."
+        raise EvaluationError(message, f"Choose {', '.join(WRITTEN)}.", usage=True)
     return WRITTEN[name](play)
 
 
@@ -265,27 +267,43 @@ def read_stage(text: str) -> Screenplay:
     broken into lines, what is told in short ones right after a dialogue is read as part of it."""
     scenes = json.loads(text)
     if not isinstance(scenes, list) or not all(
-        isinstance(one, Mapping) and "content" in one for one in scenes
+        isinstance(scene, Mapping) and "content" in scene for scene in scenes
     ):
         raise ValueError("it is no list of scenes with content")
-    contents = [[line.strip() for line in str(one["content"] or "").split("\n")] for one in scenes]
+    contents = [[line.strip() for line in str(scene["content"] or "").split("\n")] for scene in scenes]
     # Characters of a line of dialogue; 0 where each paragraph is one line, however long.
-    told = pairwise(line for lines in contents for line in lines if line)
-    under = [len(line) for name, line in told if _is_name(name) and not _MANNER.fullmatch(line)]
-    wider = [sum(size > width for size in under) > _MANY * len(under) for width in _WIDTHS]
-    width = 0 if wider[2] else _WIDTHS[1] if wider[0] else _WIDTHS[0]
-    found = []
+    line_pairs = pairwise(line for lines in contents for line in lines if line)
+    dialogue_widths = [
+        len(line) for name, line in line_pairs if _is_name(name) and not _MANNER.fullmatch(line)
+    ]
+
+    def is_wider_than(width: int) -> bool:
+        return sum(size > width for size in dialogue_widths) > _MANY * len(dialogue_widths)
+
+    typed_width, print_width, margin_width = _WIDTHS
+    if is_wider_than(margin_width):
+        width = 0
+    elif is_wider_than(typed_width):
+        width = print_width
+    else:
+        width = typed_width
+    read_scenes = []
     for number, (row, lines) in enumerate(zip(scenes, contents, strict=True), 1):
         title = _NUMBER.sub("", str(row.get("title") or "").strip())
         heading = " - ".join(filter(None, (title, str(row.get("subtitle") or "").strip())))
         # Lines of one dialogue, and of one action, are one element.
-        typed = groupby(_typed(filter(None, lines), width), lambda element: replace(element, text=""))
-        elements = (replace(one, text=" ".join(each.text for each in those)) for one, those in typed)
-        found.append(Scene(heading or f"SCENE {number}", tuple(elements)))
-    return Screenplay("", tuple(found))
+        typed = groupby(
+            _typed_elements(filter(None, lines), width), lambda element: replace(element, text="")
+        )
+        elements = []
+        for element_without_text, same_element in typed:
+            words = " ".join(element.text for element in same_element)
+            elements.append(replace(element_without_text, text=words))
+        read_scenes.append(Scene(heading or f"SCENE {number}", tuple(elements)))
+    return Screenplay("", tuple(read_scenes))
 
 
-def _typed(lines: Iterable[str], width: int) -> Iterator[Element]:
+def _typed_elements(lines: Iterable[str], width: int) -> Iterator[Element]:
     """An element for each line: what is said by whom, or what is told."""
     speaker, manner = "", ""
     for line in lines:

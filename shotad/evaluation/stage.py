@@ -55,7 +55,7 @@ Words = Annotated[str, BeforeValidator(lambda value: "" if value is None else va
 Texts = tuple[str, ...]
 
 
-def _known(name: str) -> Any:
+def _judge_list(name: str) -> Any:
     """A list of what the judge of a turn knows."""
     return Field((), validation_alias=AliasPath("reference", *name.split(".")))
 
@@ -162,12 +162,12 @@ class StageTurn(_Entry):
     history: tuple[StageSaid, ...] = Field(
         (), validation_alias=AliasPath("input", "dialogue_history_template")
     )
-    sources: Texts = _known("source_memory_ids")
-    facts: Texts = _known("supporting_facts")
-    against: Texts = _known("contradicting_facts")
-    allowed: Texts = _known("knowledge_boundary.allowed")
-    forbidden: Texts = _known("knowledge_boundary.forbidden")
-    kept: Texts = _known("cross_turn_constraints")
+    sources: Texts = _judge_list("source_memory_ids")
+    facts: Texts = _judge_list("supporting_facts")
+    against: Texts = _judge_list("contradicting_facts")
+    allowed: Texts = _judge_list("knowledge_boundary.allowed")
+    forbidden: Texts = _judge_list("knowledge_boundary.forbidden")
+    kept: Texts = _judge_list("cross_turn_constraints")
 
 
 class StageInterview(_Entry):
@@ -231,14 +231,14 @@ def read_stage(folder: Path) -> tuple[StageFilm, ...]:
         timelines, roles = place / "task_1_character_timelines.json", "task_3_in_script_character_role_play"
         film = StageFilm(
             place.name,
-            str(_content(timelines, "language")),
-            _listed(place / "script.json", "", StageScene),
-            _listed(timelines, "focal_character_timelines", StageTimeline),
-            _listed(place / "task_1_cross_scene_arcs.json", "cross_scene_arcs", StageArc),
+            str(_json_content(timelines, "language")),
+            _entries_in(place / "script.json", "", StageScene),
+            _entries_in(timelines, "focal_character_timelines", StageTimeline),
+            _entries_in(place / "task_1_cross_scene_arcs.json", "cross_scene_arcs", StageArc),
             tuple(questions_in(place / "task_2_question_answering.csv")),
-            _listed(place / "task_3_role_assets.json", "roles", StageRole),
-            _listed(place / f"{roles}_single_turn.json", "instances", StageInterview)
-            + _listed(place / f"{roles}_multi_turn.json", "episodes", StageInterview),
+            _entries_in(place / "task_3_role_assets.json", "roles", StageRole),
+            _entries_in(place / f"{roles}_single_turn.json", "instances", StageInterview)
+            + _entries_in(place / f"{roles}_multi_turn.json", "episodes", StageInterview),
         )
         films.append(film)
     return tuple(films)
@@ -247,14 +247,14 @@ def read_stage(folder: Path) -> tuple[StageFilm, ...]:
 _HINT = "Get the file again from STAGE's release."
 
 
-def _listed(path: Path, key: str, kind: type[T]) -> tuple[T, ...]:
+def _entries_in(path: Path, key: str, kind: type[T]) -> tuple[T, ...]:
     try:
-        return entries(_content(path, key), kind)
+        return entries(_json_content(path, key), kind)
     except ValueError as error:
         raise DatasetError(f"{path} is malformed: {error}.", _HINT) from None
 
 
-def _content(path: Path, key: str) -> Any:
+def _json_content(path: Path, key: str) -> Any:
     """What stands under a key of a JSON file; the whole without one."""
     try:
         content = parse_json(read_text_file(path, "table", DatasetError, hint=_HINT, encoding="utf-8").text)
@@ -291,24 +291,24 @@ KNOWN: Mapping[str, int] = {
 def check_stage(films: Sequence[StageFilm]) -> Json:
     """How much is there, and which ids stand twice or lead nowhere (``loose``: what each is of, and where it
     stands), as JSON. ``whole``: no id is loose; of several films, all is as in the release."""
-    kinds = Counter(one.kind for film in films for one in film.interviews)
+    kinds = Counter(interview.kind for film in films for interview in film.interviews)
     counts = {
         "films": len(films),
         "characters": sum(len(film.timelines) for film in films),
-        "timeline nodes": sum(len(one.nodes) for film in films for one in film.timelines),
+        "timeline nodes": sum(len(timeline.nodes) for film in films for timeline in film.timelines),
         "arcs": sum(len(film.arcs) for film in films),
         "questions": sum(len(film.questions) for film in films),
         "single-turn interviews": kinds["single"],
         "multi-turn interviews": kinds["multi"],
     }
-    loose = [{"what": what, "where": where} for film in films for what, where in _loose(film)]
-    as_published = counts == RELEASE and _kinds(loose) == KNOWN
+    loose = [{"what": problem, "where": where} for film in films for problem, where in _loose_ids(film)]
+    as_published = counts == RELEASE and _count_loose(loose) == KNOWN
     return {"counts": counts, "whole": not loose if len(films) == 1 else as_published, "loose": loose}
 
 
-def _kinds(loose: Sequence[Json]) -> Json:
+def _count_loose(loose: Sequence[Json]) -> Json:
     """How many ids are loose, by what they are."""
-    return dict(sorted(Counter(one["what"] for one in loose).items()))
+    return dict(sorted(Counter(problem["what"] for problem in loose).items()))
 
 
 def check_stage_text(check: Json) -> str:
@@ -319,71 +319,78 @@ def check_stage_text(check: Json) -> str:
         for name, number in check["counts"].items()
     ]
     lines = table_lines(("", "", ""), rows, (1, 2))[1:]
-    for what, number in _kinds(check["loose"]).items():
-        example = next(one["where"] for one in check["loose"] if one["what"] == what)
-        same = ", as in the release" if several and KNOWN.get(what) == number else ""
-        lines.append(f"{what}: {number}{same} ({example})")
+    for kind, number in _count_loose(check["loose"]).items():
+        example = next(problem["where"] for problem in check["loose"] if problem["what"] == kind)
+        same = ", as in the release" if several and KNOWN.get(kind) == number else ""
+        lines.append(f"{kind}: {number}{same} ({example})")
     return "\n".join(lines if check["loose"] else [*lines, "Every id leads somewhere."])
 
 
-def _loose(film: StageFilm) -> Iterator[tuple[str, str]]:
+def _sources(interview: StageInterview) -> set[str]:
+    """The ids of all memories that the questions of an interview were made of."""
+    return {memory_id for turn in interview.turns for memory_id in turn.sources}
+
+
+def _loose_ids(film: StageFilm) -> Iterator[tuple[str, str]]:
     """Ids that stand twice, and ids that lead nowhere: what each is of, and where it stands."""
-    nodes = [node for one in film.timelines for node in one.nodes]
+    nodes = [node for timeline in film.timelines for node in timeline.nodes]
     ids: dict[str, Iterable[str]] = {
-        "scene": (one.id for one in film.scenes),
-        "character": (one.character for one in film.timelines),
-        "node": (one.id for one in nodes),
-        "arc": (one.id for one in film.arcs),
-        "question": (one.id for one in film.questions),
-        "memory": (f"{role.character}/{one.id}" for role in film.roles for one in role.memories),
-        "interview": (one.id for one in film.interviews),
+        "scene": (scene.id for scene in film.scenes),
+        "character": (timeline.character for timeline in film.timelines),
+        "node": (node.id for node in nodes),
+        "arc": (arc.id for arc in film.arcs),
+        "question": (story_question.id for story_question in film.questions),
+        "memory": (f"{role.character}/{memory.id}" for role in film.roles for memory in role.memories),
+        "interview": (interview.id for interview in film.interviews),
     }
-    own = {one.character: {node.id for node in one.nodes} for one in film.timelines}
-    memories = {role.character: {one.id for one in role.memories} for role in film.roles}
-    wrong: dict[str, Iterable[str]] = {
-        f"{what} twice": [name for name, n in Counter(names).items() if n > 1] for what, names in ids.items()
+    nodes_by_character = {
+        timeline.character: {node.id for node in timeline.nodes} for timeline in film.timelines
     }
-    wrong |= {
+    memories = {role.character: {memory.id for memory in role.memories} for role in film.roles}
+    places_by_kind: dict[str, Iterable[str]] = {
+        f"{kind} twice": [name for name, n in Counter(names).items() if n > 1] for kind, names in ids.items()
+    }
+    places_by_kind |= {
         "scene of a node not in the script": (
-            f"{one.id}: {one.scene}" for one in nodes if one.scene not in film.places
+            f"{node.id}: {node.scene}" for node in nodes if node.scene not in film.places
         ),
         "arc of a character without a timeline": (
-            f"{arc.id}: {arc.character}" for arc in film.arcs if arc.character not in own
+            f"{arc.id}: {arc.character}" for arc in film.arcs if arc.character not in nodes_by_character
         ),
         "node of an arc not in the timeline": (
-            f"{arc.id}: {one}"
+            f"{arc.id}: {node_id}"
             for arc in film.arcs
-            for one in sorted(set(arc.nodes) - own.get(arc.character, set(arc.nodes)))
+            for node_id in sorted(set(arc.nodes) - nodes_by_character.get(arc.character, set(arc.nodes)))
         ),
-        "character without timeline or role": sorted(set(own) ^ set(memories)),
+        "character without timeline or role": sorted(set(nodes_by_character) ^ set(memories)),
         "scene of a memory not in the script": (
-            f"{role.character}/{one.id}"
+            f"{role.character}/{memory.id}"
             for role in film.roles
-            for one in role.memories
-            if one.scene and one.scene not in film.places
+            for memory in role.memories
+            if memory.scene and memory.scene not in film.places
         ),
         "interview of a character without a role": (
             f"{talk.id}: {talk.character}" for talk in film.interviews if talk.character not in memories
         ),
         "source of an interview not in the memories": (
-            f"{talk.id}: {one}"
+            f"{talk.id}: {memory_id}"
             for talk in film.interviews
             if talk.character in memories
-            for one in sorted({s for turn in talk.turns for s in turn.sources} - memories[talk.character])
+            for memory_id in sorted(_sources(talk) - memories[talk.character])
         ),
     }
-    for what, places in wrong.items():
-        yield from ((what, f"{film.id}/{place}") for place in places)
+    for kind, places in places_by_kind.items():
+        yield from ((kind, f"{film.id}/{place}") for place in places)
 
 
 SHOWN = 3
 """Failures that are shown."""
 
 
-def drawn(asked: Question[T], tokens: int = 0, draw: int = 0) -> Question[T]:
+def sampled(story_question: Question[T], tokens: int = 0, draw: int = 0) -> Question[T]:
     """The question as the engine that is scored is asked it, for the ``draw``-th time (section 4); the judge
     is asked by the likeliest tokens (section C.3)."""
-    return replace(asked, sampling=SAMPLING, tokens=tokens, draw=draw)
+    return replace(story_question, sampling=SAMPLING, tokens=tokens, draw=draw)
 
 
 ANSWER = {"answer": text_part("<your answer, in quotes>")}
@@ -408,24 +415,26 @@ class StageRun:
     @property
     def films(self) -> dict[str, str]:
         """The film of each item, by its id."""
-        return {one["id"]: one["film"] for one in self.items}
+        return {item["id"]: item["film"] for item in self.items}
 
     @property
     def text(self) -> str:
         """A table of the figures with their intervals, and how many answers are missing."""
-        who = {name: self.identity[name]["model"] for name in ("engine", "judge")}
+        models = {name: self.identity[name]["model"] for name in ("engine", "judge")}
         films = plural(len(set(self.films.values())), "film")
-        head = f"STAGE, {self.task}, {films}: {who['engine']} answers, {who['judge']} judges."
+        head = f"STAGE, {self.task}, {films}: {models['engine']} answers, {models['judge']} judges."
         rows = []
-        for one in self.results:
-            span, digits = self._span(one), 1 if one.figure.factor > 1 else 2
-            value = "–" if one.value is None else f"{one.value:.{digits}f}"
-            around = f"({span.low:.{digits}f} to {span.high:.{digits}f})" if span else ""
-            failed = f"failed: {one.failed}" if one.failed else ""
-            rows.append((one.title, value, around, f"{one.columns[1]}: {one.sums[1]:,.0f}", failed))
-        failures = dict.fromkeys(row.failure for one in self.results for row in one.rows if row.failure)
-        why = [f"Failed: {failure}" for failure in list(failures)[:SHOWN]]
-        return "\n".join([head, *table_lines(("",) * 5, rows, (1,)), *why])
+        for result in self.results:
+            span, digits = self._span(result), 1 if result.figure.factor > 1 else 2
+            value = "–" if result.value is None else f"{result.value:.{digits}f}"
+            interval_text = f"({span.low:.{digits}f} to {span.high:.{digits}f})" if span else ""
+            failed = f"failed: {result.failed}" if result.failed else ""
+            rows.append(
+                (result.title, value, interval_text, f"{result.columns[1]}: {result.sums[1]:,.0f}", failed)
+            )
+        failures = dict.fromkeys(row.failure for result in self.results for row in result.rows if row.failure)
+        failure_lines = [f"Failed: {failure}" for failure in list(failures)[:SHOWN]]
+        return "\n".join([head, *table_lines(("",) * 5, rows, (1,)), *failure_lines])
 
     def _span(self, result: Result) -> Span | None:
         return span_of(result, self.films, unit="film")
@@ -433,10 +442,10 @@ class StageRun:
     def record(self) -> Json:
         """As JSON: figures with intervals over films (of one film over its items), and every item."""
         figures = []
-        for one in self.results:
-            span = self._span(one)
+        for result in self.results:
+            span = self._span(result)
             ends = {"low": span.low, "high": span.high} if span else {"low": None, "high": None}
-            counts = {"of": float(one.sums[1]), "what": one.columns[1], "failed": one.failed}
-            figures.append({"name": one.name, "value": one.value, **ends, **counts})
+            counts = {"of": float(result.sums[1]), "what": result.columns[1], "failed": result.failed}
+            figures.append({"name": result.name, "value": result.value, **ends, **counts})
         items = list(self.items)
         return {"task": self.task, "figures": figures, "items": items, "identity": self.identity}

@@ -53,8 +53,8 @@ from shotad.evaluation.stage import (
     StageRole,
     StageRun,
     StageTimeline,
-    drawn,
     entries,
+    sampled,
     verdict,
 )
 from shotad.evaluation.store import MetricContext, VectorService, vectors_of
@@ -112,12 +112,12 @@ def evaluate_timelines(
 
 def _evaluate_character(film: StageFilm, gold: StageTimeline, pair: Pair, vectors: VectorService) -> Json:
     """What is found of a character; ``figures`` has a tally of each figure."""
-    timeline = pair.actor.ask(drawn(timeline_question(film, gold), TOKENS))
+    timeline = pair.actor.ask(sampled(timeline_question(film, gold), TOKENS))
     ours: StageTimeline = timeline.value or StageTimeline(character=gold.character, nodes=())
     arcs: tuple[StageArc, ...] = ()
     failure = timeline.failure
     if len(ours.nodes) > 1:
-        joined = pair.actor.ask(drawn(arcs_question(film, ours), TOKENS))
+        joined = pair.actor.ask(sampled(arcs_question(film, ours), TOKENS))
         arcs, failure = joined.value or (), joined.failure
     recall = _covered_facts(film, gold, ours, pair.judge)
     precision = _covered_facts(film, ours, gold, pair.judge)
@@ -426,7 +426,7 @@ def _answer_with_memory(
     """A question, story_question `TRIES` times; equal answers are judged once."""
     given = [film.scenes[place] for place in sorted(choose(story_question.text))]
     shown = question("stage-question", {"scenes": given, "question": story_question.text}, ANSWER)
-    answers = pair.actor.ask_all([drawn(shown, draw=draw) for draw in range(TRIES)])
+    answers = pair.actor.ask_all([sampled(shown, draw=draw) for draw in range(TRIES)])
     texts = list(dict.fromkeys(answer.value for answer in answers if answer.value))
     checks = [
         answer_check(story_question.text, story_question.answer, story_question.reason, text)
@@ -569,7 +569,7 @@ def _score_interview(
         given = [bank.memories[place] for place in choose(bank.query(turn.asked, history))]
         memories = [memory.text for memory in given]
         values = {"persona": persona, "memories": memories, "history": history, "asked": turn.asked}
-        answer = pair.actor.ask(drawn(question("stage-actor", values, ANSWER)))
+        answer = pair.actor.ask(sampled(question("stage-actor", values, ANSWER)))
         text, failure = answer.value or "", answer.failure
         ids, sources = [memory.id for memory in given], set(turn.sources)
         shared = len(sources & set(ids))

@@ -30,7 +30,7 @@ from shotad.core.text_files import read_text_file
 OVERLAP = 0.002
 """Seconds by which shots may overlap: times that were rounded to milliseconds."""
 
-TOLD = 10
+LISTED_MISTAKES = 10
 """Mistakes that are told at once."""
 
 
@@ -61,18 +61,7 @@ def read_thread_labels(
     clips: list[LabelledClip] = []
     ignored: list[str] = []
     mistakes: list[str] = []
-    shut = outside.resolve() if outside else None
-    files: list[Path] = []
-    for here, folders, names in os.walk(folder):
-        at = Path(here)
-        folders[:] = [
-            f
-            for f in folders
-            if not f.startswith(".") and not f.endswith(".shotad") and (at / f).resolve() != shut
-        ]
-        if at.resolve() != shut:
-            files += [at / n for n in names if n.lower().endswith(".json") and not n.startswith(".")]
-    for path in sorted(files, key=lambda p: p.relative_to(folder).parts):
+    for path in _label_files(folder, outside.resolve() if outside else None):
         name = path.relative_to(folder).as_posix()
         try:
             value = parse_json(read_text_file(path, "table", DatasetError, encoding="utf-8").text)
@@ -82,50 +71,72 @@ def read_thread_labels(
         except ValueError as error:
             mistakes.append(f"{name} is not JSON: {error}. Correct it, or move it away.")
             continue
-        several = {f"{name}[{k}]": one for k, one in enumerate(value)} if isinstance(value, list) else {}
-        records = several or {name: value}
-        labels = (one for one in records.values() if isinstance(one, dict))
-        if not any("clip" in one or "clusters" in one for one in labels):
+        records = {name: value}
+        if isinstance(value, list) and value:
+            records = {f"{name}[{index}]": entry for index, entry in enumerate(value)}
+        entries = [entry for entry in records.values() if isinstance(entry, dict)]
+        if not any("clip" in entry or "clusters" in entry for entry in entries):
             ignored.append(name)
             continue
         for label, record in records.items():
             try:
-                clips.append(_clip(label, record, films or path.parent))
+                clips.append(_labelled_clip(label, record, films or path.parent))
             except ValueError as mistake:
                 mistakes.append(str(mistake))
     if len(mistakes) == 1:
         raise DatasetError(mistakes[0])
     if mistakes:
-        more = [f"… and {len(mistakes) - TOLD} more."] if len(mistakes) > TOLD else []
+        and_more = (
+            [f"… and {len(mistakes) - LISTED_MISTAKES} more."] if len(mistakes) > LISTED_MISTAKES else []
+        )
         head = f"{len(mistakes)} labels of threads cannot be used:"
-        raise DatasetError("\n".join([head, *mistakes[:TOLD], *more]))
+        raise DatasetError("\n".join([head, *mistakes[:LISTED_MISTAKES], *and_more]))
     if not clips:
-        what = f"{folder} holds no labels of threads."
-        raise DatasetError(what, 'Labels are JSON files with "clip", "shots" and "clusters".')
+        message = f"{folder} holds no labels of threads."
+        raise DatasetError(message, 'Labels are JSON files with "clip", "shots" and "clusters".')
     return clips, ignored
 
 
-def _clip(name: str, record: Any, base: Path) -> LabelledClip:
+def _label_files(folder: Path, outside_path: Path | None) -> list[Path]:
+    """The JSON files below ``folder`` in order of their names; none below ``outside_path``, in hidden or in
+    work folders."""
+    files: list[Path] = []
+    for folder_name, folders, names in os.walk(folder):
+        folder_path = Path(folder_name)
+        # os.walk goes into what is left in ``folders``: no hidden folders, no work folders.
+        folders[:] = [
+            subfolder
+            for subfolder in folders
+            if not subfolder.startswith(".")
+            and not subfolder.endswith(".shotad")
+            and (folder_path / subfolder).resolve() != outside_path
+        ]
+        if folder_path.resolve() != outside_path:
+            files += [folder_path / n for n in names if n.lower().endswith(".json") and not n.startswith(".")]
+    return sorted(files, key=lambda path: path.relative_to(folder).parts)
+
+
+def _labelled_clip(name: str, record: Any, base: Path) -> LabelledClip:
     """Raises ValueError, saying what is wrong with the record."""
 
-    def check(right: bool, what: str) -> None:
-        if not right:
-            raise ValueError(f"{name}: {what}")
+    def check(holds: bool, message: str) -> None:
+        if not holds:
+            raise ValueError(f"{name}: {message}")
 
     if not isinstance(record, dict):
-        raise ValueError(f"{name} must be a record like the others, got {_shown(record)}.")
+        raise ValueError(f"{name} must be a record like the others, got {_shortened(record)}.")
     if missing := [key for key in ("clip", "shots", "clusters") if key not in record]:
-        what = f"{name} has no {' and no '.join(map(repr, missing))}."
-        raise ValueError(f"{what} Add it, or move the file away.")
+        message = f"{name} has no {' and no '.join(map(repr, missing))}."
+        raise ValueError(f"{message} Add it, or move the file away.")
     clip, pairs, clusters = (record[key] for key in ("clip", "shots", "clusters"))
     is_path = isinstance(clip, str) and clip != "" and "\0" not in clip
-    check(is_path, f'"clip" must be the path of a film, relative to this file, got {_shown(clip)}.')
-    given = isinstance(pairs, list) and bool(pairs)
-    check(given, f'"shots" must be a list of [start, end] in seconds, got {_shown(pairs)}.')
+    check(is_path, f'"clip" must be the path of a film, relative to this file, got {_shortened(clip)}.')
+    is_shot_list = isinstance(pairs, list) and bool(pairs)
+    check(is_shot_list, f'"shots" must be a list of [start, end] in seconds, got {_shortened(pairs)}.')
     shots: list[Interval] = []
     for k, pair in enumerate(pairs):
         is_pair = isinstance(pair, list) and len(pair) == 2 and all(map(_is_number, pair))
-        check(is_pair, f"shot {k} must be [start, end] in seconds, got {_shown(pair)}.")
+        check(is_pair, f"shot {k} must be [start, end] in seconds, got {_shortened(pair)}.")
         start, end = map(float, pair)
         check(
             math.isfinite(start) and math.isfinite(end) and 0 <= start < end,
@@ -139,18 +150,24 @@ def _clip(name: str, record: Any, base: Path) -> LabelledClip:
             "Shots stand in order and share no time: sort them, or cut them.",
         )
     lists = isinstance(clusters, list) and all(isinstance(cluster, list) for cluster in clusters)
-    check(lists, f'"clusters" must be lists of shot numbers, got {_shown(clusters)}.')
-    place: dict[int, int] = {}
-    for c, shot in ((c, shot) for c, cluster in enumerate(clusters) for shot in cluster):
+    check(lists, f'"clusters" must be lists of shot numbers, got {_shortened(clusters)}.')
+    cluster_of_shot: dict[int, int] = {}
+    numbered = [(number, shot) for number, cluster in enumerate(clusters) for shot in cluster]
+    for cluster_number, shot in numbered:
         check(
             type(shot) is int and 0 <= shot < len(shots),
-            f"cluster {c} names shot {_shown(shot)}, but there are shots 0 to {len(shots) - 1}. "
-            "Shots are counted from 0.",
+            f"cluster {cluster_number} names shot {_shortened(shot)}, "
+            f"but there are shots 0 to {len(shots) - 1}. Shots are counted from 0.",
         )
-        first = place.get(shot, c)
-        where = f"clusters {first} and {c}" if first != c else f"cluster {c} twice"
-        check(shot not in place, f"shot {shot} stands in {where}. A shot has one camera set-up: keep one.")
-        place[shot] = c
+        first_cluster = cluster_of_shot.get(shot, cluster_number)
+        where = f"cluster {cluster_number} twice"
+        if first_cluster != cluster_number:
+            where = f"clusters {first_cluster} and {cluster_number}"
+        check(
+            shot not in cluster_of_shot,
+            f"shot {shot} stands in {where}. A shot has one camera set-up: keep one.",
+        )
+        cluster_of_shot[shot] = cluster_number
     rate, value = None, record.get("frame_rate")
     if value is not None:
         try:
@@ -158,7 +175,7 @@ def _clip(name: str, record: Any, base: Path) -> LabelledClip:
             rate = rate.limit_denominator(1001 * 1001)
         except (ValueError, ZeroDivisionError, OverflowError):
             rate = Fraction(0)
-        check(rate > 0, f'"frame_rate" {_shown(value)} is no rate. Write 25 or "24000/1001".')
+        check(rate > 0, f'"frame_rate" {_shortened(value)} is no rate. Write 25 or "24000/1001".')
     groups = tuple(tuple(sorted(cluster)) for cluster in clusters if cluster)
     return LabelledClip(name, clip, base / clip, tuple(shots), groups, rate)
 
@@ -167,6 +184,6 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _shown(value: Any) -> str:
+def _shortened(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= 60 else text[:57] + "…"

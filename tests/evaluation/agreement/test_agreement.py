@@ -41,18 +41,18 @@ def read(tmp_path: Path, text: str, name: str = "scores.csv") -> HumanScores:
 
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
 def test_annotators_are_averaged_and_their_own_scores_are_kept(tmp_path: Path, mark: str) -> None:
-    found = read(tmp_path, "anno_idx,ann,ben,cleo\n1,3,2,1\n2,0,,1\n".replace(",", mark))
-    assert found.scores == {"1": 2.0, "2": 0.5}
-    assert found.by_annotator == {
+    scores = read(tmp_path, "anno_idx,ann,ben,cleo\n1,3,2,1\n2,0,,1\n".replace(",", mark))
+    assert scores.scores == {"1": 2.0, "2": 0.5}
+    assert scores.by_annotator == {
         "ann": {"1": 3.0, "2": 0.0}, "ben": {"1": 2.0}, "cleo": {"1": 1.0, "2": 1.0},
     }  # fmt: skip
     # Actions of an AD are averaged after the annotators: 2 and 1 make 1.5, not (3 + 1 + 1) / 3.
-    found = read(tmp_path, "id,action,a,b\n1,He runs.,3,1\n1,He falls.,1,\n")
-    assert found.scores == {"1": 1.5}
+    scores = read(tmp_path, "id,action,a,b\n1,He runs.,3,1\n1,He falls.,1,\n")
+    assert scores.scores == {"1": 1.5}
     # A line without a score is counted.
-    found = read(tmp_path, "id,a,b\n1,1,1\n2,,\n")
-    assert found.scores == {"1": 1.0}
-    assert found.empty == 1
+    scores = read(tmp_path, "id,a,b\n1,1,1\n2,,\n")
+    assert scores.scores == {"1": 1.0}
+    assert scores.empty == 1
 
 
 def test_scores_of_json_lines_and_of_people_alone(tmp_path: Path) -> None:
@@ -63,10 +63,10 @@ def test_scores_of_json_lines_and_of_people_alone(tmp_path: Path) -> None:
     # Numbers that no annotator gave are not averaged.
     # Such as those of ``items.csv``, to which people add columns of their own.
     columns = "id,start,end,cider,llm-ad-eval@openai:gpt-4o,ann,ben"
-    found = read(tmp_path, f"{columns}\n1,4.5,6,26.3,2,3,5\n2,8,9.5,0,1,1,1\n")
-    assert found.scores == {"1": 4.0, "2": 1.0}
-    assert found.columns == ("ann", "ben")
-    assert found.ignored == ("start", "end", "cider", "llm-ad-eval@openai:gpt-4o")
+    scores = read(tmp_path, f"{columns}\n1,4.5,6,26.3,2,3,5\n2,8,9.5,0,1,1,1\n")
+    assert scores.scores == {"1": 4.0, "2": 1.0}
+    assert scores.columns == ("ann", "ben")
+    assert scores.ignored == ("start", "end", "cider", "llm-ad-eval@openai:gpt-4o")
 
 
 @pytest.mark.parametrize(
@@ -92,9 +92,11 @@ SETTINGS = ReportSettings()
 def test_ties_by_hand() -> None:
     """Four pairs, the first two equal in x: 5 pairs in the same order, none against; tau-b = 5 / sqrt(5 · 6)."""
     x, y = np.array([1.0, 1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0, 4.0])
-    found = correlations(x, y, ["f"] * 4, SETTINGS)
-    assert found["kendall_tau_b"]["value"] == pytest.approx(5 / np.sqrt(30))
-    assert found["spearman"]["value"] == pytest.approx(np.corrcoef([1.5, 1.5, 3, 4], [1, 2, 3, 4])[0, 1])
+    coefficients = correlations(x, y, ["f"] * 4, SETTINGS)
+    assert coefficients["kendall_tau_b"]["value"] == pytest.approx(5 / np.sqrt(30))
+    assert coefficients["spearman"]["value"] == pytest.approx(
+        np.corrcoef([1.5, 1.5, 3, 4], [1, 2, 3, 4])[0, 1]
+    )
 
 
 @pytest.mark.parametrize(
@@ -106,9 +108,9 @@ def test_ties_by_hand() -> None:
     ],
 )
 def test_where_it_is_not_defined_the_reason_is_told(x: list[float], y: list[float], reason: str) -> None:
-    found = correlations(np.array(x), np.array(y), ["f"] * len(x), SETTINGS)
-    assert reason in found["reason"]
-    assert all(found[name]["value"] is None for name in ("pearson", "spearman", "kendall_tau_b"))
+    coefficients = correlations(np.array(x), np.array(y), ["f"] * len(x), SETTINGS)
+    assert reason in coefficients["reason"]
+    assert all(coefficients[name]["value"] is None for name in ("pearson", "spearman", "kendall_tau_b"))
 
 
 @pytest.fixture(scope="module")
@@ -133,10 +135,10 @@ def people(report: Report) -> HumanScores:
 def test_scores_of_other_ads_are_told_and_of_only_others_refused(report: Report) -> None:
     scores = people(report)
     more = HumanScores({**scores.scores, "strange": 1.0}, {})
-    found = agreement(report, more, SETTINGS)
-    assert found["not_in_the_report"] == ["strange"]
-    assert found["metrics"][0]["n"] == 50
-    assert "1 scored AD not in the report: strange." in agreement_text(found, more)
+    agreed = agreement(report, more, SETTINGS)
+    assert agreed["not_in_the_report"] == ["strange"]
+    assert agreed["metrics"][0]["n"] == 50
+    assert "1 scored AD not in the report: strange." in agreement_text(agreed, more)
     with pytest.raises(EvaluationError, match="None of the 1 ADs"):
         agreement(report, HumanScores({"strange": 1.0}, {}), SETTINGS)
 
@@ -145,10 +147,10 @@ def test_a_constant_metric_is_told_and_breaks_nothing(tmp_path: Path) -> None:
     corpus = made_corpus(10)
     write_report(tmp_path, made_run(corpus, (made_result(corpus, "cider", scale=0.0),)), plots=False)
     scores = HumanScores({str(k): float(k) for k in range(10)}, {})
-    found = agreement(read_report(tmp_path), scores, SETTINGS)
-    text = agreement_text(found, scores)
+    agreed = agreement(read_report(tmp_path), scores, SETTINGS)
+    text = agreement_text(agreed, scores)
     assert "CIDER: not defined, the metric gives all of them the same number." in text
-    record = json.loads(json.dumps(found))
+    record = json.loads(json.dumps(agreed))
     assert record["metrics"][0]["pearson"] == {"value": None, "interval": None}
 
 
@@ -183,15 +185,19 @@ def versions() -> tuple[Corpus, Corpus]:
 
 
 def test_both_directions_at_each_threshold() -> None:
-    found = inter_rater(*versions(), [0.8, 0.5], bench_of(), ["cider", "rouge-l"])
-    assert [(one["tiou"], one["reference"], one["pairs"]) for one in found["directions"]] == [
+    record = inter_rater(*versions(), [0.8, 0.5], bench_of(), ["cider", "rouge-l"])
+    assert [(direction["tiou"], direction["reference"], direction["pairs"]) for direction in record["directions"]] == [
         (0.5, "first", 4), (0.5, "second", 4), (0.8, "first", 3), (0.8, "second", 3),
     ]  # fmt: skip
-    rouge = [one["metrics"][1] for one in found["directions"]]
+    rouge = [direction["metrics"][1] for direction in record["directions"]]
     assert rouge[2]["value"] > rouge[0]["value"], "the pair that fits worst in time says something else"
-    assert not any(metric["comparable"] for one in found["directions"] for metric in one["metrics"])
+    assert not any(
+        metric["comparable"] for direction in record["directions"] for metric in direction["metrics"]
+    )
     for line, value in ((1, 100.0), (2, 0.0)):  # the same words, and others
-        a, b = (Corpus(one.items[line : line + 1], dataset=one.dataset) for one in versions())
+        a, b = (
+            Corpus(direction.items[line : line + 1], dataset=direction.dataset) for direction in versions()
+        )
         (alone, _) = inter_rater(a, b, [0.5], bench_of(), ["rouge-l"])["directions"]
         assert alone["metrics"][0]["value"] == pytest.approx(value)
 

@@ -80,9 +80,9 @@ def run(offered: Corpus, expert: tuple[str, ...] = ("one", "two")) -> Assisted:
 
 
 def value(done: Assisted, role: Role, name: str) -> float:
-    found = done.results[role][name].value
-    assert found is not None
-    return found
+    result = done.results[role][name].value
+    assert result is not None
+    return result
 
 
 def test_fewer_candidates_missing_ones_and_failures() -> None:
@@ -168,8 +168,8 @@ def test_the_table_has_the_papers_numbers_below() -> None:
     assert rows["Shot-by-Shot, five in one answer (from the paper, Table 9)"] == "38.4"
     assert rows["Shot-by-Shot, five runs, top-p 0.95, temperature 1.5 (from the paper, Table 9)"] == "37.0"
     assert rows["Shot-by-Shot, one line (from the paper, Table 7)"] == "26.3"
-    told = json.loads(json.dumps(assisted_json(done)))
-    assert told["results"]["chosen"]["cider"] == done.results["chosen"]["cider"].value
-    assert told["candidates"] == {"2": 3, "0": 1}
-    assert (told["ads"], told["without_candidates"], told["chosen_number"]) == (4, 1, {"0": 3})
-    assert told["paper"][0]["values"] == {"cider": [38.4], "critic": [49.2], "action": [35.7]}
+    record = json.loads(json.dumps(assisted_json(done)))
+    assert record["results"]["chosen"]["cider"] == done.results["chosen"]["cider"].value
+    assert record["candidates"] == {"2": 3, "0": 1}
+    assert (record["ads"], record["without_candidates"], record["chosen_number"]) == (4, 1, {"0": 3})
+    assert record["paper"][0]["values"] == {"cider": [38.4], "critic": [49.2], "action": [35.7]}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from shotad.core import Abilities, Identity, Reply, Request
-from shotad.evaluation import store as room
+from shotad.evaluation import store
 from tests.evaluation.judges.judging import ScriptedEngine, keys_of, lines_of, quotes
 from tests.evaluation.standins import Words
 
@@ -58,9 +58,9 @@ PUBLISHED = {
 
 def use_word_vectors(patch: pytest.MonkeyPatch) -> None:
     """Vectors by words in common, in the place of an embedding model."""
-    patch.setattr(room, "check_installed", lambda: None)
-    patch.setattr(room, "embedding_model", lambda name, *_: {"model": name, "revision": "1"})
-    patch.setattr(room, "make_embedder", lambda *_, **__: Words())
+    patch.setattr(store, "check_installed", lambda: None)
+    patch.setattr(store, "embedding_model", lambda name, *_: {"model": name, "revision": "1"})
+    patch.setattr(store, "make_embedder", lambda *_, **__: Words())
 
 
 def keywords(line: str) -> list[str]:

@@ -61,16 +61,16 @@ UNTITLED = st.builds(Scene, st.just(""), st.lists(ACTION | DIALOGUE, min_size=1,
     st.builds(Screenplay, TEXT, st.lists(SCENE | UNTITLED, min_size=1, max_size=3).map(tuple), st.just("en"))
 )
 def test_what_is_written_reads_back_equal(play: Screenplay) -> None:
-    found, form = read_cml(write_cml(play), play.title, play.language)
-    assert (form, found) == ("tags", play)
+    read_back, form = read_cml(write_cml(play), play.title, play.language)
+    assert (form, read_back) == ("tags", play)
 
 
 def test_a_script_in_tags() -> None:
-    found, form = read_cml(f"Here is your script:\n```xml\n{SCRIPT}\n```\nEnjoy!", "Light")
+    screenplay, form = read_cml(f"Here is your script:\n```xml\n{SCRIPT}\n```\nEnjoy!", "Light")
     assert form == "tags"
-    first, second, third = found.scenes
-    assert (found.title, first.heading) == ("Light", "INT. LIGHTHOUSE - NIGHT")
-    assert [one.kind for one in second.elements] == ["action", "dialogue", "action"]
+    first, second, third = screenplay.scenes
+    assert (screenplay.title, first.heading) == ("Light", "INT. LIGHTHOUSE - NIGHT")
+    assert [element.kind for element in second.elements] == ["action", "dialogue", "action"]
     assert first.elements[2] == Element("dialogue", "I let the boat go, and I hate it.", "TOM", "quietly")
     assert len(third.elements) == 1
 
@@ -91,24 +91,24 @@ def test_what_models_do_to_tags() -> None:
 
 
 def test_scripts_without_scenes() -> None:
-    found, form = read_cml("<character>IDA</character><dialogue>Alone.</dialogue>")
+    screenplay, form = read_cml("<character>IDA</character><dialogue>Alone.</dialogue>")
     assert form == "tags"
-    assert found.scenes == (Scene("", (Element("dialogue", "Alone.", "IDA"),)),)
+    assert screenplay.scenes == (Scene("", (Element("dialogue", "Alone.", "IDA"),)),)
     for text in ("", " \n", "<script><scene></scene></script>", "<dialogue> </dialogue>"):
-        found, form = read_cml(text)
-        assert (form, found.scenes) == ("none", ()), text
+        screenplay, form = read_cml(text)
+        assert (form, screenplay.scenes) == ("none", ()), text
 
 
 def test_a_plain_script() -> None:
     text = "**INT. BARN - NIGHT**\n\nA lamp.\nA cow.\n\nIDA: So.\nOLE: **Well.**\n\nExt. yard\nNote: rain.\n\n\nLater."
-    found, form = read_cml(text)
+    screenplay, form = read_cml(text)
     assert form == "text"
     night = (
         Element("action", "A lamp. A cow."),
         Element("dialogue", "So.", "IDA"),
         Element("dialogue", "Well.", "OLE"),
     )
-    assert found.scenes == (
+    assert screenplay.scenes == (
         Scene("INT. BARN - NIGHT", night),
         Scene("Ext. yard", (Element("action", "Note: rain."),)),
         Scene("", (Element("action", "Later."),)),
@@ -145,18 +145,25 @@ def test_originality_innovation_and_alignment() -> None:
 
 def test_concentration_and_stability() -> None:
     entropy = -(0.75 * math.log(0.75) + 0.25 * math.log(0.25))
-    found = topic_concentration([["boat", "fog"], ["Boat"], ["boat"]])
-    assert found == pytest.approx(1 - entropy / math.log(2))
+    concentration = topic_concentration([["boat", "fog"], ["Boat"], ["boat"]])
+    assert concentration == pytest.approx(1 - entropy / math.log(2))
     assert topic_concentration([["a", "b"], ["c"]]) == pytest.approx(0.0)
     assert topic_concentration([["a"], ["a"]]) == 1.0
     assert emotional_stability([0, 1, 1, -1]) == pytest.approx(1 - (0.5 + 0 + 1) / 3)
 
 
 def test_what_is_not_defined() -> None:
-    one, none = ROWS[:1], ROWS[:0]
-    assert [f(one) for f in (adjacent_similarity, mutual_similarity, creativity, innovation)] == [None] * 4
-    assert paired_similarity(none, none) is central_similarity(none) is None
-    assert originality(one, [0.5]) is alignment(none, ROWS, []) is alignment(one, none, [0]) is None
+    one_row, no_rows = ROWS[:1], ROWS[:0]
+    assert [f(one_row) for f in (adjacent_similarity, mutual_similarity, creativity, innovation)] == [
+        None
+    ] * 4
+    assert paired_similarity(no_rows, no_rows) is central_similarity(no_rows) is None
+    assert (
+        originality(one_row, [0.5])
+        is alignment(no_rows, ROWS, [])
+        is alignment(one_row, no_rows, [0])
+        is None
+    )
     assert topic_concentration([[], []]) is emotional_stability([1]) is None
 
 
@@ -175,8 +182,8 @@ def values(report: dict[str, Any]) -> dict[str, float]:
     return {name: score["value"] for name, score in report["scripts"][0]["scores"].items()}
 
 
-def cosine(one: str, other: str) -> float:
-    a, b = Words().of([one, other])
+def cosine(first: str, second: str) -> float:
+    a, b = Words().of([first, second])
     return float(a @ b)
 
 
@@ -185,30 +192,30 @@ def mutual(texts: list[str]) -> float:
 
 
 def test_the_metrics_are_those_of_code_and_paper() -> None:
-    found = values(scored(SCRIPT.replace("action>", "scene_description>")))
-    assert {name: found[name] for name in PUBLISHED} == pytest.approx(PUBLISHED, abs=1e-6)
-    found = values(scored(SCRIPT))
+    scores = values(scored(SCRIPT.replace("action>", "scene_description>")))
+    assert {name: scores[name] for name in PUBLISHED} == pytest.approx(PUBLISHED, abs=1e-6)
+    scores = values(scored(SCRIPT))
     spoken = [
         "Who let the boat go out tonight?", "I let the boat go, and I hate it.",
         "I will ring the harbour bell.", "Will the bell bring the boat home?",
         "Bells love the fog, the fog loves nobody.", "I will tie the boat to the wall.",
     ]  # fmt: skip
     neighbours = [cosine(*pair) for pair in pairwise(spoken)]
-    assert found["dc1"] == pytest.approx(np.mean(neighbours), abs=1e-6)
-    assert found["cc1"] == 0.75, "MARA: 0, 0, 1; TOM: -1, 0, 0"
+    assert scores["dc1"] == pytest.approx(np.mean(neighbours), abs=1e-6)
+    assert scores["cc1"] == 0.75, "MARA: 0, 0, 1; TOM: -1, 0, 0"
     rings, ties = "Mara rings the harbour bell.", "Tom ties a rope to an iron ring."
     later = (rings, "The boat drifts to the harbour wall. The bell rings and rings.", ties)
     last = (ties, "Mara sleeps beside the lens. Tom puts out the lamp.")
-    kept = [max(cosine(spoken[2], one) for one in later), max(cosine(spoken[5], one) for one in last)]
-    assert found["cc3"] == pytest.approx(np.mean(kept), abs=1e-6)
+    kept = [max(cosine(spoken[2], text) for text in later), max(cosine(spoken[5], text) for text in last)]
+    assert scores["cc3"] == pytest.approx(np.mean(kept), abs=1e-6)
     speakers = zip(("MARA", "TOM", "MARA"), spoken, strict=False)
-    assert found["dc3"] == pytest.approx(
-        1 - mutual([f'It plays with "Of {who}: {line}".' for who, line in speakers]), abs=1e-6
+    assert scores["dc3"] == pytest.approx(
+        1 - mutual([f'It plays with "Of {speaker}: {line}".' for speaker, line in speakers]), abs=1e-6
     )
     voices = [f"It plays with Of {line}." for line in (spoken[0], spoken[1])]
     own = [mutual(spoken[first::2]) for first in (0, 1)]
-    assert found["cc2"] == pytest.approx((1 - cosine(*voices)) / 2 + np.mean(own) / 2, abs=1e-6)
-    assert all(0 < found[name] < 1 for name in ("dc2", "pr1", "pr2", "pr3"))
+    assert scores["cc2"] == pytest.approx((1 - cosine(*voices)) / 2 + np.mean(own) / 2, abs=1e-6)
+    assert all(0 < scores[name] < 1 for name in ("dc2", "pr1", "pr2", "pr3"))
 
 
 def test_what_cannot_be_counted_is_0_and_says_why() -> None:
@@ -238,12 +245,12 @@ def test_an_engine_that_fails_is_told_and_not_passed_over() -> None:
 
 def test_figures_are_comparable_only_with_the_papers_models() -> None:
     mine = scored(SCRIPT)
-    assert not any(one["comparable"] for one in mine["metrics"])
+    assert not any(metric["comparable"] for metric in mine["metrics"])
     assert "CC2*" in cml_text(mine)
     assert "judge reader r1, the paper's is gemma-2-2b-it" in cml_text(mine)
     # The record has what the figures come from.
     mine = json.loads(json.dumps(mine))
-    assert [one["name"] for one in mine["metrics"]] == list(CML_METRICS)
+    assert [metric["name"] for metric in mine["metrics"]] == list(CML_METRICS)
     (script,) = mine["scripts"]
     assert script["n"] == {"scenes": 3, "turns": 6, "actions": 5, "characters": 2}
     turn = {"keywords": ["boat", "hate"], "question": False, "emotion": -1, "intention": False}
@@ -251,7 +258,7 @@ def test_figures_are_comparable_only_with_the_papers_models() -> None:
     assert script["features"]["lists"]["events"][1] == "The boat drifts to the harbour wall."
     assert mine["sources"][0]["means"]["cc1"] == 0.75
     theirs = scored(SCRIPT, judge=GEMMA, analyst=QWQ, model="google/gemma-2-2b-it")
-    odd = {one["name"]: one["why_not"] for one in theirs["metrics"] if not one["comparable"]}
+    odd = {metric["name"]: metric["why_not"] for metric in theirs["metrics"] if not metric["comparable"]}
     assert list(odd) == ["cc2", "pr3"]
     assert odd["pr3"] == ["λ1 to λ4 of CC2 and PR3 are 0.5 here, and not published"]
 
@@ -265,9 +272,9 @@ def test_files_and_folders(tmp_path: Path) -> None:
     (tmp_path / "o3-mini.json").write_text(json.dumps(rows), encoding="utf-8")
     lines = json.dumps({"movie_name": "Light", "imdb_id": "tt9", "script_segment": SCRIPT})
     (tmp_path / "people.jsonl").write_text(lines + "\n", encoding="utf-8")
-    found = {(one.source, one.id, bool(one.text)) for one in read_scripts([tmp_path])}
+    scripts = {(script.source, script.id, bool(script.text)) for script in read_scripts([tmp_path])}
     people = {("o3-mini", "tt9", True), ("o3-mini", "tt8", False), ("people", "tt9", True)}
-    assert found == {*people, (tmp_path.name, "one", True)}
+    assert scripts == {*people, (tmp_path.name, "one", True)}
     (tmp_path / "bad.txt").write_bytes(b"\xff\xfe\xff")
     with pytest.raises(EvaluationError, match=r"bad\.txt: the text is not UTF-16"):
         read_scripts([tmp_path / "bad.txt"])
@@ -281,10 +288,10 @@ def test_the_instruction_shows_the_form_that_is_read() -> None:
     prompt = cml_instruction("Light", "Two keepers wait for a boat. It costs $5.")
     assert "Title: Light" in prompt
     assert "It costs $5." in prompt
-    found, form = read_cml(prompt[prompt.index("<script>\n") : prompt.index("</script>\n")])
+    screenplay, form = read_cml(prompt[prompt.index("<script>\n") : prompt.index("</script>\n")])
     assert form == "tags"
-    assert len(found.scenes) == 2
-    assert found.scenes[0].elements[1].manner == "not looking at the boat"
+    assert len(screenplay.scenes) == 2
+    assert screenplay.scenes[0].elements[1].manner == "not looking at the boat"
 
 
 ODD = ("INT. A", "CUT TO:", "UNKNOWN", "Author: b", "(x)", "[[a]]", "/* a */", "FADE TO:", "INT. ROOM #1#")
@@ -318,13 +325,13 @@ def flat(text: str) -> str:
 def as_fountain_holds(play: Screenplay) -> Screenplay:
     """Without times and ids, each text on one line."""
 
-    def kept(one: Element) -> Element:
-        who = (flat(one.character), flat(one.manner)) if one.kind == "dialogue" else ("", "")
-        return Element(one.kind, flat(one.text), *who)
+    def kept(element: Element) -> Element:
+        speaker = (flat(element.character), flat(element.manner)) if element.kind == "dialogue" else ("", "")
+        return Element(element.kind, flat(element.text), *speaker)
 
     scenes = []
     for n, scene in enumerate(play.scenes, 1):
-        elements = tuple(kept(one) for one in scene.elements if flat(one.text))
+        elements = tuple(kept(element) for element in scene.elements if flat(element.text))
         scenes.append(Scene(flat(scene.heading) or f"SCENE {n}", elements))
     return Screenplay(flat(play.title), tuple(scenes), play.language)
 
@@ -449,8 +456,10 @@ def shots(*cuts: float) -> tuple[Shot, ...]:
 SAID = (speech(1, 20), speech(24, 40), speech(44, 60))
 
 
-def begins(signs: FilmSigns, said: tuple[Element, ...] = SAID, told: tuple[Element, ...] = ()) -> list[float]:
-    scenes = make_screenplay(told, said, signs, "film").scenes
+def begins(
+    signs: FilmSigns, dialogue: tuple[Element, ...] = SAID, described: tuple[Element, ...] = ()
+) -> list[float]:
+    scenes = make_screenplay(described, dialogue, signs, "film").scenes
     return [scene.interval.start for scene in scenes if scene.interval]
 
 

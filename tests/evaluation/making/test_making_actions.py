@@ -30,12 +30,12 @@ def made_by_rote() -> tuple[tuple[AdText, ...], Json]:
 
 def test_people_become_pronouns_and_then_it_is_taken_apart() -> None:
     Rote.asked.clear()
-    made, record = made_by_rote()
-    assert [one.without_names for one in made] == [
+    ads, record = made_by_rote()
+    assert [ad.without_names for ad in ads] == [
         "She opens the door and sees he.", "He sits.", "", "She opens the door and sees he.", "Rain falls.",
     ]  # fmt: skip
     both = ("She opens the door.", "She sees he.")
-    assert [one.actions for one in made] == [both, ("He sits.",), None, both, ("Rain falls.",)]
+    assert [ad.actions for ad in ads] == [both, ("He sits.",), None, both, ("Rain falls.",)]
     assert record["failed"] == [{"id": "2", "reason": "people could not be taken out: it has no words"}]
     assert len(Rote.asked) == 6, "each text once in each step, and none without words"
     assert next(text_of(r) for r in Rote.asked if not is_first(r)) == "She opens the door and sees he."
@@ -46,9 +46,9 @@ def test_people_become_pronouns_and_then_it_is_taken_apart() -> None:
 def test_examples_given_back_are_no_answers() -> None:
     ads = (AdText("1", "", "Ada opens the door."), AdText("2", "", "Over the roof snow blows."))
     Parrot.asked.clear()
-    made, _ = make_actions(ads, "tests.evaluation.making.makers:Parrot", bench_of())
-    assert [one.actions for one in made] == [None, None]
-    first, second = made
+    with_actions, _ = make_actions(ads, "tests.evaluation.making.makers:Parrot", bench_of())
+    assert [ad.actions for ad in with_actions] == [None, None]
+    first, second = with_actions
     assert 'says "hands", and the text does not' in first.failure
     assert "could not be taken apart: The text does not say" in second.failure
     assert second.without_names == "Over the roof snow blows."
@@ -56,12 +56,12 @@ def test_examples_given_back_are_no_answers() -> None:
 
 
 def test_what_may_be_left_of_a_text() -> None:
-    for text, said in (
+    for text, answer in (
         ("Mrs. Oduya hands the plumber a wrench.", "She hands him a wrench."),
         ("Ann, Ben and Cy leave.", "They leave."), ("Dr. Brandt's Jaguar stops.", "Her Jaguar stops."),
         ("Snow falls.", "Snow falls."),
     ):  # fmt: skip
-        assert names_question(text).read(json.dumps({"text": said})) == said
+        assert names_question(text).read(json.dumps({"text": answer})) == answer
     long = "Here is the sentence with all character information replaced, as you asked: Ada opens a door."
     for wrong in (long, "He looks at the clock on the wall.", "", "…", None):
         with pytest.raises(Unreadable):
@@ -99,9 +99,9 @@ def test_the_file_is_as_the_published_ones(tmp_path: Path) -> None:
 def test_rules_say_that_no_engine_made_it() -> None:
     pytest.importorskip("spacy")
     ads = AdText("1", "", "Tom opens the door and walks in."), AdText("2", "", "")
-    made, record = make_actions(ads, "rules", bench_of())
+    with_actions, record = make_actions(ads, "rules", bench_of())
     assert record["made_by"] == "rules by en_core_web_sm, no engine"
-    first, second = made
+    first, second = with_actions
     assert first.actions is not None
     assert len(first.actions) == 2
     assert "Tom" not in first.without_names
@@ -119,8 +119,8 @@ def test_rules_say_that_no_engine_made_it() -> None:
 )
 def test_plain_files_are_read(tmp_path: Path, body: str) -> None:
     (tmp_path / "a.csv").write_text(body, encoding="utf-8")
-    told = (AdText("7", "tt1", "He sits, tired."), AdText("x", "", "Rain falls."))
-    assert ads_of(str(tmp_path / "a.csv")) == told
+    expected = (AdText("7", "tt1", "He sits, tired."), AdText("x", "", "Rain falls."))
+    assert ads_of(str(tmp_path / "a.csv")) == expected
 
 
 def test_files_that_are_refused_and_a_dataset_needs_its_folder(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_files_that_are_refused_and_a_dataset_needs_its_folder(tmp_path: Path) -
         (tmp_path / "a.csv").write_text(body, encoding="utf-8")
         with pytest.raises(DatasetError, match=why):
             ads_of(str(tmp_path / "a.csv"))
-    found = ads_of("cmd-ad", cmd_ad(tmp_path))
-    assert found[0] == AdText("0", "tt01", "Ann opens the door.")
+    ads = ads_of("cmd-ad", cmd_ad(tmp_path))
+    assert ads[0] == AdText("0", "tt01", "Ann opens the door.")
     with pytest.raises(DatasetError, match="is no file"):
         ads_of("cmd-ad")

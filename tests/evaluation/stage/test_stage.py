@@ -40,7 +40,7 @@ def films(tmp_path: Path) -> tuple[StageFilm, ...]:
 
 
 def figures(run: StageRun) -> dict[str, float | None]:
-    return {one.name: one.value for one in run.results}
+    return {result.name: result.value for result in run.results}
 
 
 def test_timelines_and_arcs(films: tuple[StageFilm, ...]) -> None:
@@ -54,7 +54,7 @@ def test_timelines_and_arcs(films: tuple[StageFilm, ...]) -> None:
         }
     )  # fmt: skip
     ann, bob = run.items
-    assert [one["scene"] for one in ann["timeline"]["nodes"]] == ["1", "2"]  # in the script's order
+    assert [node["scene"] for node in ann["timeline"]["nodes"]] == ["1", "2"]  # in the script's order
     assert ann["matched"] == {"a1": "1", "a2": "1"}
     assert "does not begin with the JSON object" in bob["failure"]
     assert "gold-fact recall" in run.text
@@ -151,10 +151,10 @@ def test_bm25_by_hand() -> None:
 
 
 def test_a_folder_of_films_is_held_against_the_release(tmp_path: Path) -> None:
-    one = check_stage(read_stage(write_film(tmp_path / "English" / "en1")))
-    assert one["whole"]
-    assert list(one["counts"].values()) == [1, 2, 4, 2, 2, 2, 1]
-    assert "Every id leads somewhere." in check_stage_text(one)
+    single = check_stage(read_stage(write_film(tmp_path / "English" / "en1")))
+    assert single["whole"]
+    assert list(single["counts"].values()) == [1, 2, 4, 2, 2, 2, 1]
+    assert "Every id leads somewhere." in check_stage_text(single)
     write_film(tmp_path / "English" / "en2")
     both = check_stage(read_stage(tmp_path))
     assert not both["whole"]
@@ -175,8 +175,8 @@ def test_ids_that_lead_nowhere(tmp_path: Path) -> None:
     talks[1]["role_asset_ref"]["character_name"] = "Dan"
     check = check_stage(read_stage(write_film(tmp_path / "film", content)))
     assert not check["whole"]
-    found = {row["what"]: row["where"] for row in check["loose"]}
-    assert found == {
+    places = {row["what"]: row["where"] for row in check["loose"]}
+    assert places == {
         "scene twice": "film/1",
         "node twice": "film/n1",
         "scene of a node not in the script": "film/n4: 2",

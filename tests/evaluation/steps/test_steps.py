@@ -56,29 +56,29 @@ def judged(
     return evaluate_steps(scripts, f"{HERE}:{engine}", bench_of(f"seed={seed}"), **wanted)
 
 
-def score_of(found: dict[str, Any], system: str, by: str = "agents") -> dict[str, Any]:
-    (one,) = [score for score in found["scores"] if (score["system"], score["by"]) == (system, by)]
-    return dict(one)
+def score_of(result: dict[str, Any], system: str, by: str = "agents") -> dict[str, Any]:
+    (matching,) = [score for score in result["scores"] if (score["system"], score["by"]) == (system, by)]
+    return dict(matching)
 
 
 # Agents and criteria
 def test_each_agent_answers_its_own_criteria_and_the_critic_alone_sees_the_good_answer() -> None:
     Careful.asked.clear()
-    found = judged(baseline=True)
-    verdicts = found["verdicts"]["agents"]
-    assert [one["score"] for one in verdicts] == pytest.approx([1, 1 / 7, 1, 3 / 6])
+    result = judged(baseline=True)
+    verdicts = result["verdicts"]["agents"]
+    assert [verdict["score"] for verdict in verdicts] == pytest.approx([1, 1 / 7, 1, 3 / 6])
     assert {
-        one["id"]: {name for name, holds in one["criteria"].items() if not holds}
-        for one in verdicts
-        if one["system"] == "bob"
+        verdict["id"]: {name for name, holds in verdict["criteria"].items() if not holds}
+        for verdict in verdicts
+        if verdict["system"] == "bob"
     } == BOBS
-    bob = score_of(found, "bob")
+    bob = score_of(result, "bob")
     assert list(bob["criteria"].values()) == [0.0, 0.5, 0.5, 0.5, 0.0, 0.0, 0.5]
     assert bob["score"] == pytest.approx((1 / 7 + 1 / 2) / 2)
     # The baseline is one question about all seven.
     alone = [request for request in Careful.asked if len(keys_of(request)) > 5]
     assert len(alone) == len(SCRIPTS)
-    assert score_of(found, "bob", "single")["score"] == bob["score"]
+    assert score_of(result, "bob", "single")["score"] == bob["score"]
     others = [request for request in Careful.asked if request not in alone]
     assert sorted(map(tuple, map(keys_of, others))) == sorted(
         [("steps",)] * 2
@@ -88,7 +88,7 @@ def test_each_agent_answers_its_own_criteria_and_the_critic_alone_sees_the_good_
         + [("reason", "executable")] * 4
     )
     # The good answer is learned from all scripts.
-    assert found["good_answers"] == {"tea": TEA, "bulb": BULB}
+    assert result["good_answers"] == {"tea": TEA, "bulb": BULB}
     written = Careful.asked[0].messages[1].text
     assert all(json.dumps(step) in written for script in SCRIPTS[:2] for step in script.steps)
     for request in Careful.asked[2:]:
@@ -98,8 +98,8 @@ def test_each_agent_answers_its_own_criteria_and_the_critic_alone_sees_the_good_
 
 def test_what_is_not_answered_counts_as_0_and_is_told() -> None:
     Mute.asked.clear()
-    found = judged((tea("ann", *TEA),), "Mute")
-    (verdict,) = found["verdicts"]["agents"]
+    result = judged((tea("ann", *TEA),), "Mute")
+    (verdict,) = result["verdicts"]["agents"]
     assert verdict["score"] == pytest.approx(4 / 7)
     unread = [name for name, holds in verdict["criteria"].items() if holds is None]
     assert unread == ["constraint", "goal", "order"]
@@ -107,9 +107,9 @@ def test_what_is_not_answered_counts_as_0_and_is_told() -> None:
     assert sum("order" in keys_of(request) for request in Mute.asked) == 2, "asked a second time"
     # A script without steps fails everything unasked.
     Careful.asked.clear()
-    found = judged((tea("ann", *TEA), tea("bob")))
-    assert score_of(found, "bob")["score"] == 0.0
-    assert score_of(found, "bob")["without_steps"] == 1
+    result = judged((tea("ann", *TEA), tea("bob")))
+    assert score_of(result, "bob")["score"] == 0.0
+    assert score_of(result, "bob")["without_steps"] == 1
     assert len(Careful.asked) == 4, "nothing about bob's"
     # Without a good answer the critic is not asked.
     (verdict,) = judged((bulb("ann", *BULB),), "NoAnswer")["verdicts"]["agents"]
@@ -118,39 +118,45 @@ def test_what_is_not_answered_counts_as_0_and_is_told() -> None:
 
 
 # Planted faults
-def faults(found: dict[str, Any], by: str = "agents") -> dict[str, dict[str, Any]]:
-    return {one["fault"]: one for one in found["faults"][by]}
+def faults(result: dict[str, Any], by: str = "agents") -> dict[str, dict[str, Any]]:
+    return {figure["fault"]: figure for figure in result["faults"][by]}
 
 
 def test_a_judge_who_looks_sees_each_fault_where_it_was_planted() -> None:
     many = tuple(tea(f"s{n}", *TEA) for n in range(5)) + tuple(bulb(f"s{n}", *BULB) for n in range(2))
-    found = faults(judged(many, planted="rules"))
+    figures = faults(judged(many, planted="rules"))
     for fault in ("missing", "redundant", "duplicate", "order"):
-        one = found[fault]
-        counts = one["planted"], one["seen"], one["alarms"], one["fell"], one["rose"]
+        figure = figures[fault]
+        counts = figure["planted"], figure["seen"], figure["alarms"], figure["fell"], figure["rose"]
         assert counts == (7, 7, 0, 7, 0), fault
-        assert (one["p"], one["sees"]) == (1 / 128, True)
+        assert (figure["p"], figure["sees"]) == (1 / 128, True)
     # The goal is reached when the last step is done: half a script never has it.
-    assert (found["goal"]["accuracy"], found["goal"]["flagged"]["no-missing"]) == (1.0, 7)
-    assert found["constraint"]["planted"] == 0
-    assert sum(found["constraint"]["not_planted"].values()) == 7
+    assert (figures["goal"]["accuracy"], figures["goal"]["flagged"]["no-missing"]) == (1.0, 7)
+    assert figures["constraint"]["planted"] == 0
+    assert sum(figures["constraint"]["not_planted"].values()) == 7
 
 
 def test_hits_and_false_alarms_stand_apart() -> None:
     """Bob's scripts lack steps before any is taken out; only Ann's two can fall."""
-    one = faults(judged(planted="rules"))["missing"]
-    assert (one["planted"], one["seen"], one["alarms"], one["fell"], one["rose"]) == (4, 4, 2, 2, 0)
-    assert (one["p"], one["sees"]) == (0.25, False)
+    figure = faults(judged(planted="rules"))["missing"]
+    assert (figure["planted"], figure["seen"], figure["alarms"], figure["fell"], figure["rose"]) == (
+        4,
+        4,
+        2,
+        2,
+        0,
+    )
+    assert (figure["p"], figure["sees"]) == (0.25, False)
     # A judge who condemns everything sees nothing.
-    found = judged(SCRIPTS, "Harsh", planted="rules", baseline=True)
-    for one in (*found["faults"]["agents"], *found["faults"]["single"]):
-        if one["planted"]:
-            assert (one["accuracy"], one["alarms"]) == (1.0, one["planted"])
-            assert (one["p"], one["sees"], one["noticed"]) == (1.0, False, 0)
+    result = judged(SCRIPTS, "Harsh", planted="rules", baseline=True)
+    for figure in (*result["faults"]["agents"], *result["faults"]["single"]):
+        if figure["planted"]:
+            assert (figure["accuracy"], figure["alarms"]) == (1.0, figure["planted"])
+            assert (figure["p"], figure["sees"], figure["noticed"]) == (1.0, False, 0)
     # A fault that a judge says nothing about is not seen.
-    found = faults(judged((tea("ann", *TEA), bulb("ann", *BULB)), "Mute", planted="rules"))
-    for fault, told in (("order", (2, 0, 2)), ("goal", (2, 0, 2)), ("missing", (2, 2, 0))):
-        assert tuple(found[fault][key] for key in ("planted", "seen", "unread")) == told
+    result = faults(judged((tea("ann", *TEA), bulb("ann", *BULB)), "Mute", planted="rules"))
+    for fault, expected in (("order", (2, 0, 2)), ("goal", (2, 0, 2)), ("missing", (2, 2, 0))):
+        assert tuple(result[fault][key] for key in ("planted", "seen", "unread")) == expected
 
 
 def planted_steps(seed: int) -> list[tuple[str, ...]]:
@@ -158,7 +164,7 @@ def planted_steps(seed: int) -> list[tuple[str, ...]]:
     Careful.asked.clear()
     judged((tea("ann", *TEA), bulb("ann", *BULB)), planted="rules", seed=seed)
     critic = [request for request in Careful.asked if "missing" in keys_of(request)]
-    return [judged_steps(one) for one in critic if "Make tea" in one.messages[1].text][1:]
+    return [judged_steps(request) for request in critic if "Make tea" in request.messages[1].text][1:]
 
 
 def test_a_rule_plants_one_fault_and_nothing_else() -> None:
@@ -180,19 +186,19 @@ def test_a_rule_plants_one_fault_and_nothing_else() -> None:
 
 
 def test_an_engine_plants_what_rules_cannot() -> None:
-    found = judged(planted=f"{HERE}:Careful")
-    one = faults(found)["constraint"]
-    assert (one["planted"], one["seen"], one["alarms"], one["fell"]) == (2, 2, 1, 1)
-    assert one["not_planted"] == {"its task has no condition": 2}
-    assert faults(found)["goal"]["planted"] == 4
-    assert found["identity"]["writer"]["model"] == "c1"
+    result = judged(planted=f"{HERE}:Careful")
+    figure = faults(result)["constraint"]
+    assert (figure["planted"], figure["seen"], figure["alarms"], figure["fell"]) == (2, 2, 1, 1)
+    assert figure["not_planted"] == {"its task has no condition": 2}
+    assert faults(result)["goal"]["planted"] == 4
+    assert result["identity"]["writer"]["model"] == "c1"
 
 
 def test_an_engine_that_plants_nothing_or_takes_out_half_of_the_steps_is_not_believed() -> None:
-    found = faults(judged(planted=f"{HERE}:Lazy"))
-    assert (found["missing"]["planted"], found["missing"]["accuracy"]) == (0, None)
+    figures = faults(judged(planted=f"{HERE}:Lazy"))
+    assert (figures["missing"]["planted"], figures["missing"]["accuracy"]) == (0, None)
     for fault, why in (("missing", "without one or two"), ("redundant", "and one more")):
-        same, cut = found[fault]["not_planted"].items()
+        same, cut = figures[fault]["not_planted"].items()
         assert ("has no fault" in same[0], same[1], why in cut[0], cut[1]) == (True, 2, True, 2)
 
 
@@ -213,9 +219,9 @@ def test_mean_squared_error_and_consistency_by_hand(tmp_path: Path) -> None:
         "bulb,bob,P,1,,0,1",  # the judge: 0 - 0 1
         "cake,ann,P,1,1,1,1",
     )
-    found = judged(labels=read_labels(path), baseline=True)
-    figures = found["people"]["agents"]
-    assert found["people"]["single"] == figures
+    result = judged(labels=read_labels(path), baseline=True)
+    figures = result["people"]["agents"]
+    assert result["people"]["single"] == figures
     thirds = {"mse": pytest.approx(1 / 3), "consistency": pytest.approx(2 / 3)}
     assert figures["no-missing"] == {"cells": 3, "decided": 3, **thirds}
     assert figures["constraint"] == {"cells": 2, "mse": 0.5, "decided": 2, "consistency": 0.5}
@@ -226,7 +232,7 @@ def test_mean_squared_error_and_consistency_by_hand(tmp_path: Path) -> None:
     assert figures["all"]["cells"] == 11
     assert figures["all"]["mse"] == pytest.approx((1 + 1 + 0.25) / 11)
     assert figures["all"]["consistency"] == pytest.approx(8 / 10)
-    assert found["not_here"] == ["cake (ann)"]
+    assert result["not_here"] == ["cake (ann)"]
 
     # What was not answered is as wrong as can be.
     path = labels(tmp_path, "id,no-missing,goal", "tea,1,0")
@@ -256,9 +262,9 @@ def test_labels_that_cannot_be_meant(tmp_path: Path, lines: tuple[str, ...], sai
 
 
 def test_a_label_stands_once_with_its_system_or_without(tmp_path: Path) -> None:
-    found = read_labels(labels(tmp_path, "id,system,goal", "tea,ann,1", "tea,,0"))
+    people = read_labels(labels(tmp_path, "id,system,goal", "tea,ann,1", "tea,,0"))
     with pytest.raises(ShotadError, match="with its system and without"):
-        judged((tea("ann", *TEA),), labels=found)
+        judged((tea("ann", *TEA),), labels=people)
 
 
 # Files
@@ -291,12 +297,12 @@ def test_a_track_or_work_folder_is_a_script_for_each_two_minutes(tmp_path: Path)
         (tmp_path / file).write_bytes(script_format(name).encode(track))
     for path in (folder, *(tmp_path / file for file in kinds.values())):
         scripts = read_steps([path])
-        assert [(one.id, one.steps) for one in scripts] == [
+        assert [(script.id, script.steps) for script in scripts] == [
             ("minute 0", ("Ada opens the door.", "She looks in.")), ("minute 2", ("A dog barks.",)),
             ("minute 6", ("Rain.",)),
         ], path  # fmt: skip
-        assert all(one.goal and one.constraint and one.is_ad for one in scripts)
-    assert {one.system for one in read_steps([folder])} == {"f.mp4"}
+        assert all(script.goal and script.constraint and script.is_ad for script in scripts)
+    assert {script.system for script in read_steps([folder])} == {"f.mp4"}
 
 
 def test_predictions_are_scripts_of_twelve_lines_beside_the_human_ones(tmp_path: Path) -> None:
@@ -305,7 +311,7 @@ def test_predictions_are_scripts_of_twelve_lines_beside_the_human_ones(tmp_path:
     rows = "".join(row.format(n, 20 - n) for n in range(1, 15))
     path.write_text(rows.replace('"Line 3."', "null"))
     scripts = read_steps([path])
-    assert [(one.id, one.system, len(one.steps)) for one in scripts] == [
+    assert [(script.id, script.system, len(script.steps)) for script in scripts] == [
         ("f, 14 to 3", "mine", 11), ("f, 14 to 3", "human", 12), ("f, 2 to 1", "mine", 2), ("f, 2 to 1", "human", 2),
     ]  # fmt: skip
     assert scripts[0].steps[0] == "Line 14."
@@ -316,10 +322,10 @@ def test_a_fault_is_planted_into_ad_by_rule_whatever_its_kind(tmp_path: Path) ->
     lines = [f"{time}.000 --> {time}.900\nA man walks at {time}.\n" for time in times]
     path = tmp_path / "ad.vtt"
     path.write_text("\n".join(["WEBVTT\n", *lines]), encoding="utf-8")
-    found = faults(judged(read_steps([path]), planted="rules"))
-    assert [one["planted"] for one in found.values()] == [2] * 6
-    assert (found["constraint"]["seen"], found["constraint"]["alarms"]) == (2, 0)
-    assert (found["duplicate"]["seen"], found["duplicate"]["alarms"]) == (2, 0)
+    figures = faults(judged(read_steps([path]), planted="rules"))
+    assert [figure["planted"] for figure in figures.values()] == [2] * 6
+    assert (figures["constraint"]["seen"], figures["constraint"]["alarms"]) == (2, 0)
+    assert (figures["duplicate"]["seen"], figures["duplicate"]["alarms"]) == (2, 0)
 
 
 @pytest.mark.parametrize(

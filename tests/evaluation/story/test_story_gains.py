@@ -74,10 +74,10 @@ def test_gains_are_those_of_what_each_description_tells(tmp_path: Path, open_one
     assert list(story.answers) == ["nothing", "dialogue", "ad", "other", "shuffled", "human"]
     average = {name: story.accuracy(name).value for name in story.answers}
     # Of 12 questions: the dialogue tells key of both films; the ADs 3 and 1 more; the human AD all.
-    told = {
+    expected = {
         "nothing": 0, "dialogue": 200 / 12, "ad": 600 / 12, "other": 200 / 12, "shuffled": 100, "human": 100,
     }  # fmt: skip
-    assert average == pytest.approx(told)
+    assert average == pytest.approx(expected)
     gains = {name: story.gain(name) for name in ("ad", "other", "human")}
     gained = {name: gain.value for name, gain in gains.items()}
     assert gained == pytest.approx({"ad": 400 / 12, "other": 0, "human": 1000 / 12})
@@ -96,8 +96,8 @@ def test_it_tells_good_from_bad_where_order_matters_and_says_so_where_it_does_no
     assert shuffled is not None
     assert human == 100 > shuffled
     plain = asked(tmp_path)
-    told, why = plain.verdict
-    assert told is False
+    tells_apart, why = plain.verdict
+    assert tells_apart is False
     assert "the human AD over itself shuffled, of fewer than 5 films or questions" in why
     assert "Does this set tell a good description from a bad one? No, it cannot." in story_text(plain)
 
@@ -122,9 +122,9 @@ def test_options_are_shuffled_by_the_seed_alike_under_all_conditions(tmp_path: P
         question, options = rest.split("\n", 1)
         orders.setdefault(question, {}).setdefault(lines, set()).add(options)
     assert len(orders) == 12
-    for seen in orders.values():
-        assert len({frozenset(options) for options in seen.values()}) == 1
-        assert all(len(options) in (2, 3) for options in seen.values())
+    for orders_of_question in orders.values():
+        assert len({frozenset(options) for options in orders_of_question.values()}) == 1
+        assert all(len(options) in (2, 3) for options in orders_of_question.values())
 
 
 def test_a_killed_run_goes_on_without_asking_again(tmp_path: Path) -> None:
@@ -145,12 +145,12 @@ def test_a_killed_run_goes_on_without_asking_again(tmp_path: Path) -> None:
 def test_what_the_estimate_says_is_asked_at_most(tmp_path: Path) -> None:
     asked(tmp_path, open_ones=True, conditions=["ad", "human"])
     films, questions = read_films(tmp_path / "films.csv"), read_questions([tmp_path / "q.jsonl"])
-    found = estimate_story(films, questions, 0, tries=2, conditions=["ad", "human"])
-    assert (found["answers"], found["checks"]) == (2 * 4 * 12, 2 * 4 * 12)
+    estimate = estimate_story(films, questions, 0, tries=2, conditions=["ad", "human"])
+    assert (estimate["answers"], estimate["checks"]) == (2 * 4 * 12, 2 * 4 * 12)
     # Equal answers to one question are judged once.
-    answers = [one for one in Reader.asked if "The given answer:" not in one.messages[1].text]
-    assert len(answers) == found["answers"]
-    assert len(Reader.asked) < found["answers"] + found["checks"]
+    answers = [request for request in Reader.asked if "The given answer:" not in request.messages[1].text]
+    assert len(answers) == estimate["answers"]
+    assert len(Reader.asked) < estimate["answers"] + estimate["checks"]
 
 
 def test_questions_that_are_answered_from_nothing_are_refused(tmp_path: Path) -> None:
@@ -172,8 +172,8 @@ def test_questions_whose_longest_option_is_right_or_of_other_films_are_refused_u
         for film in TOLD
         for fact in FACTS
     ]
-    said = r"longest option is the right one in 100% .* \(by chance 50%; 60% is accepted\)"
-    with pytest.raises(EvaluationError, match=said):
+    message = r"longest option is the right one in 100% .* \(by chance 50%; 60% is accepted\)"
+    with pytest.raises(EvaluationError, match=message):
         evaluate_story(films, questions, READER, bench_of())
     with pytest.raises(EvaluationError, match="not here: Cleo"):
         evaluate_story(films, [StoryQuestion("Cleo", "1", "Who?", "She.")], READER, bench_of())
@@ -183,11 +183,11 @@ def test_questions_whose_longest_option_is_right_or_of_other_films_are_refused_u
 def test_an_examination_counts() -> None:
     options = ("a cat", "a dog", "a large dog")
     few = [StoryQuestion("f", str(n), "What?", options[n % 3], options) for n in range(6)]
-    found = check_questions([*few, StoryQuestion("f", "x", "Why?", "So.")])
-    assert (found["questions"], found["with_options"]) == (7, 6)
-    assert found["positions"] == [(1, 2), (2, 2), (3, 2)]
-    assert (found["chance"], found["longest"]) == pytest.approx((2 / 7, 1 / 3))
-    assert found["faults"] == []
+    examination = check_questions([*few, StoryQuestion("f", "x", "Why?", "So.")])
+    assert (examination["questions"], examination["with_options"]) == (7, 6)
+    assert examination["positions"] == [(1, 2), (2, 2), (3, 2)]
+    assert (examination["chance"], examination["longest"]) == pytest.approx((2 / 7, 1 / 3))
+    assert examination["faults"] == []
     five = [StoryQuestion("f", str(n), "What?", "a large dog", options) for n in range(5)]
     assert check_questions(five)["rare"] == pytest.approx(3**-5)
     assert check_questions(five[:4])["faults"] == []  # by chance one of 81 sets
@@ -195,11 +195,11 @@ def test_an_examination_counts() -> None:
 
 def test_what_an_answer_rests_on_is_told_by_the_ids_of_cues(tmp_path: Path) -> None:
     story = asked(tmp_path)
-    told = {(row["film"], row["id"]): row["answers"] for row in story_record(story)["questions"]}
+    answers_of = {(row["film"], row["id"]): row["answers"] for row in story_record(story)["questions"]}
     answer = {"said": "place 2", "right": True, "rests_on": ("s00020000",), "failure": ""}
-    assert told["Bert", "letter"]["ad"][0] == answer
-    assert told["Anna", "key"]["dialogue"][0]["rests_on"] == ("d00005000",)
-    assert told["Anna", "key"]["nothing"][0]["rests_on"] == ()
+    assert answers_of["Bert", "letter"]["ad"][0] == answer
+    assert answers_of["Anna", "key"]["dialogue"][0]["rests_on"] == ("d00005000",)
+    assert answers_of["Anna", "key"]["nothing"][0]["rests_on"] == ()
 
 
 def test_room_for_a_missing_line(tmp_path: Path) -> None:
@@ -222,16 +222,16 @@ def test_room_for_a_missing_line(tmp_path: Path) -> None:
 
 def test_made_questions_have_their_evidence_and_read_back_equal(tmp_path: Path) -> None:
     films = read_films(make_table(tmp_path, TOLD))
-    made = make_story_questions(films, f"{HERE}:Maker", bench_of())
+    questions = make_story_questions(films, f"{HERE}:Maker", bench_of())
     assert len(Maker.asked) == 2
-    (first, _) = made
+    (first, _) = questions
     assert (first.film, first.text, first.answer) == ("Anna", "Where does Anna find the letter?", "place 2")
     assert first.evidence == Interval(20, 23)
     assert first.reason == "Anna finds the letter in place 2."
     assert sorted(first.options) == ["place 2", "place 7", "place 8", "place 9"]
     file = tmp_path / "made.csv"
-    file.write_text(as_csv(made), encoding="utf-8")
-    assert read_questions([file]) == tuple(made)
+    file.write_text(as_csv(questions), encoding="utf-8")
+    assert read_questions([file]) == tuple(questions)
 
 
 STAGE = """id,movie_id,language,related_scenes,question,answer,evidence_or_reason,question_type
@@ -246,10 +246,10 @@ def test_questions_and_script_of_stage(tmp_path: Path) -> None:
     scenes = [{"_id": 1, "title": "1、INT. HALL", "content": content}]
     (tmp_path / "script.json").write_text(json.dumps(scenes))
     questions = read_questions([tmp_path / "q.csv"])
-    told = (
+    cells = (
         "Where does Anna find the key?", "place 1", (), None, "She finds it, [scene 1]", "Scene Grounding",
     )  # fmt: skip
-    assert questions[0] == StoryQuestion("en04", "1", *told)
+    assert questions[0] == StoryQuestion("en04", "1", *cells)
     film = read_film("en04", script=tmp_path / "script.json")
     story = evaluate_story([film], questions, READER, bench_of(), tries=5)
     accuracy = {name: story.accuracy(name).value for name in story.answers}

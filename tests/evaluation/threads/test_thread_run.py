@@ -180,9 +180,9 @@ def test_pairs_that_cannot_be_found() -> None:
 
 def test_the_best_threshold_by_hand() -> None:
     # From the top: F1 is 2/3 (1 of 1, 1 of 2), 1/2, 4/5 (2 of 3, 2 of 2), 2/3.
-    found = best_threshold(np.array([0.9, 0.7, 0.5, 0.1]), np.array([1, 0, 1, 0], bool))
-    assert found is not None
-    assert found == pytest.approx((0.3, 0.8))
+    best = best_threshold(np.array([0.9, 0.7, 0.5, 0.1]), np.array([1, 0, 1, 0], bool))
+    assert best is not None
+    assert best == pytest.approx((0.3, 0.8))
     last = best_threshold(np.array([0.4, 0.4]), np.array([1, 1], bool), unscored=2)
     assert last is not None
     assert last[0] < 0.4
@@ -250,19 +250,19 @@ def run(
         return score_clips(clips, setups, config, folder, maker, NoProgress())
 
 
-def alike(found: Scores, threshold: float = 0.3) -> list[bool]:
-    assert not isinstance(found, str)
-    return (found > threshold).tolist()
+def alike(scores: Scores, threshold: float = 0.3) -> list[bool]:
+    assert not isinstance(scores, str)
+    return (scores > threshold).tolist()
 
 
 def test_all_set_ups_in_one_pass_with_each_frame_once(film: Path, tmp_path: Path) -> None:
     of = scenes(5, 6, 7, 8) | {5: 1, 45: 1}
     maker = FakeMaker(of)
-    found = run([clip_of(film)], THREAD_SETUPS, maker, tmp_path / "out")
+    scores = run([clip_of(film)], THREAD_SETUPS, maker, tmp_path / "out")
     assert maker.seen == [0, 5, 9, 10, 20, 29, 30, 31, 45, 59]
-    assert alike(found[SIDE][0]) == [False] * 6
-    assert alike(found[MID][0]) == alike(found[ALL][0]) == [False, False, True, False, False, False]
-    assert np.all(np.abs(np.asarray(found[WHOLE][0])) < 0.99)
+    assert alike(scores[SIDE][0]) == [False] * 6
+    assert alike(scores[MID][0]) == alike(scores[ALL][0]) == [False, False, True, False, False, False]
+    assert np.all(np.abs(np.asarray(scores[WHOLE][0])) < 0.99)
 
 
 def test_times_rounded_to_milliseconds_mean_the_same_frames(film: Path, tmp_path: Path) -> None:
@@ -324,12 +324,12 @@ def test_failures_say_why_and_the_others_are_scored(film: Path, tmp_path: Path) 
     }
     clips = [*bad.values(), clip_of(stills, frame_rate=Fraction(25)), clip_of(film)]
     maker = FakeMaker(scenes(1, 2, 1, 2) | dict.fromkeys(range(60, 300), 1))
-    found = run(clips, [SIDE], maker, tmp_path / "out")[SIDE]
-    for why, one in zip(bad, found, strict=False):
-        assert isinstance(one, str)
-        assert "a.json" in one
-        assert why in one
-    assert list(map(alike, found[len(bad) :])) == [[False, True, False, False, True, False]] * 2
+    scores = run(clips, [SIDE], maker, tmp_path / "out")[SIDE]
+    for why, failure in zip(bad, scores, strict=False):
+        assert isinstance(failure, str)
+        assert "a.json" in failure
+        assert why in failure
+    assert list(map(alike, scores[len(bad) :])) == [[False, True, False, False, True, False]] * 2
 
 
 def test_scores_that_are_not_numbers_are_not_kept(film: Path, tmp_path: Path) -> None:
@@ -361,14 +361,14 @@ def test_figures_of_two_clips_by_hand(film: Path, tmp_path: Path) -> None:
     # Found in both: {0, 2}, {1, 3}. True: the same; and {0, 1, 2}.
     write_labels(film, [[0, 2], [1, 3]], [[0, 1, 2]])
     maker = FakeMaker(scenes(1, 2, 1, 2))
-    found = evaluated(tmp_path, tmp_path / "out", maker)
+    record = evaluated(tmp_path, tmp_path / "out", maker)
     assert maker.seen == [0, 9, 10, 29, 30, 31, 59], "one film, one set of shots: scored once"
-    one, two = found["clips"]
-    assert (one["precision"], one["recall"], one["wcp"]) == (1.0, 1.0, 1.0)
-    assert one["ap"] == 1.0
+    first, second = record["clips"]
+    assert (first["precision"], first["recall"], first["wcp"]) == (1.0, 1.0, 1.0)
+    assert first["ap"] == 1.0
     # Right 02, wrong 13, missed 01 and 12; pure: 2 of {0, 2}, 1 of {1, 3}.
-    assert (two["precision"], two["recall"], two["wcp"]) == (0.5, pytest.approx(1 / 3), 0.75)
-    pooled, mean = found["overall"][0]["pooled"], found["overall"][0]["mean"]
+    assert (second["precision"], second["recall"], second["wcp"]) == (0.5, pytest.approx(1 / 3), 0.75)
+    pooled, mean = record["overall"][0]["pooled"], record["overall"][0]["mean"]
     assert (pooled["precision"], pooled["recall"], pooled["wcp"]) == (0.75, pytest.approx(3 / 5), 7 / 8)
     assert (mean["precision"], mean["recall"], mean["wcp"]) == (0.75, pytest.approx(2 / 3), 7 / 8)
     record = json.loads((tmp_path / "out" / "threads.json").read_text(encoding="utf-8"))
@@ -406,5 +406,5 @@ def test_what_is_not_defined(film: Path, tmp_path: Path) -> None:
     assert "labels.json[0]: AP –, P –, R –, WCP 1.000" in text
     # A clip of one shot has no scores.
     clip = clip_of(film, shots=(Interval(0, 1),), clusters=())
-    (found,) = run([clip], [SIDE], FakeMaker({}), tmp_path / "out")[SIDE]
-    assert len(found) == 0
+    (scores,) = run([clip], [SIDE], FakeMaker({}), tmp_path / "out")[SIDE]
+    assert len(scores) == 0
