@@ -42,8 +42,8 @@ from shotad.script import (
     RULES,
     Finding,
     Level,
+    LintReport,
     Material,
-    Report,
     SentenceReader,
     Track,
     TrackLine,
@@ -128,7 +128,7 @@ def check_lint_settings(settings: LintSettings) -> tuple[UserWords, ...]:
     return read_words(settings.words)
 
 
-def lint_track(track: Track, folder: Path | None, config: Config) -> Report:
+def lint_track(track: Track, folder: Path | None, config: Config) -> LintReport:
     """All that is wrong with a track, as far as its work folder knows the film."""
     material, skipped = track_material(track, folder)
     found = kept_findings(folder, track) if folder else ()
@@ -144,7 +144,7 @@ def lint(
     folder: Path | None = None,
     skipped: Sequence[str] = (),
     each: Iterable[Finding] | None = None,
-) -> Report:
+) -> LintReport:
     """All that is wrong with these lines, accepted or not; ``each``: what `CachedLineFindings` found of each
     of them.
     """
@@ -162,7 +162,7 @@ def lint(
     known = read_accepted(folder) if folder is not None else frozenset()
     ignored = [accept_filter(wish) for wish in checker.settings.ignore]
     told = [finding for finding in ordered if not any(means(finding) for means in ignored)]
-    return Report(
+    return LintReport(
         material.name,
         material.lines,
         tuple(finding for finding in told if finding_stamp(finding, texts) not in known),
@@ -326,7 +326,7 @@ SettingsOf = Callable[[Config | None], Config]
 
 def checked_paths(
     paths: Sequence[Path], settings: SettingsOf, asked: LintTargets, progress: Progress | None = None
-) -> Iterator[Report | tuple[Path, ShotadError]]:
+) -> Iterator[LintReport | tuple[Path, ShotadError]]:
     """A report for each path, or why there is none. Raises ShotadError for a wrong rule or single path."""
     known = [*RULES, "T", "L", "A"]
     for name in (*asked.only, *asked.skip):
@@ -364,7 +364,7 @@ def _checked(
     checkers: list[Checker],
     asked: LintTargets,
     progress: Progress,
-) -> Report:
+) -> LintReport:
     """The report on one path, with the rules that were asked for."""
     run = run_of(folder or (work_folder_of(asked.film) if asked.film is not None else None))
     config = settings(run.config if run else None)

@@ -215,7 +215,7 @@ def long_silences(track: Track, speech: Sequence[Interval], described: Interval)
     """Stretches of ``described`` with neither speech nor AD that are longer than rule T5 allows."""
     whole = Interval(0.0, track.film.duration)
     free = filter(None, (gap.clip(described) for gap in subtract(whole, speech)))
-    return tuple(silences_in([cue.interval for cue in track.heard], free, Limits().stretch))
+    return tuple(silences_in([cue.interval for cue in track.heard], free, Limits().max_silence))
 
 
 ADDED = "added by a person"

@@ -71,7 +71,7 @@ from shotad.review.timeline import Change
 from shotad.review.views import Findings, changed_view, conflict_view, film_view
 from shotad.review.work import export, redo_line, render_film
 from shotad.script import load_track
-from shotad.script.cue import LONGEST
+from shotad.script.cue import MAX_TEXT_LENGTH
 from shotad.script.track import FilmId
 from shotad.script.track_files import TRACK
 
@@ -316,8 +316,8 @@ def value(body: Mapping[str, Any], name: str, kind: type | UnionType, default: A
     is_odd = isinstance(found, bool) and kind is not bool
     if is_odd or not isinstance(found, kind):
         raise Refused(400, f"{name} is missing, or is not what the page sends.")
-    if isinstance(found, str) and len(found) > LONGEST:
-        raise Refused(400, f"{name} has {len(found)} characters; the page sends {LONGEST} at most.")
+    if isinstance(found, str) and len(found) > MAX_TEXT_LENGTH:
+        raise Refused(400, f"{name} has {len(found)} characters; the page sends {MAX_TEXT_LENGTH} at most.")
     if isinstance(found, int) and abs(found) > _LARGEST_COUNT:
         raise Refused(400, f"{name} is a larger number than the page ever sends.")
     return found

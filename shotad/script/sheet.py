@@ -38,15 +38,15 @@ from shotad.core import Interval
 from shotad.core.errors import ScriptError, quoted
 from shotad.core.records import parse_json
 from shotad.script.cue import (
-    FRAME_RATE,
+    DEFAULT_FRAME_RATE,
     Cue,
     CueStatus,
     Script,
     ScriptCue,
-    check_count,
+    check_line_count,
     clean_text,
     count_words,
-    incomplete,
+    incomplete_error,
     is_changed,
     line_stamp,
     milliseconds,
@@ -144,7 +144,7 @@ def read_csv(text: str, name: str) -> Script:
         if cells.get("status", "").strip().lower() in UNHEARD:
             said = ""
         cues.append(ScriptCue(cells["id"].strip() or None, interval, clean_text(said)))
-        check_count(cues, name)
+        check_line_count(cues, name)
         is_last_row_short = len(row) < len(heads)
         if (own_stamp := _TRACK_STAMP.fullmatch(cells.get("track", "").strip())) is not None:
             stamp = own_stamp["stamp"]
@@ -153,7 +153,7 @@ def read_csv(text: str, name: str) -> Script:
             line_stamps[cells["id"].strip()] = cells["stamp"]
     is_ours = heads is not None and {"stamp", "track"} <= set(heads)
     if is_ours and not has_end and (stamp or line_stamps or is_last_row_short):
-        raise incomplete(
+        raise incomplete_error(
             name,
             "no row has 'end' behind the stamp in its column track",
             "If the file is whole, write ' end' behind the stamp in the last row",
@@ -257,7 +257,7 @@ def read_json(text: str, name: str) -> Script:
             what = f"{where}: id and text must be texts, got {quoted(cue_id)} and {quoted(said)}."
             raise ScriptError(what)
         found.append(ScriptCue(cue_id, interval, clean_text(said)))
-        check_count(found, name)
+        check_line_count(found, name)
     return Script(tuple(found), is_proven=True)
 
 
@@ -270,7 +270,7 @@ _NAMES = {
 _TIME = re.compile(r"(?P<clock>\d+:\d{1,2}:\d{1,2})[.,:;](?P<frames>\d{2})")
 
 
-def write_frazier(track: Track, frame_rate: Fraction = FRAME_RATE) -> str:
+def write_frazier(track: Track, frame_rate: Fraction = DEFAULT_FRAME_RATE) -> str:
     """The heard lines for Frazier. Lines of a text are joined by U+2028, at which the reader parts them."""
     out = io.StringIO()
     rows = csv.writer(out, delimiter=";")
@@ -288,7 +288,7 @@ def write_frazier(track: Track, frame_rate: Fraction = FRAME_RATE) -> str:
     return out.getvalue()
 
 
-def read_frazier(text: str, name: str, frame_rate: Fraction = FRAME_RATE) -> Script:
+def read_frazier(text: str, name: str, frame_rate: Fraction = DEFAULT_FRAME_RATE) -> Script:
     """The lines of a Frazier CSV, its frames counted at ``frame_rate``.
 
     Raises ScriptError with file and line, also for frames that ``frame_rate`` does not have, and for a file
@@ -318,17 +318,17 @@ def read_frazier(text: str, name: str, frame_rate: Fraction = FRAME_RATE) -> Scr
             number = cells.get("position", "").strip()
             numbers.append(number)
             cues.append(ScriptCue(id_of(number), interval, said))
-            check_count(cues, name)
+            check_line_count(cues, name)
     is_ours = any(id_of(number) for number in numbers)
     if is_ours and not any(map(is_number_of_last, numbers)):
-        raise incomplete(
+        raise incomplete_error(
             name,
             "no Position begins with 3 or 4, as that of the last line does",
             "If the file is whole, write 3 in place of the 1 that begins the last Position, or 4 for 2",
         )
     # The text is the last cell, and its line end the only sign that nothing of it is missing.
     if is_ours and not ends_with_line_end:
-        raise incomplete(name, "its last line has no end", "If the file is whole, add an empty line")
+        raise incomplete_error(name, "its last line has no end", "If the file is whole, add an empty line")
     return Script(tuple(cues), frame_rate=frame_rate, is_proven=is_ours)
 
 
@@ -404,13 +404,13 @@ def read_reaper(text: str, name: str) -> Script:
             except ValueError as error:
                 raise ScriptError(f"{where}: {error}.", "Correct the times.") from None
             entries.append((cells["name"], begins, ends))
-            check_count(entries, name)
+            check_line_count(entries, name)
     statements = [found for said, _, _ in entries if (found := _STATEMENT.search(said)) is not None]
     stamps = [found["stamp"] for found in statements]
     is_ours = bool(stamps) or any(_ID.search(said) for said, _, _ in entries)
     has_end = any(found["end"] for found in statements)
     if is_ours and not has_end:
-        raise incomplete(
+        raise incomplete_error(
             name,
             "the marker that ends with '[track … end]' is not there",
             "If the file is whole, take the marks in brackets out of all names",
