@@ -38,7 +38,7 @@ from shotad.description.templates import material
 from shotad.film.subtitles import read_caption
 from shotad.script import Cue
 from shotad.script.cue import (
-    LONGEST,
+    MAX_TEXT_LENGTH,
     ScriptCue,
     SpokenTake,
     clean_text,
@@ -136,6 +136,6 @@ def test_what_shapes_letters_stays(text: str) -> None:
 
 def test_a_line_has_a_length_that_is_held_before_anything_reads_it() -> None:
     with pytest.raises(ScriptError, match=r"line at 2\.000 s has 5001 characters; at most 5000"):
-        ScriptCue(None, Interval(2, 3), "a" * (LONGEST + 1))
+        ScriptCue(None, Interval(2, 3), "a" * (MAX_TEXT_LENGTH + 1))
     with pytest.raises(ValueError, match="5001 characters"):
-        Cue("s00002000", None, Interval(2, 3), "a" * (LONGEST + 1))
+        Cue("s00002000", None, Interval(2, 3), "a" * (MAX_TEXT_LENGTH + 1))

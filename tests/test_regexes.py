@@ -28,7 +28,7 @@ from typing import Any
 
 import pytest
 
-from shotad.script.cue import LONGEST
+from shotad.script.cue import MAX_TEXT_LENGTH
 
 PACKAGE = Path(__file__).resolve().parent.parent / "shotad"
 CALLS = frozenset(("compile", "match", "search", "sub", "subn", "split", "findall", "fullmatch", "finditer"))
@@ -50,12 +50,18 @@ BOUNDED = {
     "shotad.description.verify:_ANTECEDENT": "one sentence of a line",
     "shotad.evaluation.metrics.ptb": "lines of a data set; the rules are those of the published tokenizer",
     "shotad.script.cast_members": "names of a cast",
-    **{f"shotad.script.names:{name}": "a line" for name in ("_READ", "_READ_AFTER", "_READ_OUT")},
-    **{f"shotad.script.rules:{name}": "a line" for name in ("_QUOTED", "_WORD", "_ENDING", "_AGAIN")},
+    **{
+        f"shotad.script.names:{name}": "a line"
+        for name in ("_BEFORE_READ_TEXT", "_AFTER_READ_TEXT", "_READ_WITHOUT_QUOTES")
+    },
+    **{
+        f"shotad.script.rules:{name}": "a line"
+        for name in ("_QUOTATION", "_COMPARED_WORD", "_ENDING", "_AGAIN")
+    },
 }
 """Patterns, by module or by name, that may take a time that grows with the square, and why their texts are short."""
 
-SHORT = {"shotad.script": LONGEST, "shotad.description": LONGEST}
+SHORT = {"shotad.script": MAX_TEXT_LENGTH, "shotad.description": MAX_TEXT_LENGTH}
 """How long the texts of such patterns can be, by room; others have `LONGEST_NAME`."""
 LONGEST_NAME = 300
 

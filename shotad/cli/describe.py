@@ -44,7 +44,7 @@ from shotad.script.cue import timecode
 
 if TYPE_CHECKING:
     from shotad.description import DescribeResult
-    from shotad.script import Cue, Report
+    from shotad.script import Cue, LintReport
     from shotad.sound import Rendered
 
 
@@ -291,7 +291,7 @@ _WORDS = {
 
 
 def report(
-    outcome: DescribeResult, checked: Report | None = None, heard: Rendered | None = None
+    outcome: DescribeResult, checked: LintReport | None = None, heard: Rendered | None = None
 ) -> dict[str, Any]:
     """The same for programs, with what lint found and what was rendered."""
     return {

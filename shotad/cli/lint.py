@@ -51,7 +51,7 @@ def command(console: Console, paths: tuple[Path, ...], **options: Any) -> None:
 
     Exit code 1 for an error, which must be mended before you publish.
     """
-    from shotad.script import Report
+    from shotad.script import LintReport
     from shotad.script.guidelines import (
         report_json,
         report_text,
@@ -80,7 +80,7 @@ def command(console: Console, paths: tuple[Path, ...], **options: Any) -> None:
     code, texts = 0, []
     rows: list[dict[str, Any]] = []
     for result in lint_paths(paths, lambda run: _settings(options, run), targets, console):
-        if isinstance(result, Report):
+        if isinstance(result, LintReport):
             texts.append(report_text(result, warnings=every))
             rows.append(report_json(result))
             code = max(code, int(bool(result.errors or (options["strict"] and result.warnings))))

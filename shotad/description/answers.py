@@ -27,7 +27,7 @@ from shotad.description.answer_text import (
     without_thoughts,
 )
 from shotad.script import split_sentences
-from shotad.script.cue import LONGEST
+from shotad.script.cue import MAX_TEXT_LENGTH
 
 _RETRY = "Run again with another seed or engine."
 
@@ -405,7 +405,7 @@ def _plain_lines(body: str, candidates: int) -> list[str]:
 
 def _line(text: str) -> str:
     """One line that can be spoken, or nothing."""
-    if len(text) > LONGEST:
+    if len(text) > MAX_TEXT_LENGTH:
         return ""
     words = " ".join(plain(text).split())
     words = _WORD_COUNT.sub("", words[_opening_end(words) :]).strip(" ,;")

@@ -227,7 +227,7 @@ def long_silences(track: Track, speech: Sequence[Interval], described: Interval)
     """The parts of ``described`` with neither speech nor AD that are longer than rule T5 allows."""
     film = Interval(0.0, track.film.duration)
     gaps = filter(None, (gap.clip(described) for gap in subtract(film, speech)))
-    return tuple(silences_in([cue.interval for cue in track.heard], gaps, Limits().stretch))
+    return tuple(silences_in([cue.interval for cue in track.heard], gaps, Limits().max_silence))
 
 
 ADDED = "added by a person"

@@ -71,7 +71,7 @@ from shotad.review.timeline import Change
 from shotad.review.views import Findings, changed_view, conflict_view, film_view
 from shotad.review.work import export, redo_line, render_film
 from shotad.script import load_track
-from shotad.script.cue import LONGEST
+from shotad.script.cue import MAX_TEXT_LENGTH
 from shotad.script.track import FilmId
 from shotad.script.track_files import TRACK
 
@@ -325,9 +325,9 @@ def value(body: Mapping[str, Any], name: str, kind: type | UnionType, default: A
     is_odd = isinstance(field_value, bool) and kind is not bool
     if is_odd or not isinstance(field_value, kind):
         raise RequestRefused(400, f"{name} is missing, or is not what the page sends.")
-    if isinstance(field_value, str) and len(field_value) > LONGEST:
+    if isinstance(field_value, str) and len(field_value) > MAX_TEXT_LENGTH:
         raise RequestRefused(
-            400, f"{name} has {len(field_value)} characters; the page sends {LONGEST} at most."
+            400, f"{name} has {len(field_value)} characters; the page sends {MAX_TEXT_LENGTH} at most."
         )
     if isinstance(field_value, int) and abs(field_value) > _LARGEST_COUNT:
         raise RequestRefused(400, f"{name} is a larger number than the page ever sends.")

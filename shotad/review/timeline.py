@@ -25,7 +25,7 @@ from shotad.script import (
 )
 from shotad.script.cue import (
     EARLIEST_CUE,
-    LONGEST,
+    MAX_TEXT_LENGTH,
     milliseconds,
     unaccept,
 )
@@ -351,9 +351,9 @@ def text_in(args: Json) -> str:
     value = args.get("text")
     if not isinstance(value, str):
         raise ReviewError(f"text must be a text, got {quoted(value)}.")
-    if len(value) > LONGEST:
+    if len(value) > MAX_TEXT_LENGTH:
         raise ReviewError(
-            f"The text has {len(value)} characters; a line takes {LONGEST} at most.",
+            f"The text has {len(value)} characters; a line takes {MAX_TEXT_LENGTH} at most.",
             "Make several lines of it.",
         )
     return value

@@ -55,8 +55,8 @@ from .formats import (
 )
 from .guidelines import (
     RULES as RULES,
+    LintReport as LintReport,
     Material as Material,
-    Report as Report,
     TrackLine as TrackLine,
     lines_of_script as lines_of_script,
     lines_of_track as lines_of_track,

@@ -43,7 +43,7 @@ _FULL_TITLES = {
     "det": "detective", "prof": "professor", "insp": "inspector", "col": "colonel", "rev": "reverend",
     "cpl": "corporal", "cmdr": "commander", "adm": "admiral", "pvt": "private", "mister": "mr",
 }  # fmt: skip
-_NUMBERS = listed("one two three four five six seven eight nine ten")
+_NUMBER_WORDS = listed("one two three four five six seven eight nine ten")
 _AGES = frozenset(("young", "younger", "old", "older", "elder", "teenage", "baby"))
 _REMARKS = re.compile(
     r"\([^)]*\)|\bvoices?(?: of\b.*)?$|\badditional\b.*$|\bat \d.*$|,? (?:jr|sr|i{2,3}|iv)\b\.?$|"
@@ -122,7 +122,7 @@ def parse_member(entry: str) -> Member:
             continue
         has_article = name.strip().lower().startswith("the ")
         # A dict keeps each form once, in order.
-        forms |= dict.fromkeys(_forms(words, has_article))
+        forms |= dict.fromkeys(_forms_of_entry(words, has_article))
         # ``Ann's mother``: the noun says who it is, and not the words before it.
         is_somebodys = "'s " in name or "’s " in name
         pronoun = pronoun or _pronoun(words, is_somebodys)
@@ -158,12 +158,12 @@ def _pronoun(words: Sequence[str], is_somebodys: bool) -> str:
     return "he" if last == "santa" else ""
 
 
-def _forms(words: Sequence[str], has_article: bool) -> Iterator[Form]:
+def _forms_of_entry(words: Sequence[str], has_article: bool) -> Iterator[Form]:
     """The ways to speak of somebody with this name; ``words`` as `name_keys` gives them."""
     bare = list(words[1:] if has_article and len(words) > 1 else words)
     # The words that are a name: no titles, numbers, or initials. A number alone is one: ``Four``.
-    name_words = [word for word in bare if word not in _NOT_IN_NAMES | _NUMBERS and len(word) > 1]
-    if not name_words and len(bare) == 1 and bare[0] in _NUMBERS:
+    name_words = [word for word in bare if word not in _NOT_IN_NAMES | _NUMBER_WORDS and len(word) > 1]
+    if not name_words and len(bare) == 1 and bare[0] in _NUMBER_WORDS:
         name_words = [words[-1]]
     nouns = PERSON_NOUNS | TITLES
     if bare[-1] in nouns or not name_words:

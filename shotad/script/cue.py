@@ -29,10 +29,10 @@ _ID = re.compile(r"[sh]\d{8,}")
 """``s`` for a line of a slot, ``h`` for one added by hand; then its first start in milliseconds."""
 _NONCHARACTERS = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
 
-LONGEST = 5_000
+MAX_TEXT_LENGTH = 5_000
 """Characters of a line at most, five minutes of speech; a longer text is not a line."""
 
-MOST_LINES = 50_000
+MAX_SCRIPT_LINES = 50_000
 """Lines of a script at most. A film of three hours has 1,500 lines; a list of its shots may have 10,000."""
 
 _CLOCK_IN_TEXT = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?"
@@ -320,8 +320,9 @@ class Cue:
             )
         if self.text != clean_text(self.text):
             raise ValueError(f"cue {self.id} text has control characters or blank lines: {quoted(self.text)}")
-        if len(self.text) > LONGEST:
-            raise ValueError(f"cue {self.id} text has {len(self.text)} characters; {LONGEST} are the most")
+        if len(self.text) > MAX_TEXT_LENGTH:
+            length = len(self.text)
+            raise ValueError(f"cue {self.id} text has {length} characters; {MAX_TEXT_LENGTH} are the most")
         if self.status.heard and not self.text:
             raise ValueError(f"cue {self.id} is {self.status} but has no text")
         if self.seen_from is not None and not abs(self.seen_from) < float("inf"):
@@ -390,7 +391,7 @@ def looks_like_timing(text: str) -> bool:
     return _TIMING_IN_TEXT.search(text) is not None
 
 
-def incomplete(name: str, reason: str, if_whole: str = "") -> ScriptError:
+def incomplete_error(name: str, reason: str, if_whole: str = "") -> ScriptError:
     """The error for a script whose end is missing. ``if_whole``: what to do if nothing is missing."""
     alternative = f" {if_whole}, and try again." if if_whole else ""
     return ScriptError(
@@ -399,17 +400,19 @@ def incomplete(name: str, reason: str, if_whole: str = "") -> ScriptError:
     )
 
 
-def check_count(lines: Sequence[object], name: str) -> None:
-    """Raise ScriptError for more than `MOST_LINES` lines."""
-    if len(lines) > MOST_LINES:
-        raise ScriptError(f"{name} has over {plural(MOST_LINES, 'line')}.", "Is it a script of one film?")
+def check_line_count(lines: Sequence[object], name: str) -> None:
+    """Raise ScriptError for more than `MAX_SCRIPT_LINES` lines."""
+    if len(lines) > MAX_SCRIPT_LINES:
+        message = f"{name} has over {plural(MAX_SCRIPT_LINES, 'line')}."
+        raise ScriptError(message, "Is it a script of one film?")
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptCue:
     """A line as a script file has it. ``id`` is None where the file gives none.
 
-    Raises ScriptError for a text of more than `LONGEST` characters, or one that contains the times of a cue.
+    Raises ScriptError for a text of more than `MAX_TEXT_LENGTH` characters, or one that contains the times of
+    a cue.
     """
 
     id: str | None
@@ -417,10 +420,10 @@ class ScriptCue:
     text: str
 
     def __post_init__(self) -> None:
-        if len(self.text) > LONGEST:
+        if len(self.text) > MAX_TEXT_LENGTH:
             raise ScriptError(
                 f"The line at {self.interval.start:.3f} s has {len(self.text)} characters; "
-                f"at most {LONGEST} are read.",
+                f"at most {MAX_TEXT_LENGTH} are read.",
                 "Make several lines of it.",
             )
         if looks_like_timing(self.text):
@@ -444,7 +447,7 @@ class VisibleTime:
 
     @staticmethod
     def of(parts: Iterable[tuple[int, float, float | None]], seconds_per_word: float) -> VisibleTime | None:
-        """The sight of a line from its parts; None for a line without any.
+        """The visible time of a line from its parts; None for a line without any.
 
         A part is the number of words of the line before it, and the seconds from and until which it is seen.
         ``[(0, 12.0, 13.0), (4, 14.0, None)]`` at 0.375 s a word → from 12.5, until 13.0.
@@ -576,9 +579,9 @@ _SECONDS = re.compile(r"\d+(?:[.,]\d+)?")
 
 def timecode(seconds: float, mark: str = ".") -> str:
     """``83.12 → 00:01:23.120``; ``mark`` stands before the milliseconds, a comma in SRT."""
-    whole_seconds, rest = divmod(milliseconds(seconds), 1000)
+    whole_seconds, thousandths = divmod(milliseconds(seconds), 1000)
     hours, minutes = whole_seconds // 3600, whole_seconds // 60 % 60
-    return f"{hours:02d}:{minutes:02d}:{whole_seconds % 60:02d}{mark}{rest:03d}"
+    return f"{hours:02d}:{minutes:02d}:{whole_seconds % 60:02d}{mark}{thousandths:03d}"
 
 
 def parse_interval(start: str, end: str, where: str) -> Interval:
@@ -631,7 +634,7 @@ def is_language(value: str) -> bool:
     return len(variants) == len(set(variants)) and len(singletons) == len(set(singletons))
 
 
-FRAME_RATE: Fraction = Fraction(25)
+DEFAULT_FRAME_RATE: Fraction = Fraction(25)
 """Frames a second where a format counts in frames and nothing names the rate."""
 
 

@@ -388,12 +388,12 @@ def import_script(
     """
     _check_script(track, script, source)
     pairs = _match(track, script)
-    # By identity: two lines of a script may be equal. `_exact` makes new lines, so this comes before it.
+    # By identity: two lines of a script may be equal. Below some are replaced, so this comes first.
     matched = {id(line) for line in pairs.values()}
     if script.frame_rate is not None:
         intervals = {cue.id: cue.interval for cue in track.cues}
         for cue_id, line in pairs.items():
-            exact = _exact(line.interval, intervals[cue_id], script.frame_rate)
+            exact = _with_exact_times(line.interval, intervals[cue_id], script.frame_rate)
             pairs[cue_id] = replace(line, interval=exact)
     is_current = script.stamp is not None and script.stamp == track.stamp
     merge = _Merge(script, source, slots or {}, seconds_per_word, overwrite, is_current)
@@ -459,7 +459,7 @@ class _Merge:
         moved_here = edited_here and cue.edited is not None and EditField.TIME in cue.edited.fields
         has_other_text = one_line(script_cue.text) != one_line(cue.text)
         is_reworded = has_other_text and (edited_here or script_text != text_written)
-        has_other_times = not _near(script_cue.interval, cue.interval)
+        has_other_times = not _is_same_to_1_ms(script_cue.interval, cue.interval)
         is_moved = has_other_times and (moved_here or script_times != times_written)
         # A line that is not spoken, but stands in the script, is restored.
         is_restored = not cue.heard and (is_reworded or is_moved or edited_here or stamp is None)
@@ -483,8 +483,8 @@ class _Merge:
         }
         is_safe = self.overwrite or self.only_edited_here(cue) or all(as_written[field] for field in fields)
         if not is_safe:
-            in_track = f"{cue.id} is {_shown(cue.interval, cue.text)} in the track"
-            in_script = f"{_shown(script_cue.interval, script_cue.text)} in the script"
+            in_track = f"{cue.id} is {_line_and_times(cue.interval, cue.text)} in the track"
+            in_script = f"{_line_and_times(script_cue.interval, script_cue.text)} in the script"
             self.conflicts.append(f"{in_track} and {in_script}")
             return cue
         self.changed.append(cue.id)
@@ -654,7 +654,7 @@ def _match_by_overlap(track: Track, lines: Sequence[ScriptCue], pairs: dict[str,
             pairs[cues[position].id] = line
 
 
-def _exact(in_script: Interval, in_track: Interval, frame_rate: Fraction) -> Interval:
+def _with_exact_times(in_script: Interval, in_track: Interval, frame_rate: Fraction) -> Interval:
     """The script's interval, with the track's exact start and end where a person did not change them.
 
     A file that counts in frames rounds times to them; an unchanged time must not become an edit by that.
@@ -668,7 +668,7 @@ def _exact(in_script: Interval, in_track: Interval, frame_rate: Fraction) -> Int
     return Interval(start, end) if start < end else in_script
 
 
-def _near(first: Interval, second: Interval) -> bool:
+def _is_same_to_1_ms(first: Interval, second: Interval) -> bool:
     """Whether both are equal to 1 ms: scripts round, and WebVTT moves a cue at 0.000 by that much."""
     start_difference = milliseconds(first.start) - milliseconds(second.start)
     end_difference = milliseconds(first.end) - milliseconds(second.end)
@@ -679,6 +679,6 @@ _CONFLICT_LETTERS = 300
 """Letters of each text in a conflict: more than other messages quote, so that the difference shows."""
 
 
-def _shown(interval: Interval, text: str) -> str:
+def _line_and_times(interval: Interval, text: str) -> str:
     """The line for a message: its text and its times."""
     return f"{quoted(text, _CONFLICT_LETTERS)} at {time_range(interval, 3)}"

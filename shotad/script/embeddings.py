@@ -49,7 +49,7 @@ from shotad.core.weight_store import (
 Vectors = npt.NDArray[np.float32]
 """float32[n, d], a unit vector to each text."""
 
-EXTRA = "language"
+LANGUAGE_EXTRA = "language"
 """The extra of the package that brings sentence-transformers and torch."""
 DEFAULT_EMBEDDER = "minilm"
 """all-MiniLM-L6-v2 of the manifest, 384 dimensions (Wang et al. 2020; sentence-transformers)."""
@@ -75,7 +75,7 @@ def make_embedder(
     Fetches weights that are not here, and loads them. Raises ShotadError without the extra, WeightsError
     for a model that cannot be had or loaded.
     """
-    library = require_module("sentence_transformers", PURPOSE, EXTRA)
+    library = require_module("sentence_transformers", PURPOSE, LANGUAGE_EXTRA)
     folder, name_and_revision = _find_model(name, progress)
     _check_modules(folder)
     compute = compute or ComputeSettings()
@@ -84,7 +84,7 @@ def make_embedder(
     if compute.precision == "auto" and sum(path.stat().st_size for path in weight_files(folder)) < _SMALL:
         compute = compute.model_copy(update={"precision": "float32"})
     try:
-        with silence_transformers(require_module("transformers", PURPOSE, EXTRA)):
+        with silence_transformers(require_module("transformers", PURPOSE, LANGUAGE_EXTRA)):
             model = library.SentenceTransformer(
                 str(folder),
                 device=str(device),
@@ -103,7 +103,7 @@ def make_embedder(
 def check_installed() -> None:
     """Raise ShotadError that names the extra where it is missing; nothing is imported if it is there."""
     if importlib.util.find_spec("sentence_transformers") is None:
-        require_module("sentence_transformers", PURPOSE, EXTRA)
+        require_module("sentence_transformers", PURPOSE, LANGUAGE_EXTRA)
 
 
 class Embedder:
@@ -211,7 +211,7 @@ def missing_end_token(folder: Path) -> str:
         raise WeightsError(f"{path} cannot be read: {first_message_line(error)}.") from None
     if not config.get("add_eos_token", False):
         return ""
-    transformers = require_module("transformers", PURPOSE, EXTRA)
+    transformers = require_module("transformers", PURPOSE, LANGUAGE_EXTRA)
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(
             str(folder), local_files_only=True, trust_remote_code=False
@@ -251,7 +251,7 @@ class LocalEncoder:
 
 def check_encoder_name(name: str) -> None:
     """Raise ShotadError where ``name`` can be no encoder, or the extra is missing; nothing is fetched."""
-    require_module("transformers", _WORDS_PURPOSE, EXTRA)
+    require_module("transformers", _WORDS_PURPOSE, LANGUAGE_EXTRA)
     folder = Path(name).expanduser()
     if name in manifest() or _REPOSITORY.fullmatch(name) or is_model_folder(folder):
         return
@@ -270,7 +270,7 @@ def find_encoder(name: str, progress: Progress | None = None) -> LocalEncoder:
     """
     check_encoder_name(name)
     folder, name_and_revision = _find_model(name, progress)
-    config = _load_config(require_module("transformers", _WORDS_PURPOSE, EXTRA), folder)
+    config = _load_config(require_module("transformers", _WORDS_PURPOSE, LANGUAGE_EXTRA), folder)
     layers = getattr(config, "num_hidden_layers", None)
     if not isinstance(layers, int):
         message = f"The model in {folder} is no encoder with layers ({config.model_type})."
@@ -291,11 +291,11 @@ class TokenEncoder:
         if not 0 <= layer <= local.layers:
             message = f"The model {local.identity.model} has no layer {layer}."
             raise WeightsError(message, f"Name one of 0 to {local.layers}.")
-        self._torch = require_module("torch", _WORDS_PURPOSE, EXTRA)
+        self._torch = require_module("torch", _WORDS_PURPOSE, LANGUAGE_EXTRA)
         self._device = device_of(compute or ComputeSettings())
         is_half = compute is not None and compute.precision == "bfloat16"
         dtype = self._torch.bfloat16 if is_half else self._torch.float32
-        transformers = require_module("transformers", _WORDS_PURPOSE, EXTRA)
+        transformers = require_module("transformers", _WORDS_PURPOSE, LANGUAGE_EXTRA)
         config = _load_config(transformers, local.folder)
         # Layers behind are not even read.
         config.num_hidden_layers = layer

@@ -141,17 +141,17 @@ VERB_BASES: frozenset[str] = listed_in("verbs")
 _IRREGULAR = listed_in("irregular_verbs")
 _IRREGULAR_PASTS = {group.split("=")[0]: tuple(group.split("=")[1:]) for group in sorted(_IRREGULAR)}
 """Past tense and participle, the latter last."""
-_REGULAR_TOO = listed(
+_ALSO_REGULAR = listed(
     "burn dream hang kneel knit lean leap light saw sew shave shine sow speed spill spit strive thrust "
     "wake weave"
 )
 """``burnt`` and ``burned``."""
 
 _IRREGULAR_THIRD = {"be": "is", "have": "has"}
-_DOUBLED = re.compile(r"^[^aeiou]*(?:qu)?[aeiou][bdgklmnprtv]$")
+_DOUBLES_CONSONANT = re.compile(r"^[^aeiou]*(?:qu)?[aeiou][bdgklmnprtv]$")
 """One syllable with one vowel and one consonant at its end: ``run → running``."""
-_DOUBLED_TOO = listed("begin forget patrol propel reset unclip unpin unplug unwrap unzip")
-_BOTH_WAYS = re.compile(r"^[^aeiou]*[aeiou].*[^aeiou][aeiou]l$|^(?:dial|duel)$")
+_ALSO_DOUBLED = listed("begin forget patrol propel reset unclip unpin unplug unwrap unzip")
+_DOUBLED_OR_NOT = re.compile(r"^[^aeiou]*[aeiou].*[^aeiou][aeiou]l$|^(?:dial|duel)$")
 """``travelling`` and, in American, ``traveling``."""
 _NO_PARTICIPLES = listed("become burst come cost hit let put read run")
 """Participles like their infinitives that describe no state; ``cut`` and ``shut`` do."""
@@ -185,26 +185,27 @@ def gerund_forms(base: str) -> tuple[str, ...]:
 def past_forms(base: str) -> tuple[str, ...]:
     """Past tense and participles: ``carry → carried``, ``take → took taken``."""
     irregular = _IRREGULAR_PASTS.get(base, ())
-    return irregular if irregular and base not in _REGULAR_TOO else (*irregular, *_regular_pasts(base))
+    return irregular if irregular and base not in _ALSO_REGULAR else (*irregular, *_regular_pasts(base))
 
 
 def participles(base: str) -> tuple[str, ...]:
     """``carry → carried``, ``take → taken``, ``burn → burnt burned``."""
     irregular = _IRREGULAR_PASTS.get(base, ())[-1:]
-    return irregular if irregular and base not in _REGULAR_TOO else (*irregular, *_regular_pasts(base))
+    return irregular if irregular and base not in _ALSO_REGULAR else (*irregular, *_regular_pasts(base))
 
 
 def _regular_pasts(base: str) -> tuple[str, ...]:
+    """``carry → carried``, ``stop → stopped``, ``travel → travelled traveled``."""
     if re.search(r"[^aeiou]y$", base):
         return (f"{base[:-1]}ied",)
     return (f"{base}d",) if base.endswith("e") else tuple(f"{stem}ed" for stem in _stems(base))
 
 
 def _stems(base: str) -> tuple[str, ...]:
-    """What -ing and -ed are put to."""
-    if _DOUBLED.match(base) or base in _DOUBLED_TOO:
+    """What -ing and -ed are put to: ``run → runn``, ``travel → travell travel``."""
+    if _DOUBLES_CONSONANT.match(base) or base in _ALSO_DOUBLED:
         return (base + base[-1],)
-    return (base + base[-1], base) if _BOTH_WAYS.search(base) else (base,)
+    return (base + base[-1], base) if _DOUBLED_OR_NOT.search(base) else (base,)
 
 
 def present_forms(bases: Iterable[str]) -> frozenset[str]:
@@ -244,14 +245,14 @@ def lemma(form: str) -> str:
     return LEMMAS.get(form, form)
 
 
-_MOSTLY = listed_in("mostly_nouns")
-_TOO = listed_in("nouns_like_verbs")
-MOSTLY_NOUNS = frozenset(map(third_person_form, _MOSTLY))
+_VERBS_MOSTLY_NOUNS = listed_in("mostly_nouns")
+_VERBS_LIKE_NOUNS = listed_in("nouns_like_verbs")
+MOSTLY_NOUNS = frozenset(map(third_person_form, _VERBS_MOSTLY_NOUNS))
 """Forms in -s that are nouns wherever no object follows: ``his hands``, ``the old man's looks``.
 
 Narrow, for cutting: a cut at a wrong verb leaves no sentence, and one not made costs a few words.
 """
-NOUNS_TOO = (MOSTLY_NOUNS | frozenset(map(third_person_form, _TOO))) - {"eyes"}
+NOUNS_TOO = (MOSTLY_NOUNS | frozenset(map(third_person_form, _VERBS_LIKE_NOUNS))) - {"eyes"}
 """Forms in -s that are as often nouns in a list: ``plates, cups and rings``.
 
 Wide, since after a comma or an "and" nothing else tells them apart. Eyes are a noun, but rarely one thing

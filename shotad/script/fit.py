@@ -234,7 +234,9 @@ def _with_list_joined(
     if _begins_with_verb(last_member):
         is_joined_already = any(bare_word(word) in {"and", "then"} for word in last_member)
         return head if is_joined_already else joined
-    is_no_member = first in PREPOSITIONS or first in _SUBORDINATE or first.endswith(("ing", "ed", "ly"))
+    is_no_member = (
+        first in PREPOSITIONS or first in _SUBORDINATING_WORDS or first.endswith(("ing", "ed", "ly"))
+    )
     if not is_no_member and not cut_at_comma:
         return None
     conjunctions = [position for position, word in enumerate(tail) if bare_word(word) in {"and", "or"}]
@@ -250,7 +252,7 @@ def _with_list_joined(
 
 _BEGIN_APPOSITIONS = ARTICLES | OWNED
 _MAX_MEMBER_WORDS = 3
-_SUBORDINATE = listed("while as who which when where but then and")
+_SUBORDINATING_WORDS = listed("while as who which when where but then and")
 
 
 def _has_closed_quotes(text: str) -> bool:

@@ -116,14 +116,14 @@ def lines_of_script(cues: Sequence[ScriptCue], language: str) -> tuple[TrackLine
     return tuple(lines)
 
 
-FILE = "lint-accepted.txt"
+ACCEPTED_FILE = "lint-accepted.txt"
 """Beside the track: the findings that a person accepted for good."""
-_HEAD = """\
+_ACCEPTED_HEAD = """\
 # Findings of shotad lint that a person has accepted: rule, line, and a stamp of its text. A line whose text
 # (for the rules T also its time) has changed since is checked again. Delete a row to hear of it again; what
 # stands after # is yours.
 """
-_ROW = re.compile(r"(?P<rule>\S+)\s+(?P<line>\S+)\s+(?P<stamp>[0-9a-f]{8})")
+_ACCEPTED_ROW = re.compile(r"(?P<rule>\S+)\s+(?P<line>\S+)\s+(?P<stamp>[0-9a-f]{8})")
 _RULE_AND_LINE = re.compile(r"(?P<rule>[A-Za-z][\w-]*)(?::(?P<line>\S+))?")
 
 
@@ -155,19 +155,20 @@ def read_accepted(folder: Path) -> frozenset[tuple[str, str, str]]:
     Raises ConfigError for a file that cannot be read, and with the row for one that is not valid.
     """
     try:
-        text = read_file(folder / FILE).decode("utf-8-sig")
+        text = read_file(folder / ACCEPTED_FILE).decode("utf-8-sig")
     except FileNotFoundError:
         return frozenset()
     except WorkFolderError as error:
         raise ConfigError(error.what, error.hint) from None
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{folder / FILE} cannot be read: {error}.", "Save it as UTF-8.") from None
+        raise ConfigError(f"{folder / ACCEPTED_FILE} cannot be read: {error}.", "Save it as UTF-8.") from None
     rows = set()
     for number, line in enumerate(text.splitlines(), 1):
+        row = line.strip()
         if not line.partition("#")[0].strip():
             continue
-        if (match := _ROW.match(line.strip())) is None:
-            message = f"{folder / FILE}, line {number}: {quoted(line.strip())} is no accepted finding."
+        if (match := _ACCEPTED_ROW.match(row)) is None:
+            message = f"{folder / ACCEPTED_FILE}, line {number}: {quoted(row)} is no accepted finding."
             raise ConfigError(message, "Write rule, line and stamp, or let shotad lint --accept write it.")
         rows.add((match["rule"], match["line"], match["stamp"]))
     return frozenset(rows)
@@ -188,8 +189,8 @@ def accept_findings(folder: Path, findings: Iterable[Finding], lines: Sequence[T
         if key not in accepted:
             new[key] = finding
     if new:
-        path = folder / FILE
-        content = read_file(path).decode("utf-8-sig") if path.exists() else _HEAD
+        path = folder / ACCEPTED_FILE
+        content = read_file(path).decode("utf-8-sig") if path.exists() else _ACCEPTED_HEAD
         if not content.endswith("\n"):
             content += "\n"
         for key, finding in new.items():
@@ -230,8 +231,8 @@ class Rule:
     source: str
 
 
-_TABLE = read_yaml((Path(__file__).parent / "guidelines.yaml").read_text(encoding="utf-8"))
-RULES: Mapping[str, Rule] = {name: Rule(name, **row) for name, row in _TABLE.items()}
+_RULES_TABLE = read_yaml((Path(__file__).parent / "guidelines.yaml").read_text(encoding="utf-8"))
+RULES: Mapping[str, Rule] = {name: Rule(name, **row) for name, row in _RULES_TABLE.items()}
 """By id, in the order in which they are listed."""
 
 
@@ -265,7 +266,7 @@ def rules_json() -> list[dict[str, Any]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class LintReport:
     """The result of a check: the ``lines`` checked, and the findings in order of time.
 
     ``skipped`` are sentences on rules that were not checked, ``accepted`` the findings that a person
@@ -290,7 +291,7 @@ class Report:
         return len(self.findings) - self.errors
 
 
-def summary_line(report: Report) -> str:
+def summary_line(report: LintReport) -> str:
     """``2 errors (T1 2), 3 warnings (L4 2, L6 1) in 63 lines; 1 accepted.``"""
     parts: list[str] = []
     for level, count in ((Level.ERROR, report.errors), (Level.WARNING, report.warnings)):
@@ -301,7 +302,7 @@ def summary_line(report: Report) -> str:
     return f"{text}; {len(report.accepted)} accepted." if report.accepted else f"{text}."
 
 
-def report_text(report: Report, *, warnings: bool = True) -> str:
+def report_text(report: LintReport, *, warnings: bool = True) -> str:
     """The report as text: a paragraph for each line with findings, then the summary.
 
     The hint on a rule stands at its first finding only. Without ``warnings`` only errors are listed.
@@ -332,7 +333,7 @@ def report_text(report: Report, *, warnings: bool = True) -> str:
     return "\n\n".join([*paragraphs, "\n".join(summary)])
 
 
-def report_json(report: Report) -> dict[str, Any]:
+def report_json(report: LintReport) -> dict[str, Any]:
     """The whole report as JSON values."""
     lines = {line.id: line for line in report.lines}
     return {
@@ -340,8 +341,8 @@ def report_json(report: Report) -> dict[str, Any]:
         "lines": len(report.lines),
         "errors": report.errors,
         "warnings": report.warnings,
-        "findings": [_row(finding, lines.get(finding.cue_id or "")) for finding in report.findings],
-        "accepted": [_row(finding, lines.get(finding.cue_id or "")) for finding in report.accepted],
+        "findings": [_finding_json(finding, lines.get(finding.cue_id or "")) for finding in report.findings],
+        "accepted": [_finding_json(finding, lines.get(finding.cue_id or "")) for finding in report.accepted],
         "skipped": list(report.skipped),
         "notes": list(report.notes),
     }
@@ -359,7 +360,7 @@ def sort_findings(findings: Sequence[Finding], lines: Sequence[TrackLine]) -> tu
     return tuple(sorted(findings, key=sort_key))
 
 
-def _row(finding: Finding, line: TrackLine | None) -> dict[str, Any]:
+def _finding_json(finding: Finding, line: TrackLine | None) -> dict[str, Any]:
     """A finding as JSON values for other programs, with its rule explained, and its line."""
     when: Interval | None = line.interval if line is not None else finding.when
     return {

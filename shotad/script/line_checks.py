@@ -74,18 +74,18 @@ def check_dialogue(line: TrackLine, speech: Sequence[Utterance], window: float) 
     """
     nearby: list[str] = []
     for utterance in speech:
-        if utterance.text and _distance(utterance.interval, line.spoken_interval) <= window:
+        if utterance.text and _gap_seconds(utterance.interval, line.spoken_interval) <= window:
             nearby.append(utterance.text)
-    return _repeated(line, nearby, "L10", Level.WARNING, "is said in the dialogue too")
+    return _check_repeated_words(line, nearby, "L10", Level.WARNING, "is said in the dialogue too")
 
 
 def check_subtitles(line: TrackLine, texts: Sequence[TextFact], window: float) -> Iterator[Finding]:
     """L12: as L10, for subtitles in the picture within ``window`` seconds of the line."""
     nearby: list[str] = []
     for text in texts:
-        if text.kind == "subtitle" and _distance(_shown_interval(text), line.spoken_interval) <= window:
+        if text.kind == "subtitle" and _gap_seconds(_shown_interval(text), line.spoken_interval) <= window:
             nearby.append(text.text)
-    return _repeated(line, nearby, "L12", Level.ERROR, "stands in the subtitles of the picture")
+    return _check_repeated_words(line, nearby, "L12", Level.ERROR, "stands in the subtitles of the picture")
 
 
 def _shown_interval(text: TextFact) -> Interval:
@@ -93,12 +93,12 @@ def _shown_interval(text: TextFact) -> Interval:
     return Interval(text.first, max(text.last, text.first + 0.001))
 
 
-def _distance(first: Interval, second: Interval) -> float:
+def _gap_seconds(first: Interval, second: Interval) -> float:
     """Seconds between two intervals; 0 where they touch or overlap."""
     return max(0.0, first.start - second.end, second.start - first.end)
 
 
-def _repeated(
+def _check_repeated_words(
     line: TrackLine, texts: Sequence[str], rule: str, level: Level, prefix: str
 ) -> Iterator[Finding]:
     """A finding for the longest run of words that the line shares with one of ``texts``.
@@ -123,6 +123,7 @@ def _repeated(
 
 
 def _normalized(word: str) -> str:
+    """The word in small letters, with a straight apostrophe."""
     return word.lower().replace("’", "'")
 
 
@@ -141,7 +142,7 @@ _SIMILAR_WORDS = 0.75
 _SAME_TEXT_SECONDS = 30.0
 """Within these a text that is shown again is the same text."""
 
-WINDOW = 20.0
+TEXT_WINDOW = 20.0
 """Seconds before and after a text is shown within which it should be read out."""
 
 
@@ -149,12 +150,12 @@ def check_texts(material: Material) -> Iterator[Finding]:
     """L11: texts on the screen that no line and nobody in the film reads out.
 
     Checked are titles, captions and text that fills the picture, of which half the words must be spoken from
-    `WINDOW` seconds before they are shown to `WINDOW` after. Credits, subtitles, other lettering in the scene
-    and doubtful readings are left out.
+    `TEXT_WINDOW` seconds before they are shown to `TEXT_WINDOW` after. Credits, subtitles, other lettering in
+    the scene and doubtful readings are left out.
     """
     for text in _merged_texts(filter(_is_to_be_read, material.texts or ())):
         shown = _shown_interval(text)
-        window = Interval(shown.start - WINDOW, shown.end + WINDOW)
+        window = Interval(shown.start - TEXT_WINDOW, shown.end + TEXT_WINDOW)
         spoken = [line.spoken_text for line in material.lines if line.spoken_interval.overlaps(window)]
         spoken += [
             utterance.text for utterance in material.speech or () if utterance.interval.overlaps(window)
@@ -208,7 +209,9 @@ def _is_read_out(text: str, speech: str) -> bool:
         return True
     spoken = 0
     for word in words:
-        if word in spoken_words or any(_is_similar(word, other, _SIMILAR_WORDS) for other in spoken_words):
+        if word in spoken_words or any(
+            _is_similar(word, spoken_word, _SIMILAR_WORDS) for spoken_word in spoken_words
+        ):
             spoken += 1
     if len(words) <= _SHORT_TEXT:
         return spoken >= len(words)
@@ -222,6 +225,7 @@ def _content_words(text: str) -> list[str]:
 
 
 def _is_similar(first: str, second: str, threshold: float) -> bool:
+    """Whether two texts share most letters in the same order (`difflib`, 0 to 1)."""
     return first == second or SequenceMatcher(None, first, second, autojunk=False).ratio() >= threshold
 
 
@@ -246,12 +250,12 @@ class IntervalIndex(Generic[Item]):
         return self.items[first:end]
 
 
-MODEL = "en_core_web_sm"
+SENTENCE_MODEL = "en_core_web_sm"
 """The spaCy model for tense and passive; ``benchmarks/lint.py`` measures it."""
 _SUBJECTS = ("nsubj", "nsubjpass", "expl")
-_SUBORDINATE = ("relcl", "acl", "ccomp", "pcomp", "xcomp", "csubj", "parataxis")
+_SUBORDINATE_LABELS = ("relcl", "acl", "ccomp", "pcomp", "xcomp", "csubj", "parataxis")
 """Dependency labels of clauses that say which, or what somebody says: neither is what happens now."""
-_SUBORDINATE_OR_ADVERBIAL = (*_SUBORDINATE, "advcl")
+_SUBORDINATE_OR_ADVERBIAL_LABELS = (*_SUBORDINATE_LABELS, "advcl")
 """The same, with clauses that say when and why: tense counts in the main clause only."""
 _CLEARLY_PAST = listed_in("past_forms")
 """Past forms that are no participles."""
@@ -268,16 +272,16 @@ _LEFT_SIDE = re.compile(r"\b(?:the|his|her|its|their|far|to|right and) left\b", 
 
 
 class ParsedLine:
-    """A parsed line. ``places`` are the half-open spans of its words, in characters."""
+    """A parsed line. ``word_spans`` are the half-open spans of its words, in characters."""
 
     def __init__(self, parse: Parse) -> None:
         self.parse = parse
-        places: list[tuple[int, int]] = []
+        word_spans: list[tuple[int, int]] = []
         start = 0
         for token in parse.tokens:
-            places.append((start, start + len(token.text)))
+            word_spans.append((start, start + len(token.text)))
             start += len(token.text) + token.space
-        self.places = tuple(places)
+        self.word_spans = tuple(word_spans)
 
     def merge_findings(self, findings: Sequence[Finding], events: frozenset[str]) -> tuple[Finding, ...]:
         """Findings of the word lists, corrected and completed for L1 by the parse.
@@ -285,22 +289,25 @@ class ParsedLine:
         Those of L1 in a subordinate clause are left out, and those that only the parse shows are added.
         ``events`` are the verbs that are no states.
         """
-        kept = [finding for finding in findings if finding.rule != "L1" or not self._is_subordinate(finding)]
-        kept_spans = [finding.span for finding in kept if finding.rule == "L1" and finding.span]
+        main_findings = [
+            finding for finding in findings if finding.rule != "L1" or not self._is_subordinate(finding)
+        ]
+        l1_spans = [finding.span for finding in main_findings if finding.rule == "L1" and finding.span]
         added: list[Finding] = []
         for finding in self._check_verbs(events):
             if finding.span is None:
                 continue
             start, end = finding.span
-            if not any(kept_start < end and start < kept_end for kept_start, kept_end in kept_spans):
+            # The word lists have found this one already.
+            if not any(l1_start < end and start < l1_end for l1_start, l1_end in l1_spans):
                 added.append(finding)
-        return (*kept, *added)
+        return (*main_findings, *added)
 
     def _check_verbs(self, events: frozenset[str]) -> Iterator[Finding]:
         """L1: past tense, then future, then passive."""
         tokens = self.parse.tokens
         for position, token in enumerate(tokens):
-            is_main_verb = token.tag == "VBD" and self._is_main(position, _SUBORDINATE_OR_ADVERBIAL)
+            is_main_verb = token.tag == "VBD" and self._is_main(position, _SUBORDINATE_OR_ADVERBIAL_LABELS)
             if is_main_verb and self._is_past(position):
                 yield self._finding(position, position, "not in the present tense")
         for position, token in enumerate(tokens):
@@ -308,7 +315,7 @@ class ParsedLine:
             # With a capital letter it may be the name Will, or begins a question.
             if not is_will or token.text[0] in "WS":
                 continue
-            if not self._is_main(token.head, _SUBORDINATE_OR_ADVERBIAL):
+            if not self._is_main(token.head, _SUBORDINATE_OR_ADVERBIAL_LABELS):
                 continue
             children = [tokens[child] for child in self.parse.children[token.head]]
             subjects = {child.text.lower() for child in children if child.dep in _SUBJECTS}
@@ -319,7 +326,7 @@ class ParsedLine:
             verb = tokens[token.head]
             is_passive = token.dep == "auxpass" and token.lemma in ("be", "get", "'s", "’s")
             is_event = verb.tag == "VBN" and verb.text.lower() in events
-            if is_passive and is_event and self._is_main(token.head, _SUBORDINATE):
+            if is_passive and is_event and self._is_main(token.head, _SUBORDINATE_LABELS):
                 yield self._finding(position, token.head, "passive")
 
     def _is_past(self, position: int) -> bool:
@@ -369,19 +376,19 @@ class ParsedLine:
         """Whether all verbs in the span of a finding stand in subordinate clauses."""
         span_start, span_end = finding.span or (0, 0)
         verbs: list[int] = []
-        for position, (start, end) in enumerate(self.places):
+        for position, (start, end) in enumerate(self.word_spans):
             is_inside = span_start <= start and end <= span_end
             if is_inside and self.parse.tokens[position].pos in ("VERB", "AUX"):
                 verbs.append(position)
         is_passive = finding.message.startswith("passive")
-        excluded = _SUBORDINATE if is_passive else _SUBORDINATE_OR_ADVERBIAL
+        excluded = _SUBORDINATE_LABELS if is_passive else _SUBORDINATE_OR_ADVERBIAL_LABELS
         return bool(verbs) and not any(self._is_main(position, excluded) for position in verbs)
 
     def _finding(self, position: int, other_position: int, prefix: str) -> Finding:
         """An L1 finding on the words from one position to the other, in either order."""
         first, last = sorted((position, other_position))
         words = self.parse.text(range(first, last + 1))
-        span = (self.places[first][0], self.places[last][1])
+        span = (self.word_spans[first][0], self.word_spans[last][1])
         return Finding("L1", Level.WARNING, f"{prefix}: {quoted(words)}", span=span)
 
 
@@ -401,7 +408,7 @@ def sentence_reader(model: ParserModel) -> SentenceReader:
         for line in lines:
             if is_english(line.language):
                 texts[line.id] = unquoted(line.text)
-        to_parse = {line_id: text for line_id, text in texts.items() if may_matter(text, events)}
+        to_parse = {line_id: text for line_id, text in texts.items() if may_break_l1(text, events)}
         if not to_parse:
             return {}
         parses = load_parser().of(list(to_parse.values()))
@@ -410,7 +417,7 @@ def sentence_reader(model: ParserModel) -> SentenceReader:
     return read
 
 
-def may_matter(text: str, events: frozenset[str]) -> bool:
+def may_break_l1(text: str, events: frozenset[str]) -> bool:
     """Whether parsing can change the findings: a word may be past or future, or is one of ``events``.
 
     Most lines of AD have none, and a track without any needs no parser.
@@ -432,11 +439,12 @@ def make_sentence_reader(settings: LintSettings) -> tuple[SentenceReader | None,
     if settings.parse == "auto":
         if importlib.util.find_spec("spacy") is None:
             return None, _ONLY_WORD_LISTS.format("spaCy is not installed (pip install 'shotad[evaluate]')")
-        if importlib.util.find_spec(MODEL) is None and not is_fetched(MODEL.replace("_", "-")):
+        is_installed = importlib.util.find_spec(SENTENCE_MODEL) is not None
+        if not is_installed and not is_fetched(SENTENCE_MODEL.replace("_", "-")):
             return None, _ONLY_WORD_LISTS.format(
-                f"the model {MODEL} is not here (--set lint.parse=spacy gets it)"
+                f"the model {SENTENCE_MODEL} is not here (--set lint.parse=spacy gets it)"
             )
-    return sentence_reader(find_parser(MODEL)), ""
+    return sentence_reader(find_parser(SENTENCE_MODEL)), ""
 
 
 _ONLY_WORD_LISTS = "L1 used only word lists, which find less: {}."
@@ -497,7 +505,7 @@ def _pronouns_for_unlisted(text: str, tokens: Sequence[NameToken]) -> frozenset[
         acts_or_owns = token.possessive or (
             next_token.key in THIRD_PERSON_VERBS and not next_token.gap.strip()
         )
-        if token.text[0].isupper() and acts_or_owns and token.key not in _NO_NAMES:
+        if token.text[0].isupper() and acts_or_owns and token.key not in _CAPITALS_NO_NAMES:
             names.append(token.key)
     pronouns: set[str] = set()
     for name in names:
@@ -519,7 +527,7 @@ def _pronouns_for(line_mentions: Sequence[Mention], tokens: Sequence[NameToken])
         else:
             pronouns.add(mention.pronoun)
     # A word may name several things: ``cards``, ``two``. Verbs in -s look the same, and count as well.
-    if any(token.key in _NUMBERS or _PLURAL.search(token.key) for token in tokens):
+    if any(token.key in _PLURAL_WORDS or _PLURAL.search(token.key) for token in tokens):
         pronouns.add("they")
     return frozenset(pronouns)
 
@@ -528,7 +536,7 @@ _ANY_PRONOUN = frozenset(("he", "she", "they"))
 _PRONOUNS_OF_NAMES = {"he": frozenset(("he", "they")), "she": frozenset(("she", "they")), "": _ANY_PRONOUN}
 """By the pronoun of a listed given name; empty for a name on no list."""
 _PLURAL = re.compile(r"\w\w[^sui\W]s$")
-_NO_NAMES = FUNCTION_WORDS | SENTENCE_STARTERS | NO_ARTICLE | {"it", "text"}
+_CAPITALS_NO_NAMES = FUNCTION_WORDS | SENTENCE_STARTERS | NO_ARTICLE | {"it", "text"}
 """Words that begin a sentence with a capital letter, but are no names."""
 _ANIMALS = listed_in("animals")
-_NUMBERS = frozenset(("two", "three", "four", "five", "six", "seven", "both", "several", "all", "others"))
+_PLURAL_WORDS = listed("two three four five six seven both several all others")

@@ -146,7 +146,7 @@ def _names(text: str) -> tuple[tuple[str, bool], ...]:
         is_sure = has_title or is_mid_sentence or run[-1].possessive or is_joined_to_name
         first_word = run[0].key
         is_thing = first_word in en.NO_ARTICLE or first_word.endswith(("ing", "light", "thing", "body"))
-        if is_sure or (_begins_with_verb(after) and not is_thing):
+        if is_sure or (_goes_on_with_verb(after) and not is_thing):
             names += [(name, is_sure) for name in _name(run, unquoted_text)]
     return tuple(names)
 
@@ -237,11 +237,11 @@ def _is_person(run: _Run, text: str) -> bool:
     is_one_word = len(name_words) == 1 or all(token.gap == "-" for token in run[1:])
     if is_one_word and SENTENCE_START.search(before):
         may_be_name = name_words[0] in GIVEN_NAMES or not _is_word(name_words[0])
-        return may_be_name and (_owns(after) or _begins_with_verb(after))
+        return may_be_name and (_owns(after) or _goes_on_with_verb(after))
     # Up to four words in front, in the same clause.
     clause = re.split(r"[.,;:!?—–()\n]", before)[-1]
     words_before = [word.lower() for word in re.findall(r"[\w'’-]+", clause)[-4:]]
-    if _follows_determiner(words_before) or _is_attribute(after):
+    if _follows_determiner(words_before) or _precedes_noun(after):
         return False
     if _owns(after) or not words_before:
         return True
@@ -290,7 +290,7 @@ def _owns(after: str) -> bool:
     return owned is not None and any(word in _POSSESSIONS for word in owned[1].lower().split())
 
 
-def _begins_with_verb(after: str) -> bool:
+def _goes_on_with_verb(after: str) -> bool:
     """Whether the text behind a name says what is done: ``slowly turns away``, ``and Olga walk on``.
 
     Not ``reflect`` behind ``Coloured lights``.
@@ -311,7 +311,7 @@ def _begins_with_verb(after: str) -> bool:
     return verb in en.THIRD_PERSON_VERBS or (second_name is not None and verb in en.LEMMAS)
 
 
-def _is_attribute(after: str) -> bool:
+def _precedes_noun(after: str) -> bool:
     """``Coke can``, ``Nazi soldiers``: a noun follows."""
     word = re.match(r"[ ]([a-zà-ÿ][\w-]*)", after)
     if word is None:
@@ -409,7 +409,7 @@ def _index_of(cast: tuple[Character, ...]) -> tuple[tuple[Member, ...], NameInde
         for names, is_secret in ((open_names, False), (character.hidden, True)):
             forms: dict[Form, None] = {}
             for name in names:
-                forms |= dict.fromkeys(_forms(name, character, is_secret))
+                forms |= dict.fromkeys(_forms_of_name(name, character, is_secret))
                 words = [word for word in name.split() if word not in PARTICLES]
                 if not all(word[0].isupper() or word[0].isdigit() for word in words):
                     literal_names.append(_literal_pattern(name))
@@ -427,7 +427,7 @@ def _index_of(cast: tuple[Character, ...]) -> tuple[tuple[Member, ...], NameInde
     return tuple(members), index_names(members, ()), pattern
 
 
-def _forms(name: str, character: Character, is_secret: bool) -> Iterator[Form]:
+def _forms_of_name(name: str, character: Character, is_secret: bool) -> Iterator[Form]:
     """The name in full, and what may stand for it: some of its words, not only titles and initials."""
     keys = name_keys(name)
     telling_words = {word for word in keys if word not in TITLES | PARTICLES and len(word) > 1}

@@ -20,7 +20,7 @@ from shotad.core.errors import WeightsError
 from shotad.core.model_loading import first_message_line, require_module
 from shotad.core.weight_store import manifest, weights_folder
 
-EXTRA = "evaluate"
+PARSING_EXTRA = "evaluate"
 """The extra of the package that brings spaCy."""
 _PURPOSE = "Parsing sentences"
 _UNUSED = ("ner", "senter", "entity_linker", "textcat")
@@ -134,7 +134,7 @@ def find_parser(name: str, progress: Progress | None = None) -> ParserModel:
     Nothing is loaded. Raises ShotadError without spaCy, WeightsError for a model that cannot be had.
     """
     if importlib.util.find_spec("spacy") is None:
-        require_module("spacy", _PURPOSE, EXTRA)
+        require_module("spacy", _PURPOSE, PARSING_EXTRA)
     folder = Path(name).expanduser()
     if (folder / _META).is_file():
         return _model_in_folder(folder.resolve(), "")
@@ -164,7 +164,7 @@ class Parser:
 
     def __init__(self, model: ParserModel, batch: int = 256) -> None:
         self.model, self._batch = model, batch
-        spacy = require_module("spacy", _PURPOSE, EXTRA)
+        spacy = require_module("spacy", _PURPOSE, PARSING_EXTRA)
         try:
             self._pipeline = spacy.load(model.source, exclude=_UNUSED)
         except (OSError, ValueError, LookupError, TypeError, ImportError) as error:

@@ -197,12 +197,12 @@ def _split_at_bars(text: str) -> Iterator[str]:
     yield text[part_start:]
 
 
-OWN = "own"
+OWN_RULE = "own"
 """The rule of a user's list that names none."""
 
 
 @lru_cache(maxsize=16)
-def packaged(language: str) -> tuple[WordList, ...]:
+def packaged_lists(language: str) -> tuple[WordList, ...]:
     """The lists that come with the program for a language (``en-GB``: those of ``en``); none for most."""
     code = language.lower().split("-")[0]
     files = word_files(code) if code.isalpha() else ()
@@ -237,7 +237,7 @@ MARKUP = re.compile(
 )
 """L5: markdown, lists, JSON, tokens of a chat template."""
 
-_LANGUAGE = re.compile(r"[a-z]{2,3}(?:-\w+)*", re.IGNORECASE)
+_LANGUAGE_FOLDER = re.compile(r"[a-z]{2,3}(?:-\w+)*", re.IGNORECASE)
 
 
 def read_words(places: Sequence[str | Path]) -> tuple[UserWords, ...]:
@@ -256,7 +256,7 @@ def read_words(places: Sequence[str | Path]) -> tuple[UserWords, ...]:
             hint = "Save them as UTF-8."
             text = read_text_file(file, "words", ConfigError, hint=hint, encoding="utf-8").text
             folder = file.absolute().parent.name
-            code = folder.lower().split("-")[0] if _LANGUAGE.fullmatch(folder) else ""
+            code = folder.lower().split("-")[0] if _LANGUAGE_FOLDER.fullmatch(folder) else ""
             # Most folders with three letters in their name are no languages.
             language = code if len(code) == 2 else ""
             user_words.append((language, parse_words(text, file.stem, str(file))))
@@ -271,15 +271,16 @@ def lists_for(language: str, user_words: Sequence[UserWords] = ()) -> tuple[Word
     """The word lists that apply to lines of a language.
 
     A user's entries are added to the program's list of the same name, which keeps its rule and level. A list
-    of another name without a rule gets the rule `OWN`. Raises ConfigError for a pattern that is not valid.
+    of another name without a rule gets the rule `OWN_RULE`. Raises ConfigError for a pattern that
+    is not valid.
     """
     code = language.lower().split("-")[0]
-    lists = {words.name: words for words in packaged(language)}
+    lists = {words.name: words for words in packaged_lists(language)}
     users_lists = [words for user_language, words in user_words if user_language in ("", code)]
     for addition in users_lists:
         base = lists.get(addition.name)
         if base is None:
-            lists[addition.name] = addition if addition.rule else replace(addition, rule=OWN)
+            lists[addition.name] = addition if addition.rule else replace(addition, rule=OWN_RULE)
             continue
         set_names = dict.fromkeys((*base.sets, *addition.sets))
         lists[addition.name] = replace(
@@ -325,7 +326,7 @@ class Limits:
     """The thresholds of the rules. ``math.inf`` or 0 turns one off.
 
     Seconds for gaps and times without a line, words a minute for rates, the share of common words for
-    ``similar``.
+    ``min_similarity``.
     """
 
     gap_error: float = 2.0
@@ -333,9 +334,9 @@ class Limits:
     """T2: lint takes ``slots.minimum`` where that is longer."""
     rate_error: float = 200.0
     rate_warning: float = 180.0
-    stretch: float = 45.0
+    max_silence: float = 45.0
     """T5: seconds without speech or a line after which listeners wonder whether the sound is still on."""
-    similar: float = 0.8
+    min_similarity: float = 0.8
     history: int = 5
     """L9: how many of the lines before are compared."""
     overlap: float = 0.0
@@ -381,7 +382,7 @@ def check_line(
         message = f"The voice takes {measured:.2f} s, the slot has {slot.duration:.2f} s"
         findings.append(Finding("T4", Level.ERROR, message))
     if lists is None:
-        lists = packaged(language)
+        lists = packaged_lists(language)
     findings += _check_words(text, [words for words in lists if limits.titles or words.rule != "L13"])
     for match in MARKUP.finditer(text):
         findings.append(Finding("L5", Level.ERROR, f"markup: {quoted(match[0].strip())}", span=match.span()))
@@ -438,7 +439,7 @@ def similarity(first: str, second: str) -> float:
 
 def quotations(text: str) -> tuple[tuple[int, int], ...]:
     """Half-open spans of text in quotation marks, marks included; an unclosed one reaches to the end."""
-    return tuple(match.span() for match in _QUOTED.finditer(text))
+    return tuple(match.span() for match in _QUOTATION.finditer(text))
 
 
 def unquoted(text: str) -> str:
@@ -453,11 +454,11 @@ def without_quotations(text: str) -> str:
     return text
 
 
-_QUOTED = re.compile(
+_QUOTATION = re.compile(
     r"“[^”]*(?:”|$)|«[^»]*(?:»|$)|„[^“”]*(?:[“”]|$)|\"[^\"]*(?:\"|$)"
     r"|(?<!\w)‘(?:[^’]|’(?=\w))*’(?!\w)|(?<![\w])'(?=\w)(?:[^']|'(?=\w))*[^\s']'(?!\w)"
 )
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_COMPARED_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _ENDING = re.compile(r"(?<=\w\w\w)(?:ing|ed|es|s)$")
 
 
@@ -528,8 +529,8 @@ def check_lead(spoken: Interval, seen_from: float, *, by_hand: bool) -> Iterator
 
 
 def check_silence(lines: Sequence[Interval], free: Iterable[Interval], limits: Limits) -> Iterator[Finding]:
-    """T5: times of ``free`` over ``limits.stretch`` seconds without any of ``lines``."""
-    for silence in silences(lines, free, limits.stretch):
+    """T5: times of ``free`` over ``limits.max_silence`` seconds without any of ``lines``."""
+    for silence in silences(lines, free, limits.max_silence):
         message = f"{silence.duration:.0f} s without speech or AD ({time_range(silence)})"
         yield Finding("T5", Level.WARNING, message, when=silence)
 
@@ -563,7 +564,7 @@ def _check_repetition(text: str, previous: Sequence[str], limits: Limits) -> Ite
         quotation, earlier_quotation = _quoted_text(text), _quoted_text(earlier)
         if quotation and earlier_quotation:
             score = min(score, similarity(quotation, earlier_quotation))
-        if score >= limits.similar:
+        if score >= limits.min_similarity:
             message = f"is near to an earlier line ({score:.0%}): {quoted(earlier)}"
             yield Finding("L9", Level.WARNING, message)
             return
@@ -581,5 +582,5 @@ _AGAIN = re.compile(r"\b(?:again|another|once more|a second|a third)\b", re.IGNO
 @lru_cache(maxsize=64)
 def _bag_of_words(text: str) -> Counter[str]:
     """How often each word stands in ``text``: in lower case, without articles and endings."""
-    words = [word.lower().replace("’", "'").removesuffix("'s") for word in _WORD.findall(text)]
+    words = [word.lower().replace("’", "'").removesuffix("'s") for word in _COMPARED_WORD.findall(text)]
     return Counter(_ENDING.sub("", word) for word in words if word not in ARTICLES)

@@ -21,9 +21,9 @@ from shotad.core.errors import ScriptError, quoted
 from shotad.script.cue import (
     Script,
     ScriptCue,
-    check_count,
+    check_line_count,
     clean_text,
-    incomplete,
+    incomplete_error,
     line_stamp,
     looks_like_timing,
     milliseconds,
@@ -123,7 +123,7 @@ def _parse_vtt(text: str, name: str) -> _VttFile:
                 what = f"{where}: {quoted(lines[block.timing])} stands below other times."
                 raise ScriptError(what, "Leave one of the two lines, or write the text between them.")
             cues.append(_vtt_cue(lines, block, name))
-            check_count(cues, name)
+            check_line_count(cues, name)
             deviations += _vtt_deviations(lines, block)
             continue
         filled = lines[block.first : block.last]
@@ -144,7 +144,7 @@ def _parse_vtt(text: str, name: str) -> _VttFile:
             )
     # A stamp is the hash of all lines as they were written, which the note at the end lists.
     if stamp is not None and stamp != track_stamp(line_stamps.items()):
-        raise incomplete(
+        raise incomplete_error(
             name,
             "the list of its lines that stands at its end is not there, or not whole",
             "If a program left out the notes at its end and the file is whole, delete the line that begins "
@@ -242,7 +242,7 @@ def _check_whole_timing(start: str, end: str, where: str, *, is_last_line: bool)
     A whole one is spelled as the start is; slots, which have no text, may end with it.
     """
     if is_last_line and _digits_as_zero(start) != _digits_as_zero(end):
-        raise incomplete(where, f"it ends within a timing, {quoted(f'{start} --> {end}')}")
+        raise incomplete_error(where, f"it ends within a timing, {quoted(f'{start} --> {end}')}")
 
 
 def _digits_as_zero(time: str) -> str:
@@ -322,7 +322,7 @@ def read_srt(text: str, name: str) -> Script:
     for i, line in enumerate(lines[: min(heads, default=len(lines))]):
         if line:
             raise ScriptError(f"{name}, line {i + 1}: {quoted(line)} stands outside of any cue.")
-    check_count(timings, name)
+    check_line_count(timings, name)
     bodies = [lines[i + 1 : j] for i, j in zip(timings, [*heads[1:], len(lines)], strict=False)]
     statement = _STATEMENT.match("\n".join(bodies[0])) if bodies else None
     numbers = [
@@ -330,9 +330,9 @@ def read_srt(text: str, name: str) -> Script:
     ]
     is_ours = statement is not None or any(numbers) or "{\\shotad " in text
     if _OPEN_MARK.search(text):
-        raise incomplete(name, "a mark {\\shotad … is not closed")
+        raise incomplete_error(name, "a mark {\\shotad … is not closed")
     if is_ours and SRT_END not in text:
-        raise incomplete(
+        raise incomplete_error(
             name,
             f"its last line does not end with {SRT_END}",
             f"If the file is whole, write {SRT_END} behind the text of its last line",

@@ -38,15 +38,15 @@ from shotad.core import Interval
 from shotad.core.errors import ScriptError, quoted
 from shotad.core.records import parse_json
 from shotad.script.cue import (
-    FRAME_RATE,
+    DEFAULT_FRAME_RATE,
     Cue,
     CueStatus,
     Script,
     ScriptCue,
-    check_count,
+    check_line_count,
     clean_text,
     count_words,
-    incomplete,
+    incomplete_error,
     is_changed,
     line_stamp,
     milliseconds,
@@ -144,7 +144,7 @@ def read_csv(text: str, file_name: str) -> Script:
         if cells.get("status", "").strip().lower() in UNHEARD:
             cell_text = ""
         cues.append(ScriptCue(cells["id"].strip() or None, interval, clean_text(cell_text)))
-        check_count(cues, file_name)
+        check_line_count(cues, file_name)
         is_last_row_short = len(row) < len(heads)
         track_stamp_match = _TRACK_STAMP.fullmatch(cells.get("track", "").strip())
         if track_stamp_match is not None:
@@ -155,7 +155,7 @@ def read_csv(text: str, file_name: str) -> Script:
     # Only our own files have both columns. Somebody else's table has no end mark, and needs none.
     is_ours = heads is not None and {"stamp", "track"} <= set(heads)
     if is_ours and not has_end and (stamp or line_stamps or is_last_row_short):
-        raise incomplete(
+        raise incomplete_error(
             file_name,
             "no row has 'end' behind the stamp in its column track",
             "If the file is whole, write ' end' behind the stamp in the last row",
@@ -276,7 +276,7 @@ def read_json(text: str, file_name: str) -> Script:
             message = f"{place}: id and text must be texts, got {quoted(cue_id)} and {quoted(line_text)}."
             raise ScriptError(message)
         cues.append(ScriptCue(cue_id, interval, clean_text(line_text)))
-        check_count(cues, file_name)
+        check_line_count(cues, file_name)
     return Script(tuple(cues), is_proven=True)
 
 
@@ -289,7 +289,7 @@ _FRAZIER_COLUMNS = {
 _FRAZIER_TIME = re.compile(r"(?P<clock>\d+:\d{1,2}:\d{1,2})[.,:;](?P<frames>\d{2})")
 
 
-def write_frazier(track: Track, frame_rate: Fraction = FRAME_RATE) -> str:
+def write_frazier(track: Track, frame_rate: Fraction = DEFAULT_FRAME_RATE) -> str:
     """The heard lines for Frazier. Lines of a text are joined by U+2028, at which the reader parts them."""
     out = io.StringIO()
     rows = csv.writer(out, delimiter=";")
@@ -308,7 +308,7 @@ def write_frazier(track: Track, frame_rate: Fraction = FRAME_RATE) -> str:
     return out.getvalue()
 
 
-def read_frazier(text: str, file_name: str, frame_rate: Fraction = FRAME_RATE) -> Script:
+def read_frazier(text: str, file_name: str, frame_rate: Fraction = DEFAULT_FRAME_RATE) -> Script:
     """The lines of a Frazier CSV, its frames counted at ``frame_rate``.
 
     Raises ScriptError with file and line, also for frames that ``frame_rate`` does not have, and for a file
@@ -339,18 +339,20 @@ def read_frazier(text: str, file_name: str, frame_rate: Fraction = FRAME_RATE) -
             number = cells.get("position", "").strip()
             numbers.append(number)
             cues.append(ScriptCue(id_of(number), interval, cell_text))
-            check_count(cues, file_name)
+            check_line_count(cues, file_name)
     # Only we number lines by their ids; somebody else's file shows nothing at its end.
     is_ours = any(id_of(number) for number in numbers)
     if is_ours and not any(map(is_number_of_last, numbers)):
-        raise incomplete(
+        raise incomplete_error(
             file_name,
             "no Position begins with 3 or 4, as that of the last line does",
             "If the file is whole, write 3 in place of the 1 that begins the last Position, or 4 for 2",
         )
     # The text is the last cell, and its line end the only sign that nothing of it is missing.
     if is_ours and not ends_with_line_end:
-        raise incomplete(file_name, "its last line has no end", "If the file is whole, add an empty line")
+        raise incomplete_error(
+            file_name, "its last line has no end", "If the file is whole, add an empty line"
+        )
     return Script(tuple(cues), frame_rate=frame_rate, is_proven=is_ours)
 
 
@@ -420,7 +422,7 @@ def read_reaper(text: str, file_name: str) -> Script:
             cells = {"name": "", "end": "", **dict(zip(heads, row, strict=False))}
             start, end = _reaper_times(cells.get("start", "").strip(), cells["end"].strip(), place)
             table_rows.append((cells["name"], start, end))
-            check_count(table_rows, file_name)
+            check_line_count(table_rows, file_name)
     # Two markers of ours are no lines: the statement at the start, and the end of the file.
     lines: list[_ReaperRow] = []
     stamps: list[str] = []
@@ -434,7 +436,7 @@ def read_reaper(text: str, file_name: str) -> Script:
             has_end = has_end or stamp_match["end"] is not None
     is_ours = bool(stamps) or any(_REAPER_ID.search(name) for name, _, _ in table_rows)
     if is_ours and not has_end:
-        raise incomplete(
+        raise incomplete_error(
             file_name,
             "the marker that ends with '[track … end]' is not there",
             "If the file is whole, take the marks in brackets out of all names",

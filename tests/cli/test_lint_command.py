@@ -21,7 +21,7 @@ from shotad.core.errors import SubtitleError, UsageError
 from shotad.core.runsettings import GivenCast, write_settings
 from shotad.core.workfolder import readable_json
 from shotad.script import Cue, Track
-from shotad.script.guidelines import FILE
+from shotad.script.guidelines import ACCEPTED_FILE
 from shotad.script.track import FilmId, to_json
 from shotad.script.track_files import TRACK
 from tests import handmade
@@ -84,7 +84,7 @@ def test_ignored_once_and_accepted_for_good(folder: Path) -> None:
     code, text = run(folder)
     assert "1 accepted" in text
     assert code == 1
-    assert "L4 s00011000" in (folder / FILE).read_text(encoding="utf-8")
+    assert "L4 s00011000" in (folder / ACCEPTED_FILE).read_text(encoding="utf-8")
     changed = the_track("We see a dog.", "A beautiful man bows.", "Rain falls.")
     (folder / "track.json").write_text(to_json(changed), encoding="utf-8")
     assert ("L4", "s00011000") in found(folder)

@@ -49,8 +49,8 @@ from shotad.script import (
     EditField,
     Finding,
     Level,
+    LintReport,
     Material,
-    Report,
     Track,
     TrackLine,
     line_checks as sentences,
@@ -94,11 +94,11 @@ def checked(
     texts: tuple[TextFact, ...] | None = None,
     cast: Cast | None = None,
     extra: tuple[Finding, ...] = (),
-) -> Report:
+) -> LintReport:
     return lint(Material("film.mp4", lines, 60.0, speech, cast, texts), checker, extra=extra)
 
 
-def rules(report: Report) -> list[str]:
+def rules(report: LintReport) -> list[str]:
     return [finding.rule for finding in report.findings]
 
 
@@ -461,7 +461,7 @@ def test_t7_by_what_a_track_says_of_its_lines_and_of_a_script_beside_it(tmp_path
     script = tmp_path / "sample.ad.vtt"
 
     def early(report: object) -> list[tuple[str | None, Level]]:
-        assert isinstance(report, Report)
+        assert isinstance(report, LintReport)
         return [(one.cue_id, one.level) for one in report.findings if one.rule == "T7"]
 
     def of_track(*cues: Cue) -> list[tuple[str | None, Level]]:

@@ -23,7 +23,7 @@ from shotad.script import (
     LineState,
     Track,
 )
-from shotad.script.cue import LONGEST
+from shotad.script.cue import MAX_TEXT_LENGTH
 from shotad.script.edits import is_by_hand
 from shotad.script.track import REMOVED, FilmId
 
@@ -196,11 +196,11 @@ def test_lines_that_do_not_belong_together_are_not_joined(start, free, why):
 
 
 def test_no_line_is_longer_than_a_line_may_be() -> None:
-    assert one(timeline(TWO), "write", TWO.id, text="a" * LONGEST).text
+    assert one(timeline(TWO), "write", TWO.id, text="a" * MAX_TEXT_LENGTH).text
     with pytest.raises(ReviewError, match="5001 characters"):
-        act(timeline(TWO), "write", TWO.id, text="a" * (LONGEST + 1))
-    first, near = replace(TWO, text="a" * LONGEST), line(5.0, "Rain falls.", 5.9)
-    with pytest.raises(ReviewError, match=str(LONGEST)):
+        act(timeline(TWO), "write", TWO.id, text="a" * (MAX_TEXT_LENGTH + 1))
+    first, near = replace(TWO, text="a" * MAX_TEXT_LENGTH), line(5.0, "Rain falls.", 5.9)
+    with pytest.raises(ReviewError, match=str(MAX_TEXT_LENGTH)):
         act(timeline(first, near), "join", first.id)
 
 

@@ -23,7 +23,7 @@ from shotad.script import (
     Provenance,
 )
 from shotad.script.cue import SpokenTake, line_stamp
-from shotad.script.guidelines import FILE as ACCEPTED
+from shotad.script.guidelines import ACCEPTED_FILE as ACCEPTED
 from tests.handmade import line as line_record, look
 from tests.redo.redoing import again, run
 from tests.rendering.described import LINES, film_with, retrack, write_folder

@@ -202,7 +202,7 @@ def test_t5_stretches_without_speech_or_ad() -> None:
     found = list(check_silence([], free, Limits()))
     assert [f.when for f in found] == [Interval(0, 60), Interval(110, 200)]
     assert {f.level for f in found} == {Level.WARNING}
-    assert list(check_silence([], free, Limits(stretch=math.inf))) == []
+    assert list(check_silence([], free, Limits(max_silence=math.inf))) == []
     speech = [Interval(5, 6), Interval(0, 1), Interval(0.5, 5), Interval(8, 12)]
     assert subtract(Interval(0, 10), speech) == (Interval(6, 8),)
 

@@ -43,8 +43,8 @@ from shotad.script import (
     RULES,
     Finding,
     Level,
+    LintReport,
     Material,
-    Report,
     SentenceReader,
     Track,
     TrackLine,
@@ -130,7 +130,7 @@ def check_lint_settings(settings: LintSettings) -> tuple[UserWords, ...]:
     return read_words(settings.words)
 
 
-def lint_track(track: Track, folder: Path | None, config: Config) -> Report:
+def lint_track(track: Track, folder: Path | None, config: Config) -> LintReport:
     """All that is wrong with a track, as far as its work folder knows the film."""
     material, skipped = track_material(track, folder)
     earlier_findings = recorded_findings(folder, track) if folder else ()
@@ -146,7 +146,7 @@ def lint(
     folder: Path | None = None,
     skipped: Sequence[str] = (),
     line_findings: Iterable[Finding] | None = None,
-) -> Report:
+) -> LintReport:
     """All that is wrong with these lines, accepted or not.
 
     ``extra`` are findings of earlier commands, such as a render. ``line_findings`` are those that
@@ -167,7 +167,7 @@ def lint(
         # Stamps hold the text of the line: what was accepted of an older text counts no more.
         is_accepted = finding_stamp(finding, stamps) in accepted_stamps
         (accepted if is_accepted else open_findings).append(finding)
-    return Report(
+    return LintReport(
         material.name,
         material.lines,
         tuple(open_findings),
@@ -369,7 +369,7 @@ SettingsOf = Callable[[Config | None], Config]
 
 def lint_paths(
     paths: Sequence[Path], settings: SettingsOf, targets: LintTargets, progress: Progress | None = None
-) -> Iterator[Report | tuple[Path, ShotadError]]:
+) -> Iterator[LintReport | tuple[Path, ShotadError]]:
     """A report for each path, or why there is none. Raises ShotadError for a wrong rule or single path."""
     rules_and_groups = [*RULES, "T", "L", "A"]
     for name in (*targets.only, *targets.skip):
@@ -395,8 +395,8 @@ def lint_paths(
 
 
 def _accept(
-    report: Report, folder: Path, filters: Sequence[Callable[[Finding], bool]], patterns: Sequence[str]
-) -> Report:
+    report: LintReport, folder: Path, filters: Sequence[Callable[[Finding], bool]], patterns: Sequence[str]
+) -> LintReport:
     """The report after the findings that ``filters`` let through were accepted in ``folder``.
 
     ``patterns`` are what the user wrote for the filters (``L4:s00083120``). Raises UsageError where no
@@ -424,7 +424,7 @@ def _lint_file(
     checkers: list[Checker],
     targets: LintTargets,
     progress: Progress,
-) -> Report:
+) -> LintReport:
     """The report on one file, with the rules that ``targets`` name; a new checker goes into ``checkers``."""
     settings_folder = folder
     if settings_folder is None and targets.film is not None:
