@@ -163,8 +163,8 @@ class MadeFile:
     """One file, made now (``fresh``) or kept as an earlier render made it of the very same parts.
 
     ``findings`` are what is wrong with it, ``warnings`` what the user should know of it. ``sound`` are the
-    figures of its decoded sound (None: there is no voice in it, or it cannot be read back), ``lines`` the same
-    in plain sentences.
+    figures of its decoded sound (None: there is no voice in it, or it cannot be read back), ``lines`` the
+    same in plain sentences.
     """
 
     output: OutputFile
