@@ -137,7 +137,14 @@ def _written(
         if wanted:
             shorten = partial(shortener, engines=engines)
             heard = run_render(
-                film, folder, config, wanted, progress, shorten=shorten, force=job.force, told=True
+                film,
+                folder,
+                config,
+                wanted,
+                progress,
+                shorten=shorten,
+                force=job.force,
+                privacy_noted=True,
             )
         spent = () if recorded is None else tuple(lines(recorded))
     return replace(finished(job, place.folder, outcome, heard), spent=spent)

@@ -69,7 +69,7 @@ def _findings(path: Path, film: Film, written: Assembly, meter: DecodedMeter | N
         voice = next((stream for stream in ad_streams if stream.type == "audio"), None)
         words = next((stream for stream in ad_streams if stream.type == "subtitle"), None)
         if written.sound is not None:
-            has_sound = any(one.stream.type == "audio" for one in kept)
+            has_sound = any(track.stream.type == "audio" for track in kept)
             starts = written.settings.default_track or not has_sound
             yield from _sound_mark_findings(voice, language, container, starts)
         if written.text is not None and container.text is not None:
@@ -264,7 +264,7 @@ def _text_findings(
     cues: AdText,
     shift: float,
 ) -> Iterator[Finding]:
-    """``late``: seconds by which the whole film begins later in this container."""
+    """``shift``: seconds by which the whole film begins later in this container."""
     if len(texts) != len(cues):
         yield _error(f"the text track has {len(texts)} cues, the script {len(cues)}.")
         return

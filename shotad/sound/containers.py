@@ -408,9 +408,9 @@ def track_tags(source: Any, container: Container) -> dict[str, str]:
 def film_tags(
     source: Mapping[str, str], new_tags: Mapping[str, str], container: Container, name: str
 ) -> dict[str, str]:
-    """The file's metadata: the film's own and over it ``given``, by the keys that the container keeps.
+    """The file's metadata: the film's own and over it ``new_tags``, by the keys that the container keeps.
 
-    What is given under other keys goes into the comment as ``key: value``, so that it is not lost. ``name``
+    New tags under other keys go into the comment as ``key: value``, so that they are not lost. ``name``
     is that of the film's file.
     """
     name = printable(Path(name).stem)

@@ -67,7 +67,7 @@ _ROUTES: dict[str, tuple[tuple[str, float], ...]] = {
 
 
 def remix_matrix(layout: str, target_layout: str) -> npt.NDArray[np.float32]:
-    """``float32[channels, wanted channels]``: how loud each channel of ``layout`` is in each of the other."""
+    """``float32[channels, target channels]``: how loud each channel of ``layout`` is in those."""
     names, targets = channel_names(layout), channel_names(target_layout)
     if target_layout == "stereo":
         return stereo_matrix(names)
@@ -129,5 +129,5 @@ def aac_configuration(header: bytes | None, packet: bytes) -> int | None:
 
 
 def _take_bits(value: int, remaining: int, count: int) -> tuple[int, int]:
-    """``count`` bits of a number of which ``at`` are left, and how many are left then."""
+    """``count`` bits of a number of which ``remaining`` are left, and how many are left then."""
     return value >> (remaining - count) & (1 << count) - 1, remaining - count

@@ -96,7 +96,7 @@ scene is followed slowly, so that no line jumps out after another; lowering the 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeasuredSound:
-    """A sound that was listened to: how loud it is as a whole, and its course from second ``start`` on."""
+    """The loudness of a sound as a whole, and as a curve over time that begins at film second ``start``."""
 
     loudness: Loudness
     curve: LoudnessCurve
@@ -129,7 +129,7 @@ class MeasuredSound:
         return usual + float(np.average(np.clip(missing / 2, MAX_SOFTER, MAX_LOUDER), weights=nearness))
 
     def _within(self, interval: Interval) -> Interval:
-        """On the course's time."""
+        """An interval of film time on the curve's own time, never empty."""
         end = max(interval.end - self.start, 0.001)
         return Interval(min(interval.start - self.start, end - 0.001), end)
 
@@ -177,7 +177,7 @@ def loudness_target(
 
 
 def compared_loudness(curve: LoudnessCurve, dialogue: Sequence[Interval], of_dialogue: bool) -> float | None:
-    """What is compared with the target: LUFS of dialogue or of the whole; None: silence."""
+    """The loudness that is compared with the target, LUFS: of dialogue or of the whole; None: silence."""
     if not of_dialogue:
         return gated(curve.momentary)
     is_dialogue = np.zeros(len(curve.momentary), bool)
@@ -187,7 +187,10 @@ def compared_loudness(curve: LoudnessCurve, dialogue: Sequence[Interval], of_dia
 
 
 def summed_curve(programme: LoudnessCurve, gains: Sequence[GainPoint], voice: LoudnessCurve) -> LoudnessCurve:
-    """The course of both together, the programme lowered, as two sounds add that have nothing in common."""
+    """The loudness curve of both together, the programme lowered by ``gains``.
+
+    Powers are added, as of two sounds that have nothing in common.
+    """
     count = min(len(programme.momentary), len(voice.momentary))
     lowered = gain_at(gains, programme.middles[:count]).astype(np.float64) ** 2
     both = power(programme.momentary[:count]) * lowered + power(voice.momentary[:count])

@@ -450,7 +450,7 @@ class PacketClock:
         yield from self._released(None)
 
     def _released(self, decode_time: int | None) -> Iterator[Packet[Any]]:
-        """Held packets, decoded just before ``known``; where that is None, as late as their display lets."""
+        """Held packets, decoded just before ``decode_time``; None: as late as their display lets."""
         held = list(self._held)
         self._held.clear()
         times: list[int | None] = [None] * len(held)

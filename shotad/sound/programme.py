@@ -108,7 +108,7 @@ _SURROUND = ("BL", "BR", "SL", "SR", "BC")
 
 
 def layout_name(stated: str, channels: int) -> str | None:
-    """ffmpeg's name for the layout of a track that says to be ``said`` and has so many channels.
+    """ffmpeg's name for the layout of a track that says to be ``stated`` and has so many ``channels``.
 
     ``5.1(side)`` stays; ``6 channels`` is ``5.1``. None: nothing that loudspeakers or encoders know.
     """

@@ -68,7 +68,7 @@ def run_render(
     file: Path | None = None,
     voice: Speaker | None = None,
     force: bool = False,
-    told: bool = False,
+    privacy_noted: bool = False,
 ) -> Rendered:
     """Make the ``wanted`` files of a described film, and write into its track how each line was spoken.
 
@@ -77,7 +77,7 @@ def run_render(
         shorten: returns the function that writes shorter lines, None where no engine may be asked.
         voice: None for the voice that the settings name. None is needed for files without a voice.
         force: speak every line and make every file again.
-        told: the user already knows what leaves this machine, so it is not noted again.
+        privacy_noted: the user already knows what leaves this machine, so it is not noted again.
 
     A file that cannot be made raises before any line is spoken. Where one of several files fails later, the
     others are made, and the reason stands in `Rendered.failures`.
@@ -88,7 +88,7 @@ def run_render(
     is_heard = any(output.kind.is_heard for output in wanted)
     if voice is None and is_heard:
         voice = make_voice(config.voice, load_track(file or folder.path / TRACK).language)
-    if voice is not None and not told:
+    if voice is not None and not privacy_noted:
         for line in privacy_notes(voice):
             progress.note(line)
     write_shorter = shorten(folder, config, progress)
@@ -129,7 +129,7 @@ def run_render(
         with_voice = [output for output in present if output.kind.is_heard]
         side_files = tuple(_side_files(maker, record, with_voice))
     rendered = record.rendered(present, side_files, failures, notes_on(materials))
-    names = ", ".join(made.output.path.name for made in rendered.made)
+    names = ", ".join(file.output.path.name for file in rendered.made)
     folder.note(f"rendered {names}: {len(rendered.spoken)} lines by {rendered.voice or 'no voice'}")
     return rendered
 

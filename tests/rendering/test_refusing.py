@@ -369,7 +369,7 @@ def test_what_leaves_the_machine_is_said_before_a_word_is_spoken(place, monkeypa
     monkeypatch.setattr("shotad.sound.render.make_voice", lambda *_: voice)
     with open_film(film) as opened, WorkFolder(place) as folder:
         wanted = wanted_files(parse_wanted(("ad",)), film.name, place)
-        run_render(opened, folder, load_config(), wanted, progress, shorten=shortener, told=told)
+        run_render(opened, folder, load_config(), wanted, progress, shorten=shortener, privacy_noted=told)
     said = [text for text in progress.notes if "speech.example" in text]
     assert said == progress.notes[: not told]
     assert voice.calls

@@ -33,6 +33,7 @@ from shotad.film import (
 from shotad.film.slots import subtract
 from shotad.script.subtitle_formats import read_vtt
 from shotad.sound import (
+    Fitting,
     Spoken,
     Take,
     pauses,
@@ -40,7 +41,7 @@ from shotad.sound import (
 from shotad.sound.containers import CONTAINERS
 from shotad.sound.film_copy import FADE, copy_coding, sound_with_pauses, write_copy
 from shotad.sound.fitting import fit
-from shotad.sound.kinds import Fitting, LineToSpeak, Pause, Unspoken
+from shotad.sound.kinds import LineToSpeak, Pause, Unspoken
 from shotad.sound.pauses import (
     AROUND_CUT,
     MIN_PAUSE,

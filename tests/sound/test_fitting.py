@@ -28,9 +28,9 @@ from shotad.script.fit import (
 )
 from shotad.script.pace import tempo, usual_words
 from shotad.script.track import FilmId
-from shotad.sound import Spoken, Take
+from shotad.sound import Fitting, Spoken, Take
 from shotad.sound.fitting import fit
-from shotad.sound.kinds import Fitting, LineToSpeak
+from shotad.sound.kinds import LineToSpeak
 from shotad.sound.placing import (
     BETWEEN,
     Window,

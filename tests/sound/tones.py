@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.film import SoundBlock
-from shotad.sound import LoudnessCurve, Spoken, Take
-from shotad.sound.loudness import Loudness, Meter
+from shotad.sound import Loudness, LoudnessCurve, Spoken, Take
+from shotad.sound.loudness import Meter
 from tests.media import FilmSpec, make_film
 
 Samples = npt.NDArray[np.float32]
