@@ -154,7 +154,7 @@ def engine_usage(usage: Mapping[Stage, StageUsage], terms: Mapping[Stage, Terms]
 
 def total(costs: Iterable[float | None]) -> float | None:
     """The sum; None where one is not known."""
-    amount = 0.0
+    amount: float = 0  # not 0.0: JSON of a run that asks nothing has 0
     for cost in costs:
         if cost is None:
             return None
