@@ -88,17 +88,18 @@ class Newer:
 
 
 _MAX_SHOWN_LINES = 3
-"""Lines that are shown; more help nobody."""
+"""Lines that a message shows; more help nobody."""
 
 
 def find_newer(
     track: Track, file: Path, scripts: Sequence[tuple[Format, Path]], hashes: Hashes
 ) -> Newer | None:
-    """What beside the ``track`` in ``file`` is newer than it; None where nothing is.
+    """The files beside the ``track`` in ``file`` that are newer than it; None where there are none.
 
-    ``scripts`` are those that belong to it, there or not. Raises WorkFolderError where a script is no file.
+    ``scripts`` are those that belong to it, whether they exist or not; ``hashes`` those of the scripts as
+    they were written. Raises WorkFolderError where a script is no file.
     """
-    names: list[str] = []
+    newer_files: list[str] = []
     stamps: set[str] = set()
     sentences: dict[str, str] = {}
     is_confirmed = False
@@ -106,50 +107,51 @@ def find_newer(
     for file_format, path in scripts:
         with suppress(FileNotFoundError):
             data = read_file(path)
-            readable.append((file_format, path, data, _digest_as_recorded(data, hashes.get(path.name, ()))))
+            digest = _digest_as_recorded(data, hashes.get(path.name, ()))
+            readable.append((file_format, path, data, digest))
     edited = {
         path.name: _changed_texts(file_format, path, data)
         for file_format, path, data, digest in readable
         if digest not in hashes.get(path.name, ())
     }
-    known_newer = _NewerLines(track, file, edited)
+    newer_lines = _NewerLines(track, file, edited)
     for file_format, path, data, digest in readable:
-        last, *unfinished = hashes.get(path.name, ("",))
-        if digest in unfinished:
-            continue  # writing it anew was interrupted: the track was written before
+        last_hash, *unfinished_hashes = hashes.get(path.name, ("",))
+        if digest in unfinished_hashes:
+            # Writing it again was interrupted, after the track was written.
+            continue
         written = file_format.encode(track)
         if _normalized(data) == _normalized(written):
             is_confirmed = True
             continue
         try:
-            theirs, ours = file_format.read(data, path.name), file_format.read(written, path.name)
+            script, script_of_track = file_format.read(data, path.name), file_format.read(written, path.name)
         except ScriptError:
-            continue  # whoever brings its edits in says what is wrong with it
-        is_whole = digest == last
-        if not is_whole and not theirs.line_stamps:
-            continue  # it was edited, and does not say in which lines
-        before = _contents_by_id(ours, written, file_format.name)
-        after = _contents_by_id(
-            theirs, data, file_format.name, unchanged=None if is_whole else theirs.line_stamps
+            continue  # the import of its edits says what is wrong with it
+        is_as_written = digest == last_hash
+        if not is_as_written and not script.line_stamps:
+            continue  # it was edited, and has no stamps that show in which lines
+        track_lines = _contents_by_id(script_of_track, written, file_format.name)
+        script_lines = _contents_by_id(
+            script, data, file_format.name, unchanged=None if is_as_written else script.line_stamps
         )
-        lines = after if not is_whole else {**dict.fromkeys(before), **after}
-        differing = [name for name in lines if before.get(name) != after.get(name)]
-        differing = [name for name in differing if not known_newer.is_newer(name)]
+        lines = script_lines if not is_as_written else {**dict.fromkeys(track_lines), **script_lines}
+        differing = [name for name in lines if track_lines.get(name) != script_lines.get(name)]
+        differing = [name for name in differing if not newer_lines.is_newer(name)]
         if not differing:
-            is_confirmed = is_confirmed or is_whole
+            is_confirmed = is_confirmed or is_as_written
             continue
-        names.append(path.name)
-        stamps |= {theirs.stamp} if theirs.stamp else set()
+        newer_files.append(path.name)
+        stamps |= {script.stamp} if script.stamp else set()
         for name in differing:
-            sentences.setdefault(
-                name, f"{name} is {_line_text(after.get(name))} there, {_line_text(before.get(name))} here"
-            )
-    if not names and not is_confirmed:
-        older = known_newer.older_lines()
+            in_script, in_track = _line_text(script_lines.get(name)), _line_text(track_lines.get(name))
+            sentences.setdefault(name, f"{name} is {in_script} there, {in_track} here")
+    if not newer_files and not is_confirmed:
+        older = newer_lines.older_lines()
         if older:
-            names.append(HISTORY)
+            newer_files.append(HISTORY)
             sentences |= {name: f"{name} was changed on the review page" for name in older}
-    return Newer(tuple(names), tuple(sentences.values()), frozenset(stamps)) if names else None
+    return Newer(tuple(newer_files), tuple(sentences.values()), frozenset(stamps)) if newer_files else None
 
 
 def refuse_lost(file: Path, scripts: Iterable[tuple[Format, Path]], hashes: Hashes) -> None:
@@ -183,10 +185,10 @@ def refuse_lost(file: Path, scripts: Iterable[tuple[Format, Path]], hashes: Hash
 def is_edited(
     file_format: Format, path: Path, data: bytes, hashes: Hashes, track: Track | None = None
 ) -> bool:
-    """Whether somebody changed a script since it was written, with ``data`` in it now.
+    """Whether somebody changed a script since it was written; ``data`` is its content now.
 
-    Where it is not known how it was written, it says so itself, by the stamps of its lines; one without
-    stamps is as it was where it is what ``track`` gives.
+    Where no hash of it is known, the stamps of its lines show it. A script without stamps is unchanged if it
+    is what ``track`` gives.
     """
     if path.name in hashes:
         return _digest_as_recorded(data, hashes[path.name]) not in hashes[path.name]
@@ -287,11 +289,11 @@ def _line_text(line: _LineContent | None) -> str:
 
 
 _MAX_SHOWN_CHARACTERS = 60
-"""Of a line that are shown."""
+"""Characters of a line that a message shows."""
 
 
 class _NewerLines:
-    """Why a line of the track is newer than one that was written from it earlier."""
+    """Knows which lines of the track are newer than those of a script that differs, and which are older."""
 
     def __init__(self, track: Track, file: Path, edited: Mapping[str, Mapping[str, str]]) -> None:
         """``edited`` has, of the scripts that were changed since they were written, the texts of the changed

@@ -159,8 +159,7 @@ class Worksheet:
 
     @property
     def in_one_reading(self) -> tuple[SheetEntry, ...]:
-        """The entries for somebody who reads them one after the other: each line of dialogue stands once,
-        before or after the slot that it is nearest to."""
+        """The entries for reading them in order: each line of dialogue stands once, at its nearest slot."""
         shown_starts: set[float] = set()
         entries = []
         followers = [*self.entries[1:], None] if self.entries else []
@@ -235,7 +234,7 @@ def short_time(seconds: float) -> str:
 
 
 def people_lines(people: Sequence[SheetPeople]) -> tuple[str, ...]:
-    """One text for each shot, those that follow each other with the same people together.
+    """Who is seen, one text for each shot; shots in a row with the same people share one.
 
     ``("Shots 4 and 5: Thom, person A and 2 other faces", "Shot 6: 3 faces")``
     """
@@ -252,17 +251,17 @@ def people_lines(people: Sequence[SheetPeople]) -> tuple[str, ...]:
         if faces:
             other = "other " if names else ""
             parts.append(f"{faces} {other}{'face' if faces == 1 else 'faces'}")
-        texts.append(
-            f"{'Shot' if len(shots) == 1 else 'Shots'} {listed(list(map(str, shots)))}: {listed(parts)}"
-        )
+        noun = "Shot" if len(shots) == 1 else "Shots"
+        numbers = [str(shot) for shot in shots]
+        texts.append(f"{noun} {listed(numbers)}: {listed(parts)}")
     return tuple(texts)
 
 
 def dialogue_text(line: SheetDialogue) -> str:
     """``1:10.2 Anna: Wait for me!``"""
-    return (
-        f"{short_time(line.start)} {f'{line.speaker}: ' if line.speaker else ''}{' '.join(line.text.split())}"
-    )
+    speaker = f"{line.speaker}: " if line.speaker else ""
+    words = " ".join(line.text.split())
+    return f"{short_time(line.start)} {speaker}{words}"
 
 
 def slot_note(entry: SheetEntry) -> tuple[str, ...]:
