@@ -66,13 +66,13 @@ DESCRIPTORS = frozenset(
 AGENT_TYPES = ("person", "character", "group", "organization", "other")
 NAME_TYPES = ("full", "family", "given", "alias", "other")
 
-_START = (
+_NAME_START = (
     "A-Za-z_\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d\u2070-\u218f"
     "\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
 )
-_INNER = rf"{_START}\-0-9\u00b7\u0300-\u036f\u203f\u2040"
-NCNAME = re.compile(rf"[{_START}][{_INNER}.]*")
-_DESCRIPTOR_TOKEN = re.compile(rf"[{_INNER}]+")
+_NAME_CHARACTERS = rf"{_NAME_START}\-0-9\u00b7\u0300-\u036f\u203f\u2040"
+NCNAME = re.compile(rf"[{_NAME_START}][{_NAME_CHARACTERS}.]*")
+_DESCRIPTOR_TOKEN = re.compile(rf"[{_NAME_CHARACTERS}]+")
 _CLOCK = re.compile(r"(?P<h>\d{2,}):(?P<m>[0-5]\d):(?P<s>[0-5]\d|60)(?P<f>\.\d+)?")
 _OFFSET = re.compile(r"(?P<n>\d+(?:\.\d+)?)(?P<unit>h|ms|m|s|f|t)")
 _CLOCK_FRAMES = re.compile(r"\d{2,}:\d{2}:\d{2}:\d{2,}(?:\.\d+)?")
@@ -85,8 +85,10 @@ def is_descriptor(value: str) -> bool:
     parts = value.split(".")
     if not all(_DESCRIPTOR_TOKEN.fullmatch(part) for part in parts):
         return False
-    own = next((i for i, part in enumerate(parts) if part.startswith("x-") and len(part) > 2), len(parts))
-    return own == 0 or ".".join(parts[:own]) in DESCRIPTORS
+    extension_index = next(
+        (i for i, part in enumerate(parts) if part.startswith("x-") and len(part) > 2), len(parts)
+    )
+    return extension_index == 0 or ".".join(parts[:extension_index]) in DESCRIPTORS
 
 
 def time_clause(value: str, frame_rate: Fraction | None, tick_rate: int | None) -> str | None:
@@ -105,8 +107,8 @@ def time_clause(value: str, frame_rate: Fraction | None, tick_rate: int | None) 
 def seconds(value: str, frame_rate: Fraction | None, tick_rate: int | None) -> Fraction:
     """A valid time expression in seconds. Raises ValueError if it is not valid or lacks its rate."""
     if match := _CLOCK.fullmatch(value):
-        whole = int(match["h"]) * 3600 + int(match["m"]) * 60 + int(match["s"])
-        return whole + Fraction((match["f"] and f"0{match['f']}") or 0)
+        whole_seconds = int(match["h"]) * 3600 + int(match["m"]) * 60 + int(match["s"])
+        return whole_seconds + Fraction((match["f"] and f"0{match['f']}") or 0)
     match = _OFFSET.fullmatch(value)
     units = dict(_UNITS)
     if frame_rate:
@@ -129,22 +131,22 @@ class Violation:
     line: int = 0
 
     def __str__(self) -> str:
-        where = f"line {self.line}: " if self.line else ""
-        return f"{where}{self.message} [{self.clause}]"
+        place = f"line {self.line}: " if self.line else ""
+        return f"{place}{self.message} [{self.clause}]"
 
 
-OWN = "urn:x-shotad:metadata"
-"""Namespace of our own metadata: the stamps of the track and of its lines."""
+SHOTAD = "urn:x-shotad:metadata"
+"""Namespace of shotad's own metadata: the stamps of the track and of its lines."""
 
 NO_LANGUAGE = "zxx"
-"""What has no language (RFC 5646): the source of a line that tells what is seen to happen."""
+"""The tag for no linguistic content (RFC 5646): the source language of a line about something visible."""
 
 _ROOT = f"""<?xml version="1.0" encoding="UTF-8"?>
 <tt xmlns="{TT}"
     xmlns:ttm="{TTM}"
     xmlns:ttp="{TTP}"
     xmlns:daptm="{DAPTM}"%s
-    xmlns:shotad="{OWN}"
+    xmlns:shotad="{SHOTAD}"
     ttp:contentProfiles="{PROFILE}"
     daptm:scriptRepresents="visual"
     daptm:scriptType="%s"
@@ -181,19 +183,24 @@ def write_dapt(track: Track, recording: str | None = None, gains: Sequence[GainP
 
 
 def _metadata(track: Track, *, recorded: bool) -> str:
-    """What stands in the head. A recording has no stamp of the track, for what it lacks was not deleted."""
+    """The metadata in the head, as XML.
+
+    A recording has no stamp of the track: a line that it lacks was not spoken, which is no deletion.
+    """
     voices = dict.fromkeys(cue.spoken.voice for cue in track.heard if recorded and cue.spoken is not None)
-    agents = "".join(
-        f'      <ttm:agent xml:id="{kind}{i}" type="{of_type}"><ttm:name type="full">{escape(who)}'
-        f"</ttm:name></ttm:agent>\n"
-        for kind, of_type, names in (
-            ("maker", "other", [clean_text(str(maker)) for maker in track.makers]),
-            ("reviewer", "person", [clean_text(person) for person in track.reviewed_by]),
-            ("voice", "other", [clean_text(voice) for voice in voices]),
-        )
-        for i, who in enumerate(names, 1)
-        if who
+    names_of_agents = (
+        ("maker", "other", [clean_text(str(maker)) for maker in track.makers]),
+        ("reviewer", "person", [clean_text(person) for person in track.reviewed_by]),
+        ("voice", "other", [clean_text(voice) for voice in voices]),
     )
+    agents = ""
+    for id_prefix, agent_type, names in names_of_agents:
+        for number, name in enumerate(names, 1):
+            if name:
+                agents += (
+                    f'      <ttm:agent xml:id="{id_prefix}{number}" type="{agent_type}">'
+                    f'<ttm:name type="full">{escape(name)}</ttm:name></ttm:agent>\n'
+                )
     return (
         f"      <ttm:title>{escape(clean_text(track.film.name))}</ttm:title>\n"
         f"      <ttm:desc>{escape(track.statement)}</ttm:desc>\n{agents}"
@@ -202,29 +209,30 @@ def _metadata(track: Track, *, recorded: bool) -> str:
 
 
 def _event(cue: Cue, track: Track) -> str:
-    times = _span(milliseconds(cue.interval.start), milliseconds(cue.interval.end))
+    times = _time_attributes(milliseconds(cue.interval.start), milliseconds(cue.interval.end))
     stamp = line_stamp(cue.interval, cue.text)
     return (
-        f'    <div xml:id="{cue.id}" {times}{_nature(cue, track)}'
-        f' shotad:stamp="{stamp}"{_review(cue)}>\n'
-        f'      <p xml:space="preserve">{_broken(cue.text)}</p>\n    </div>\n'
+        f'    <div xml:id="{cue.id}" {times}{_kind_attributes(cue, track)}'
+        f' shotad:stamp="{stamp}"{_review_attributes(cue)}>\n'
+        f'      <p xml:space="preserve">{_text_with_breaks(cue.text)}</p>\n    </div>\n'
     )
 
 
-def _review(cue: Cue) -> str:
-    """Whose a line is where a person had to do with it, and who accepted it."""
+def _review_attributes(cue: Cue) -> str:
+    """The attributes with a line's state and its reviewer's name; empty for a line as the machine made it."""
     if cue.state is LineState.MACHINE:
         return ""
     name = reviewer_name(cue)
     return f' shotad:state="{cue.state}"' + (f" shotad:reviewer={quoteattr(name)}" if name else "")
 
 
-def _broken(text: str) -> str:
+def _text_with_breaks(text: str) -> str:
     return "<br/>".join(escape(line) for line in text.split("\n"))
 
 
-def _nature(cue: Cue, track: Track) -> str:
-    """What a line represents, the language of its source where that is not the document's, and its own."""
+def _kind_attributes(cue: Cue, track: Track) -> str:
+    """The attributes with what a line represents, and its source's and own language where they differ from
+    the document's."""
     is_text = cue.kind is CueKind.TEXT
     represents = "visual.text" if is_text else "visual.nonText"
     source = ""
@@ -236,10 +244,10 @@ def _nature(cue: Cue, track: Track) -> str:
     return f' daptm:represents="{represents}"{source}{spoken}'
 
 
-STEP = 2.5
+GAIN_STEP = 2.5
 """dB that a gain may run evenly in factor instead of in dB: they differ by less than 0.1 dB over that."""
 
-_TYPES = {
+_SOUND_TYPES = {
     "wav": "audio/wave", "flac": "audio/flac", "mp3": "audio/mpeg", "opus": "audio/ogg", "ogg": "audio/ogg",
     "m4a": "audio/mp4", "mp4": "audio/mp4", "aac": "audio/aac",
 }  # fmt: skip
@@ -252,94 +260,98 @@ def _recorded_events(track: Track, source: str, gains: Sequence[GainPoint]) -> I
     """
     if not source.strip() or source.startswith("#"):
         raise ValueError(f"a recording must have the address of a sound file, got {quoted(source)}")
-    if any(one.seconds > two.seconds for one, two in pairwise(gains)):
+    if any(point.seconds > next_point.seconds for point, next_point in pairwise(gains)):
         raise ValueError("gain points must ascend")
     # All times in whole milliseconds.
-    spoken = [
-        (cue, voiced.text, milliseconds(voiced.interval.start), milliseconds(voiced.interval.end))
-        for cue in track.heard
-        if (voiced := cue.spoken) is not None and voiced.interval is not None
-    ]
+    spoken: list[tuple[Cue, str, int, int]] = []
+    for cue in track.heard:
+        take = cue.spoken
+        if take is not None and take.interval is not None:
+            start, stop = milliseconds(take.interval.start), milliseconds(take.interval.end)
+            spoken.append((cue, take.text, start, stop))
     spoken.sort(key=lambda line: (line[2], line[0].id))
-    ducked = _ducked(gains, milliseconds(track.film.duration))
+    ducked = _ducked_ranges(gains, milliseconds(track.film.duration))
+    # An event begins with its ducking, but not before the words of the line before it have ended.
     begins: list[int] = []
-    before = 0
+    last_stop = 0
     for _, _, start, stop in spoken:
-        around = [low for low, high in ducked if low <= start <= high]
-        begins.append(min(start, max(before, around[0])) if around else start)
-        before = max(before, stop, start + 1)
-    kind = _TYPES.get(PurePosixPath(source).suffix.lower().lstrip("."), "audio/wave")
+        ducking_starts = [low for low, high in ducked if low <= start <= high]
+        begins.append(min(start, max(last_stop, ducking_starts[0])) if ducking_starts else start)
+        last_stop = max(last_stop, stop, start + 1)
+    kind = _SOUND_TYPES.get(PurePosixPath(source).suffix.lower().lstrip("."), "audio/wave")
     for (cue, text, start, stop), begin, limit in zip(spoken, begins, [*begins[1:], math.inf], strict=True):
         # The event is from ``begin`` to ``end``, its words from ``start`` to ``last``.
         last = max(stop, start + 1)
-        around = [high for low, high in ducked if low <= last <= high]
-        end = max(last, int(min(around[-1], limit))) if around else last
-        inside = _span(start - begin, last - begin)
-        clip = _span(start, last).replace("begin", "clipBegin").replace("end", "clipEnd")
+        ducking_ends = [high for low, high in ducked if low <= last <= high]
+        end = max(last, int(min(ducking_ends[-1], limit))) if ducking_ends else last
+        inside = _time_attributes(start - begin, last - begin)
+        clip = _time_attributes(start, last).replace("begin", "clipBegin").replace("end", "clipEnd")
         stamp = line_stamp(Interval(start / 1000, last / 1000), text)
         # The programme's gain where the event begins.
-        level = _factor(level_at(gains, begin / 1000))
+        level = _gain_factor(level_at(gains, begin / 1000))
         gain = f' tta:gain="{level}"' if level != "1" else ""
         yield (
-            f'    <div xml:id="{cue.id}" {_span(begin, end)}{_nature(cue, track)} shotad:stamp="{stamp}"'
-            f"{_review(cue)}{gain}>\n{_animations(begin, end, gains)}"
+            f'    <div xml:id="{cue.id}" {_time_attributes(begin, end)}'
+            f'{_kind_attributes(cue, track)} shotad:stamp="{stamp}"'
+            f"{_review_attributes(cue)}{gain}>\n{_animations(begin, end, gains)}"
             f'      <p xml:space="preserve"><span {inside}>'
             f'<audio src={quoteattr(source)} type="{kind}" {clip}/>'
-            f"{_broken(text)}</span></p>\n    </div>\n"
+            f"{_text_with_breaks(text)}</span></p>\n    </div>\n"
         )
 
 
-def _span(begin: int, end: int) -> str:
-    """Milliseconds as attributes."""
+def _time_attributes(begin: int, end: int) -> str:
+    """The attributes ``begin`` and ``end`` for times in milliseconds."""
     return f'begin="{timecode(begin / 1000)}" end="{timecode(end / 1000)}"'
 
 
 def _animations(first: int, last: int, gains: Sequence[GainPoint]) -> str:
     """The ``animate`` elements of an event's ``div``: every bend of the programme's gain while it lasts."""
     lines: list[str] = []
-    ends = [(at, level_at(gains, at / 1000)) for at in (first, last)]
+    ends = [(time, level_at(gains, time / 1000)) for time in (first, last)]
     points = ((milliseconds(point.seconds), point.decibels) for point in gains)
-    within = [point for point in points if first <= point[0] <= last]
-    base = _factor(ends[0][1])
-    for (begin, low), (end, high) in pairwise([ends[0], *within, ends[1]]):
+    points_within = [point for point in points if first <= point[0] <= last]
+    base = _gain_factor(ends[0][1])
+    for (begin, low), (end, high) in pairwise([ends[0], *points_within, ends[1]]):
         # Factors at even times that follow a line in dB: ``0, -9 → 1, 0.772, 0.596, 0.46, 0.355``.
-        steps = max(1, math.ceil(abs(high - low) / STEP))
-        values = [_factor(low + (high - low) * i / steps) for i in range(steps + 1)]
+        steps = max(1, math.ceil(abs(high - low) / GAIN_STEP))
+        values = [_gain_factor(low + (high - low) * i / steps) for i in range(steps + 1)]
         if len(set(values)) == 1:
             continue
         if begin == end:
-            at = timecode((begin - first) / 1000)
-            lines.append(f'      <set begin="{at}" tta:gain="{values[-1]}"/>\n')
+            time = timecode((begin - first) / 1000)
+            lines.append(f'      <set begin="{time}" tta:gain="{values[-1]}"/>\n')
             continue
         freeze = "" if values[-1] == base else ' fill="freeze"'
-        times = _span(begin - first, end - first)
+        times = _time_attributes(begin - first, end - first)
         lines.append(f'      <animate {times} tta:gain="{";".join(values)}"{freeze}/>\n')
     return "".join(lines)
 
 
 def level_at(gains: Sequence[GainPoint], second: float) -> float:
-    """dB of the programme at a second; 0 without points."""
+    """The programme's gain in dB at a second; 0 without points. Between two points it is interpolated."""
     points = gains or (GainPoint(0.0, 0.0),)
     return float(np.interp(second, [p.seconds for p in points], [p.decibels for p in points]))
 
 
-def _ducked(gains: Sequence[GainPoint], duration: int) -> list[tuple[int, int]]:
-    """Where the programme is not at its own level, in milliseconds, ascending and apart."""
+def _ducked_ranges(gains: Sequence[GainPoint], duration: int) -> list[tuple[int, int]]:
+    """The ranges in which the programme is not at its own level, in milliseconds, ascending, with gaps
+    between them. ``duration`` of the film is in milliseconds, too."""
     if not gains:
         return []
     ends = (GainPoint(0.0, gains[0].decibels), GainPoint(duration / 1000, gains[-1].decibels))
     points = [ends[0], *gains] + ([ends[1]] if ends[1].seconds > gains[-1].seconds else [])
-    found: list[tuple[int, int]] = []
-    for one, two in pairwise(points):
-        if one.decibels == 0 == two.decibels:
+    ducked: list[tuple[int, int]] = []
+    for point, next_point in pairwise(points):
+        if point.decibels == 0 == next_point.decibels:
             continue
-        low, high = milliseconds(one.seconds), milliseconds(two.seconds)
-        if found and found[-1][1] >= low and one.decibels != 0:
-            found[-1] = (found[-1][0], high)
-        elif high > low or one.decibels != two.decibels:
-            found.append((low, high))
-    return found
+        low, high = milliseconds(point.seconds), milliseconds(next_point.seconds)
+        if ducked and ducked[-1][1] >= low and point.decibels != 0:
+            ducked[-1] = (ducked[-1][0], high)
+        elif high > low or point.decibels != next_point.decibels:
+            ducked.append((low, high))
+    return ducked
 
 
-def _factor(decibels: float) -> str:
+def _gain_factor(decibels: float) -> str:
     return f"{10 ** (decibels / 20):.4f}".rstrip("0").rstrip(".")

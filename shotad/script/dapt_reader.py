@@ -19,49 +19,51 @@ from shotad.core import Interval
 from shotad.core.errors import ScriptError, quoted
 from shotad.script import dapt as terms
 from shotad.script.cue import Script, ScriptCue, clean_text, is_language
-from shotad.script.dapt import DAPTM, OWN, TT, TTA, TTM, TTP, XML, Violation
+from shotad.script.dapt import DAPTM, SHOTAD, TT, TTA, TTM, TTP, XML, Violation
 
 
-def read_dapt(document: bytes, name: str, language: str | None = None) -> Script:
-    """The Script Events of a valid DAPT document that have a time, times counted from its start.
+def read_dapt(document: bytes, file_name: str, language: str | None = None) -> Script:
+    """The Script Events of a valid DAPT document, their times counted from its start.
 
-    An event may hold its text in several languages, an original and its translation. Read is the one in
-    ``language`` (a tag; None: that of the document), or else the first.
+    An event may hold its text in several languages, an original and its translation. The one in ``language``
+    (a tag; None: that of the document) is read, or else the first.
 
     Raises ScriptError with file, line and clause where the document is not valid or an event has no end.
     """
     violations = check_dapt(document)
     if violations:
         first = violations[0]
-        raise ScriptError(f"{name}, {first}.", "The document is not valid DAPT.", first.clause)
+        raise ScriptError(f"{file_name}, {first}.", "The document is not valid DAPT.", first.clause)
     root = parse_dapt(document)
     assert not isinstance(root, Violation)
     cues: list[ScriptCue] = []
     stamps: dict[str, str] = {}
-    wanted = [tag for tag in (language, root.get(_LANGUAGE)) if tag]
+    languages = [tag for tag in (language, root.get(_LANGUAGE)) if tag]
     for div in filter(is_script_event, root.iter(f"{{{TT}}}div")):
-        paragraphs = _in_one_language(list(div.iter(f"{{{TT}}}p")), wanted)
-        start, end = _said(div, paragraphs, root)
+        paragraphs = _in_one_language(list(div.iter(f"{{{TT}}}p")), languages)
+        start, end = _spoken_times(div, paragraphs, root)
         key = div.get(f"{{{XML}}}id")
-        where = f"{name}, line {div.sourceline}: event {quoted(key)}"
+        place = f"{file_name}, line {div.sourceline}: event {quoted(key)}"
         if end is None:
-            raise ScriptError(f"{where} has no end.", "Give it begin and end.")
+            raise ScriptError(f"{place} has no end.", "Give it begin and end.")
         try:
             interval = Interval(float(start), float(end))
         except ValueError as error:
-            raise ScriptError(f"{where}: {error}.", "Correct the times.") from None
+            raise ScriptError(f"{place}: {error}.", "Correct the times.") from None
         lines: list[str] = []
-        for p in paragraphs:
+        for paragraph in paragraphs:
             # White space runs as one space, line by line, as TTML presents text that does not preserve it.
-            kept = _keeps_space(p)
-            lines += [line if kept else " ".join(line.split()) for line in _text(p).split("\n")]
+            keeps_space = _keeps_space(paragraph)
+            lines += [
+                line if keeps_space else " ".join(line.split()) for line in _text(paragraph).split("\n")
+            ]
         cues.append(ScriptCue(key, interval, clean_text("\n".join(lines))))
-        if key and (stamp := div.get(f"{{{OWN}}}stamp")):
+        if key and (stamp := div.get(f"{{{SHOTAD}}}stamp")):
             stamps[key] = stamp
-    return Script(tuple(cues), root.findtext(f".//{{{OWN}}}stamp"), stamps, is_proven=True)
+    return Script(tuple(cues), root.findtext(f".//{{{SHOTAD}}}stamp"), stamps, is_proven=True)
 
 
-def _in_one_language(paragraphs: list[etree._Element], wanted: list[str]) -> list[etree._Element]:
+def _in_one_language(paragraphs: list[etree._Element], languages: list[str]) -> list[etree._Element]:
     """The paragraphs in the first language of ``wanted`` that any of them is in, or in that of the first."""
     by_language: dict[str, list[etree._Element]] = {}
     for paragraph in paragraphs:
@@ -70,48 +72,65 @@ def _in_one_language(paragraphs: list[etree._Element], wanted: list[str]) -> lis
             by_language.setdefault(tag, []).append(paragraph)
     if len(by_language) < 2:
         return paragraphs
-    for tag in map(str.lower, wanted):
+    for tag in map(str.lower, languages):
         if tag in by_language:
             return by_language[tag]
         # en for en-GB, and en-US where there is no other English.
-        for other, of_language in by_language.items():
-            if other.partition("-")[0] == tag.partition("-")[0]:
-                return of_language
+        for document_tag, in_language in by_language.items():
+            if document_tag.partition("-")[0] == tag.partition("-")[0]:
+                return in_language
     return next(iter(by_language.values()))
 
 
-def _said(
+def _spoken_times(
     div: etree._Element, paragraphs: list[etree._Element], root: etree._Element
 ) -> tuple[Fraction, Fraction | None]:
-    """When the words of an event are said: an event may last longer, to lower the programme around them."""
-    parts = [
-        _active(element, root)
-        for paragraph in paragraphs
-        for element in paragraph.iter(f"{{{TT}}}p", f"{{{TT}}}span")
-        if "".join([element.text or "", *(child.tail or "" for child in element)]).strip()
-    ]
-    ends = [end for _, end in parts if end is not None]
-    if not parts or len(ends) < len(parts):
-        return _active(div, root)
-    return min(start for start, _ in parts), max(ends)
+    """Start and end of an event's words in seconds; the end is None where nothing says it.
+
+    An event may last longer than its words, to lower the programme around them.
+    """
+    starts: list[Fraction] = []
+    ends: list[Fraction] = []
+    for paragraph in paragraphs:
+        for element in paragraph.iter(f"{{{TT}}}p", f"{{{TT}}}span"):
+            if not _direct_text(element):
+                continue
+            start, end = _active_times(element, root)
+            if end is None:
+                return _active_times(div, root)
+            starts.append(start)
+            ends.append(end)
+    if not starts:
+        return _active_times(div, root)
+    return min(starts), max(ends)
 
 
-def _active(element: etree._Element, root: etree._Element) -> tuple[Fraction, Fraction | None]:
+def _direct_text(element: etree._Element) -> str:
+    """The text that stands in the element itself, not in its children, without blanks around it."""
+    return "".join([element.text or "", *(child.tail or "" for child in element)]).strip()
+
+
+def _active_times(element: etree._Element, root: etree._Element) -> tuple[Fraction, Fraction | None]:
     """When an element is active, in seconds: its times count from its parent's, and it ends with it."""
     parent = element.getparent()
-    origin, limit = (Fraction(0), None) if parent is None else _active(parent, root)
+    origin, limit = (Fraction(0), None) if parent is None else _active_times(parent, root)
     rates = frame_rate(root), tick_rate(root)
     begin, end, dur = (
         None if (value := element.get(key)) is None else terms.seconds(value, *rates)
         for key in ("begin", "end", "dur")
     )
     start = origin + (begin or 0)
-    ends = (None if end is None else origin + end, None if dur is None else start + dur, limit)
-    return start, min((one for one in ends if one is not None), default=None)
+    # Whichever comes first: its own end, its duration, or the end of its parent.
+    ends = [] if limit is None else [limit]
+    if end is not None:
+        ends.append(origin + end)
+    if dur is not None:
+        ends.append(start + dur)
+    return start, min(ends, default=None)
 
 
 def _text(element: etree._Element) -> str:
-    """What is read out of a paragraph: text and spans, ``br`` as a line break."""
+    """The words of a paragraph: text and spans, ``br`` as a line break."""
     keep = _keeps_space(element)
     parts = [_on_one_line(element.text, keep=keep)]
     for child in element:
@@ -146,7 +165,7 @@ _CHILDREN = {
 """TT children of each element (TTML2, 7.1); metadata and other namespaces may stand anywhere."""
 _TEXT_IN = ("p", "span", "data", "chunk", "metadata")
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)")
-_TIMES = ("begin", "end", "dur", "clipBegin", "clipEnd")
+_TIME_ATTRIBUTES = ("begin", "end", "dur", "clipBegin", "clipEnd")
 
 
 def check_dapt(document: bytes) -> tuple[Violation, ...]:
@@ -157,10 +176,13 @@ def check_dapt(document: bytes) -> tuple[Violation, ...]:
     if root.tag != f"{{{TT}}}tt":
         return (violation("#structure", f"the root is {root.tag}, not tt of {TT}", root),)
     rules = (
-        _values, _structure, _ids, _represents, _agents, _actors, _origin_timecode, _times,
+        _attributes, _structure, _ids, _represents, _agents, _actors, _origin_timecode, _times,
         _audio, _audio_styles,
     )  # fmt: skip
-    return tuple(found for rule in rules for found in rule(root))
+    violations: list[Violation] = []
+    for rule in rules:
+        violations += rule(root)
+    return tuple(violations)
 
 
 def is_positive(text: str) -> bool:
@@ -173,14 +195,14 @@ def _names_dapt(profiles: str) -> bool:
     return terms.PROFILE in [urljoin(terms.PROFILE_BASE, name) for name in names]
 
 
-_Rule = tuple[str, Callable[[str], bool], str]
-"""Clause, whether a value may stand, and what is said of one that may not."""
+_AttributeRule = tuple[str, Callable[[str], bool], str]
+"""Clause, whether a value is allowed, and the end of the message about one that is not."""
 
 _LANGUAGE = f"{{{XML}}}lang"
-_NO_TAG = "not a language tag"
-_INNER_LANGUAGE: _Rule = ("#xmlLang", lambda tag: not tag or is_language(tag), _NO_TAG)
-_REQUIRED: dict[str, _Rule] = {
-    _LANGUAGE: ("#xmlLang-root", is_language, _NO_TAG),
+_NO_LANGUAGE_TAG = "not a language tag"
+_INNER_LANGUAGE: _AttributeRule = ("#xmlLang", lambda tag: not tag or is_language(tag), _NO_LANGUAGE_TAG)
+_REQUIRED_OF_ROOT: dict[str, _AttributeRule] = {
+    _LANGUAGE: ("#xmlLang-root", is_language, _NO_LANGUAGE_TAG),
     f"{{{TTP}}}contentProfiles": ("#contentProfiles-root", _names_dapt, "without DAPT's"),
     f"{{{DAPTM}}}scriptRepresents": (
         "#scriptRepresents",
@@ -195,7 +217,7 @@ _REQUIRED: dict[str, _Rule] = {
 }
 """Attributes that the root must have."""
 
-_OPTIONAL: dict[str, _Rule] = {
+_OPTIONAL_OF_ROOT: dict[str, _AttributeRule] = {
     "frameRate": ("#frameRate", is_positive, "not a whole number above 0"),
     "tickRate": ("#tickRate", is_positive, "not a whole number above 0"),
     "frameRateMultiplier": (
@@ -208,8 +230,8 @@ _OPTIONAL: dict[str, _Rule] = {
 
 _PROHIBITED = ("clockMode", "dropMode", "markerMode", "subFrameRate")
 
-_ANYWHERE: dict[str, _Rule] = {
-    f"{{{DAPTM}}}langSrc": ("#textLanguageSource", is_language, _NO_TAG),
+_OF_ANY_ELEMENT: dict[str, _AttributeRule] = {
+    f"{{{DAPTM}}}langSrc": ("#textLanguageSource", is_language, _NO_LANGUAGE_TAG),
     f"{{{DAPTM}}}onScreen": ("#onScreen", lambda value: value.strip() in terms.ON_SCREEN, "not registered"),
     f"{{{DAPTM}}}descType": (
         "#descType",
@@ -221,33 +243,33 @@ _ANYWHERE: dict[str, _Rule] = {
 """Attributes of any element."""
 
 
-def _told(element: Element, name: str, rule: _Rule) -> Iterator[Violation]:
-    """What is wrong with an attribute, where the element has it."""
-    clause, may_stand, wrong = rule
+def _attribute_violations(element: Element, name: str, rule: _AttributeRule) -> Iterator[Violation]:
+    """The violation of ``rule`` by the attribute ``name``; nothing where the element does not have it."""
+    clause, is_allowed, fault = rule
     value = element.get(name)
-    if value is not None and not may_stand(value):
-        yield violation(clause, f"{etree.QName(name).localname} is {quoted(value)}, {wrong}", element)
+    if value is not None and not is_allowed(value):
+        yield violation(clause, f"{etree.QName(name).localname} is {quoted(value)}, {fault}", element)
 
 
-def _values(root: Element) -> Iterator[Violation]:
-    """Attributes of the root, then of all elements, and what may not stand at all."""
-    for name, rule in _REQUIRED.items():
+def _attributes(root: Element) -> Iterator[Violation]:
+    """Violations by attributes of the root, then of all elements, and by what is prohibited."""
+    for name, rule in _REQUIRED_OF_ROOT.items():
         if root.get(name) is None:
             yield violation(rule[0], f"tt has no {etree.QName(name).localname}", root)
-        yield from _told(root, name, rule)
-    for name, rule in _OPTIONAL.items():
-        yield from _told(root, f"{{{TTP}}}{name}", rule)
+        yield from _attribute_violations(root, name, rule)
+    for name, rule in _OPTIONAL_OF_ROOT.items():
+        yield from _attribute_violations(root, f"{{{TTP}}}{name}", rule)
     for name, clause in (("profile", "#profile-root"), *((name, f"#{name}") for name in _PROHIBITED)):
-        yield from _told(root, f"{{{TTP}}}{name}", (clause, lambda _: False, "prohibited"))
+        yield from _attribute_violations(root, f"{{{TTP}}}{name}", (clause, lambda _: False, "prohibited"))
     base = root.get(f"{{{TTP}}}timeBase", "media")
     if base != "media":
         clause = f"#timeBase-{base}" if base in ("smpte", "clock") else "#timing"
         yield violation(clause, f"timeBase is {quoted(base)}, not media", root)
     for element in elements(root):
-        for name, rule in _ANYWHERE.items():
-            yield from _told(element, name, rule)
+        for name, rule in _OF_ANY_ELEMENT.items():
+            yield from _attribute_violations(element, name, rule)
         if element is not root:
-            yield from _told(element, _LANGUAGE, _INNER_LANGUAGE)
+            yield from _attribute_violations(element, _LANGUAGE, _INNER_LANGUAGE)
         if element.get(f"{{{DAPTM}}}descType") is not None and element.tag != f"{{{TTM}}}desc":
             yield violation("#descType", f"descType on {etree.QName(element).localname}", element)
         if element.tag == f"{{{TT}}}animation":
@@ -255,6 +277,7 @@ def _values(root: Element) -> Iterator[Violation]:
 
 
 def _structure(root: Element) -> Iterator[Violation]:
+    """Elements and text in places where they must not stand."""
     for element in elements(root):
         name = etree.QName(element)
         if name.namespace != TT or name.localname not in _CHILDREN:
@@ -265,7 +288,7 @@ def _structure(root: Element) -> Iterator[Violation]:
             inner = etree.QName(child)
             if inner.namespace == TT and inner.localname not in _CHILDREN[name.localname]:
                 yield violation("#structure", f"{inner.localname} inside {name.localname}", child)
-        text = "".join([element.text or "", *(child.tail or "" for child in element)]).strip()
+        text = _direct_text(element)
         if text and name.localname not in _TEXT_IN:
             yield violation("#structure", f"text {quoted(text)} directly inside {name.localname}", element)
     for name_once in ("head", "body"):
@@ -277,7 +300,8 @@ def _structure(root: Element) -> Iterator[Violation]:
 
 
 def _ids(root: Element) -> Iterator[Violation]:
-    seen: set[str] = set()
+    """Ids that are no XML name, or used twice."""
+    used_ids: set[str] = set()
     for element in elements(root):
         value = element.get(f"{{{XML}}}id")
         if value is None:
@@ -285,14 +309,19 @@ def _ids(root: Element) -> Iterator[Violation]:
         clause = "#agent" if element.tag == f"{{{TTM}}}agent" else "#structure"
         if not terms.NCNAME.fullmatch(value):
             yield violation(clause, f"xml:id {quoted(value)} is no name", element)
-        if value in seen:
+        if value in used_ids:
             yield violation(clause, f"xml:id {quoted(value)} is used twice", element)
-        seen.add(value)
+        used_ids.add(value)
 
 
 def _represents(root: Element) -> Iterator[Violation]:
+    """Events that do not say what they represent, or say what the document does not allow."""
     name = f"{{{DAPTM}}}represents"
-    allowed = [d for d in root.get(f"{{{DAPTM}}}scriptRepresents", "").split() if terms.is_descriptor(d)]
+    allowed = [
+        descriptor
+        for descriptor in root.get(f"{{{DAPTM}}}scriptRepresents", "").split()
+        if terms.is_descriptor(descriptor)
+    ]
     for element in elements(root):
         value = element.get(name)
         if value is None:
@@ -304,7 +333,10 @@ def _represents(root: Element) -> Iterator[Violation]:
             yield violation(
                 "#represents", f"daptm:represents is {quoted(value)}, no content descriptor", element
             )
-        elif allowed and not any(value == of or value.startswith(f"{of}.") for of in allowed):
+        elif allowed and not any(
+            value == allowed_descriptor or value.startswith(f"{allowed_descriptor}.")
+            for allowed_descriptor in allowed
+        ):
             yield violation(
                 "#represents",
                 f"daptm:represents {quoted(value)} is no subtype of {' or '.join(allowed)}",
@@ -346,11 +378,11 @@ def _actors(root: Element) -> Iterator[Violation]:
 
 
 def _origin_timecode(root: Element) -> Iterator[Violation]:
-    clause, found = "#daptOriginTimecode", list(root.iter(f"{{{DAPTM}}}daptOriginTimecode"))
+    clause, timecode_elements = "#daptOriginTimecode", list(root.iter(f"{{{DAPTM}}}daptOriginTimecode"))
     rate = frame_rate(root)
-    if len(found) > 1:
-        yield violation(clause, f"there are {len(found)} origin timecodes", found[1])
-    for element in found:
+    if len(timecode_elements) > 1:
+        yield violation(clause, f"there are {len(timecode_elements)} origin timecodes", timecode_elements[1])
+    for element in timecode_elements:
         value = (element.text or "").strip()
         timecode = terms.TIMECODE.fullmatch(value)
         if timecode is None:
@@ -365,9 +397,10 @@ def _origin_timecode(root: Element) -> Iterator[Violation]:
 
 
 def _times(root: Element) -> Iterator[Violation]:
+    """Times that cannot be read, and ends before their beginnings."""
     rates = frame_rate(root), tick_rate(root)
     for element in elements(root):
-        values = {name: value for name in _TIMES if (value := element.get(name)) is not None}
+        values = {name: value for name in _TIME_ATTRIBUTES if (value := element.get(name)) is not None}
         if etree.QName(element).namespace != TT:
             continue
         usable: dict[str, Fraction] = {}
@@ -376,8 +409,8 @@ def _times(root: Element) -> Iterator[Violation]:
             if clause is None:
                 usable[name] = terms.seconds(value, *rates)
             else:
-                what = f"{name} is {quoted(value)}: no media time, or its rate is missing"
-                yield violation(clause, what, element)
+                message = f"{name} is {quoted(value)}: no media time, or its rate is missing"
+                yield violation(clause, message, element)
         for first, last in (("begin", "end"), ("clipBegin", "clipEnd")):
             if first in usable and last in usable and usable[first] > usable[last]:
                 yield violation("#timing", f"{first} {values[first]} is after {last} {values[last]}", element)
@@ -386,9 +419,10 @@ def _times(root: Element) -> Iterator[Violation]:
 def _audio(root: Element) -> Iterator[Violation]:
     """The languages of audio, then its sources."""
     clause, name = "#xmlLang-audio-nonMatching", f"{{{XML}}}lang"
-    found = root.iterfind(f"{{{TT}}}head/{{{TT}}}resources/*")
+    resource_elements = root.iterfind(f"{{{TT}}}head/{{{TT}}}resources/*")
     kinds = (f"{{{TT}}}audio", f"{{{TT}}}data")
-    resources = {one.get(f"{{{XML}}}id", ""): one for one in found if one.tag in kinds}
+    head_resources = [element for element in resource_elements if element.tag in kinds]
+    resources = {resource.get(f"{{{XML}}}id", ""): resource for resource in head_resources}
     for audio in root.iter(f"{{{TT}}}audio"):
         parent, language = audio.getparent(), inherited(audio, name)
         if parent is not None and language != inherited(parent, name):
@@ -423,8 +457,8 @@ def _audio_styles(root: Element) -> Iterator[Violation]:
             parts = value.split(";") if element.tag == f"{{{TT}}}animate" else [value]
             numbers = [float(part) for part in parts if _NUMBER.fullmatch(part.strip())]
             if len(numbers) < len(parts):
-                what = "no list of numbers" if len(parts) > 1 else "no number"
-                yield violation(f"#{name}", f"tta:{name} is {quoted(value)}, {what}", element)
+                requirement = "no list of numbers" if len(parts) > 1 else "no number"
+                yield violation(f"#{name}", f"tta:{name} is {quoted(value)}, {requirement}", element)
             elif name == "pan" and not all(-1 <= number <= 1 for number in numbers):
                 yield violation("#pan", f"tta:pan is {quoted(value)}, not from -1 to 1", element)
 
@@ -477,8 +511,11 @@ def tick_rate(root: Element) -> int | None:
 
 def inherited(element: Element, name: str) -> str | None:
     """The attribute of the element or of its nearest ancestor that has it."""
-    values = (at.get(name) for at in (element, *element.iterancestors()))
-    return next((value for value in values if value is not None), None)
+    for node in (element, *element.iterancestors()):
+        value = node.get(name)
+        if value is not None:
+            return value
+    return None
 
 
 def is_script_event(div: Element) -> bool:

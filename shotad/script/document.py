@@ -99,14 +99,14 @@ def write_docx(track: Track, worksheet: Worksheet | None = None) -> bytes:
     document = docx.Document()
     _set_page(document, track.language)
     heading = document.add_heading(clean_text(f"Audio description: {track.film.name}"), level=1)
-    _mark(heading._p, f"{MARK}track_{track.stamp}", 0)
-    for text in about(track):
+    _add_bookmark(heading._p, f"{MARK}track_{track.stamp}", 0)
+    for text in about_track(track):
         document.add_paragraph(text)
     document.add_heading("Script", level=2)
     for sentence in about_material(worksheet):
         document.add_paragraph(clean_text(sentence))
     table = _add_table(document, track, worksheet)
-    if _plain(track.language) in _RIGHT_TO_LEFT:
+    if _base_language(track.language) in _RIGHT_TO_LEFT:
         document.styles["Normal"].element.get_or_add_pPr().append(_element("bidi"))
         table._tbl.tblPr.insert(1, _element("bidiVisual"))
     out = io.BytesIO()
@@ -114,11 +114,11 @@ def write_docx(track: Track, worksheet: Worksheet | None = None) -> bytes:
     return sealed(out.getvalue(), track)
 
 
-def _plain(language: str) -> str:
+def _base_language(language: str) -> str:
     return language.partition("-")[0].lower()
 
 
-def about(track: Track) -> tuple[str, ...]:
+def about_track(track: Track) -> tuple[str, ...]:
     """What stands before the script: who made it, for which film, how it is edited."""
     voices = dict.fromkeys(cue.spoken.voice for cue in track.heard if cue.spoken is not None)
     voice = f"Voice: {', '.join(voices)}." if voices else "Not spoken yet."
@@ -142,7 +142,7 @@ def about_material(worksheet: Worksheet | None) -> tuple[str, ...]:
     return tuple(filter(None, (use, worksheet.no_pictures, *worksheet.missing)))
 
 
-EMPTY = "empty"
+EMPTY_STATUS = "empty"
 """Status of a row for a slot that has no line yet. It is none of a cue's, so that a line written there is
 heard."""
 
@@ -162,14 +162,14 @@ def script_rows(track: Track) -> list[Cue]:
     return rows
 
 
-def cells_of(cue: Cue) -> tuple[str | float, ...]:
+def row_of_cue(cue: Cue) -> tuple[str | float, ...]:
     """A row of `script_rows` under `HEADS`."""
     if not cue.heard:
         empty = f"Empty slot, {cue.interval.duration:.1f} s"
         why = clean_text(f"{empty}: {cue.reason}") if cue.reason else empty
         return (
             timecode(cue.interval.start), timecode(cue.interval.end), "", "",
-            round(cue.interval.duration, 1), EMPTY, "", why, cue.id,
+            round(cue.interval.duration, 1), EMPTY_STATUS, "", why, cue.id,
         )  # fmt: skip
     return (
         timecode(cue.interval.start), timecode(cue.interval.end), cue.text, count_words(cue.text),
@@ -177,10 +177,11 @@ def cells_of(cue: Cue) -> tuple[str | float, ...]:
     )  # fmt: skip
 
 
-def missing_extra(what: str, package: str) -> ScriptError:
+def missing_extra(format_name: str, package: str) -> ScriptError:
     """The error where a library is not installed."""
     return ScriptError(
-        f"{what} needs {package}, which is not installed.", 'Install it: pip install "shotad[documents]".'
+        f"{format_name} needs {package}, which is not installed.",
+        'Install it: pip install "shotad[documents]".',
     )
 
 
@@ -201,13 +202,15 @@ def _add_table(document: Document, track: Track, worksheet: Worksheet | None) ->
         properties.remove(look)
     flags = {"val": "0020", "firstRow": "1", "lastRow": "0", "firstColumn": "0", "lastColumn": "0",
              "noHBand": "1", "noVBand": "1"}  # fmt: skip
-    what = "Each row is one line of description: when it begins and ends, its words, its status and notes."
+    description = (
+        "Each row is one line of description: when it begins and ends, its words, its status and notes."
+    )
     properties.append(_element("tblLook", **flags))
     properties.append(_element("tblCaption", val=TABLE))
-    properties.append(_element("tblDescription", val=what))
+    properties.append(_element("tblDescription", val=description))
     # Row by row, through XML: python-docx counts all cells to look one up.
     cells: list[dict[str, str | float]] = [{head: head for head in heads}]
-    cells += [_by_head(cue, with_material=worksheet is not None) for cue in cues]
+    cells += [_cells_by_head(cue, with_material=worksheet is not None) for cue in cues]
     for number, (row, by_head) in enumerate(zip(table._tbl.tr_lst, cells, strict=True)):
         row.get_or_add_trPr().append(_element("cantSplit"))
         for cell, width, head in zip(row.tc_lst, widths, heads, strict=True):
@@ -229,13 +232,13 @@ def _add_table(document: Document, track: Track, worksheet: Worksheet | None) ->
         elif (cue := cues[number - 1]).heard:
             stamp = line_stamp(cue.interval, cue.text).replace("-", "_")
             last = _Cell(row.tc_lst[-1], table)
-            _mark(last.paragraphs[0]._p, f"{MARK}{cue.id}_{stamp}", number)
+            _add_bookmark(last.paragraphs[0]._p, f"{MARK}{cue.id}_{stamp}", number)
     return table
 
 
-def _by_head(cue: Cue, *, with_material: bool) -> dict[str, str | float]:
+def _cells_by_head(cue: Cue, *, with_material: bool) -> dict[str, str | float]:
     """A row by its heads; beside the material whose a line is has no column of its own."""
-    cells = dict(zip(HEADS, cells_of(cue), strict=True))
+    cells = dict(zip(HEADS, row_of_cue(cue), strict=True))
     if with_material:
         cells["Notes"] = "; ".join(filter(None, (str(cells["Review"]), str(cells["Notes"]))))
     return cells
@@ -301,15 +304,15 @@ def _set_page(document: Document, language: str) -> None:
     from docx.enum.section import WD_ORIENT
     from docx.shared import Inches, Pt, RGBColor
 
-    plain = _plain(language)
+    plain = _base_language(language)
     kind = "bidi" if plain in _RIGHT_TO_LEFT else "eastAsia" if plain in _EAST_ASIAN else "val"
     if language.lower() == plain and len(plain) == 2:
         language = f"{plain}-{_REGIONS.get(plain, plain.upper())}"
     styles, settings = document.styles.element, document.settings.element
-    for old in (*styles.iter(f"{_W}lang"), *settings.findall(f"{_W}themeFontLang")):
-        old.attrib.clear()
-        old.set(f"{_W}val", language)
-        old.set(f"{_W}{kind}", language)
+    for element in (*styles.iter(f"{_W}lang"), *settings.findall(f"{_W}themeFontLang")):
+        element.attrib.clear()
+        element.set(f"{_W}val", language)
+        element.set(f"{_W}{kind}", language)
     section = document.sections[0]
     section.orientation = WD_ORIENT.LANDSCAPE
     section.page_width, section.page_height = Inches(11.69), Inches(8.27)
@@ -325,10 +328,10 @@ def _set_page(document: Document, language: str) -> None:
             setting.set(f"{_W}val", "15")
 
 
-def _mark(paragraph: Any, name: str, number: int) -> None:
+def _add_bookmark(paragraph: Any, name: str, number: int) -> None:
     start, end = _element("bookmarkStart", id=str(number), name=name), _element("bookmarkEnd", id=str(number))
-    at = 1 if paragraph.pPr is not None else 0
-    paragraph.insert(at, start)
+    position = 1 if paragraph.pPr is not None else 0
+    paragraph.insert(position, start)
     paragraph.append(end)
 
 
@@ -343,7 +346,7 @@ def _element(tag: str, **attributes: str) -> Any:
 
 MOST_ROWS = 50_000
 
-_NAMES = {
+_COLUMN_OF_HEAD = {
     "in": "start", "start": "start", "begin": "start", "tc in": "start", "time in": "start",
     "timecode": "start", "time code": "start", "von": "start", "beginn": "start", "out": "end",
     "end": "end", "tc out": "end",
@@ -351,38 +354,42 @@ _NAMES = {
     "audio description": "text", "ad": "text", "audiodeskription": "text", "status": "status", "id": "id",
     "stamp": "stamp",
 }  # fmt: skip
-_GONE = frozenset(f"{_W}{tag}" for tag in ("del", "moveFrom", "pPr", "rPr", "delText", "instrText", "tbl"))
-_MARK = re.compile(r"_ad_(?P<id>[sh]\d{8,})_(?P<times>[0-9a-f]{8})_(?P<text>[0-9a-f]{8})")
-_TRACK = re.compile(r"_ad_track_(?P<stamp>[0-9a-f]{8})")
+_UNREAD_TAGS = frozenset(
+    f"{_W}{tag}" for tag in ("del", "moveFrom", "pPr", "rPr", "delText", "instrText", "tbl")
+)
+_LINE_MARK = re.compile(r"_ad_(?P<id>[sh]\d{8,})_(?P<times>[0-9a-f]{8})_(?P<text>[0-9a-f]{8})")
+_TRACK_MARK = re.compile(r"_ad_track_(?P<stamp>[0-9a-f]{8})")
 
 
-def read_docx(data: bytes, name: str) -> Script:
+def read_docx(data: bytes, file_name: str) -> Script:
     """The lines in the tables of a Word document whose heads name a start, an end and a text.
 
     Tracked changes count as accepted. Raises ScriptError with file and row; for a document without such a
     table; and for one that is not safe to read (`open_package`).
     """
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
-    with open_package(data, name) as package:
+    with open_package(data, file_name) as package:
         try:
-            body = etree.fromstring(read_part(package, DOCUMENT, name), parser)
+            body = etree.fromstring(read_part(package, DOCUMENT, file_name), parser)
         except etree.XMLSyntaxError as error:
-            raise ScriptError(f"{name} is damaged at {DOCUMENT}: {error}.") from None
+            raise ScriptError(f"{file_name} is damaged at {DOCUMENT}: {error}.") from None
     cues: list[ScriptCue] | None = None
     tables = (table for table in body.iter(f"{_W}tbl") if next(table.iterancestors(f"{_W}tbl"), None) is None)
     for number, table in enumerate(tables, 1):
         # Its own rows that are not deleted.
-        own = (row for row in table.iter(f"{_W}tr") if next(row.iterancestors(f"{_W}tbl"), None) is table)
-        rows = (_cells(row) for row in own if row.find(f"{_W}trPr/{_W}del") is None)
-        found = lines_of(rows, f"{name}, table {number}")
-        if found is not None:
-            cues = [*(cues or []), *found]
+        own_rows = (
+            row for row in table.iter(f"{_W}tr") if next(row.iterancestors(f"{_W}tbl"), None) is table
+        )
+        rows = (_row_texts(row) for row in own_rows if row.find(f"{_W}trPr/{_W}del") is None)
+        table_lines = lines_of_table(rows, f"{file_name}, table {number}")
+        if table_lines is not None:
+            cues = [*(cues or []), *table_lines]
     if cues is None:
-        what = f"{name} has no table with the heads In, Out and Line."
-        raise ScriptError(what, "Give the table a first row with these heads.")
+        message = f"{file_name} has no table with the heads In, Out and Line."
+        raise ScriptError(message, "Give the table a first row with these heads.")
     marks = [str(mark.get(f"{_W}name")) for mark in body.iter(f"{_W}bookmarkStart")]
-    stamps = {m["id"]: f"{m['times']}-{m['text']}" for mark in marks if (m := _MARK.fullmatch(mark))}
-    tracks = [m["stamp"] for mark in marks if (m := _TRACK.fullmatch(mark))]
+    stamps = {m["id"]: f"{m['times']}-{m['text']}" for mark in marks if (m := _LINE_MARK.fullmatch(mark))}
+    tracks = [m["stamp"] for mark in marks if (m := _TRACK_MARK.fullmatch(mark))]
     return Script(tuple(cues), tracks[0] if tracks else None, stamps, is_proven=True)
 
 
@@ -390,8 +397,8 @@ ROWS_ABOVE_HEADS = 5
 """Rows in which the heads of a table may follow: a title, the film's name, an empty row."""
 
 
-def lines_of(
-    rows: Iterator[list[str]], where: str, stamps: dict[str, str] | None = None
+def lines_of_table(
+    rows: Iterator[list[str]], place: str, stamps: dict[str, str] | None = None
 ) -> list[ScriptCue] | None:
     """The lines of a table; None where none of its first rows are heads that name a start, an end and a text.
 
@@ -404,7 +411,7 @@ def lines_of(
     heads_row = 0
     for row in islice(rows, ROWS_ABOVE_HEADS + 1):
         heads_row += 1
-        heads = [_NAMES.get(" ".join(head.lower().replace(":", " ").split()), "") for head in row]
+        heads = [_COLUMN_OF_HEAD.get(" ".join(head.lower().replace(":", " ").split()), "") for head in row]
         if {"start", "end", "text"} <= set(heads):
             break
     else:
@@ -412,12 +419,12 @@ def lines_of(
     cues = []
     for number, row in enumerate(rows, heads_row + 1):
         if number > MOST_ROWS:
-            raise ScriptError(f"{where}, has over {MOST_ROWS} rows.", "Is it a script?")
+            raise ScriptError(f"{place}, has over {MOST_ROWS} rows.", "Is it a script?")
         cells = dict(zip(heads, row, strict=False))
         text, start, end = (clean_text(cells.get(key, "")) for key in ("text", "start", "end"))
         key = cells.get("id", "").strip()
         if text or start or end:
-            interval = parse_interval(start, end, f"{where}, row {number}")
+            interval = parse_interval(start, end, f"{place}, row {number}")
             heard = cells.get("status", "").strip().lower() not in UNHEARD
             cues.append(ScriptCue(key or None, interval, text if heard else ""))
         if stamps is not None and key and cells.get("stamp"):
@@ -425,7 +432,7 @@ def lines_of(
     return cues
 
 
-def _cells(row: etree._Element) -> list[str]:
+def _row_texts(row: etree._Element) -> list[str]:
     texts: list[str] = []
     for cell in row.iter(f"{_W}tc"):
         if next(cell.iterancestors(f"{_W}tr"), None) is not row:
@@ -433,7 +440,7 @@ def _cells(row: etree._Element) -> list[str]:
         lines = [""]
         for paragraph in cell.iter(f"{_W}p"):
             if next(paragraph.iterancestors(f"{_W}tc"), None) is cell:
-                lines[-1] += "".join(_pieces(paragraph))
+                lines[-1] += "".join(_text_pieces(paragraph))
                 # One whose end mark is deleted runs on into the next.
                 if paragraph.find(f"{_W}pPr/{_W}rPr/{_W}del") is None:
                     lines.append("")
@@ -443,9 +450,9 @@ def _cells(row: etree._Element) -> list[str]:
     return texts
 
 
-def _pieces(element: etree._Element) -> Iterator[str]:
+def _text_pieces(element: etree._Element) -> Iterator[str]:
     for child in element:
-        if child.tag in _GONE or not isinstance(child.tag, str) or child.tag.endswith("}Fallback"):
+        if child.tag in _UNREAD_TAGS or not isinstance(child.tag, str) or child.tag.endswith("}Fallback"):
             continue
         if child.tag == f"{_W}t":
             yield child.text or ""
@@ -456,10 +463,10 @@ def _pieces(element: etree._Element) -> Iterator[str]:
         elif child.tag == f"{_W}noBreakHyphen":
             yield "\u2011"
         else:
-            yield from _pieces(child)
+            yield from _text_pieces(child)
 
 
-LARGEST = 64 * 2**20
+LARGEST_PACKAGE = 64 * 2**20
 """Bytes of all parts together, unpacked: pictures may be among them."""
 LARGEST_PART = 16 * 2**20
 """Bytes of a part that is parsed. 3,000 lines need 5 MiB; 16 MiB of empty elements take 0.6 GB of memory."""
@@ -469,68 +476,68 @@ MOST_PARTS = 10_000
 DOCUMENT = "word/document.xml"
 WORKBOOK = "xl/workbook.xml"
 
-_DAMAGE = (
+_DAMAGE_ERRORS = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, NotImplementedError, RuntimeError, EOFError, OSError,
     ValueError,
 )  # fmt: skip
-_CORE = "docProps/core.xml"
-_TIME = (1980, 1, 1, 0, 0, 0)
+_PROPERTIES_PART = "docProps/core.xml"
+_ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 _NOT_TEXT = (".jpeg", ".jpg", ".png", ".gif", ".emf", ".wmf", ".bin", ".ttf", ".odttf")
 
 
-def open_package(data: bytes, name: str) -> zipfile.ZipFile:
+def open_package(data: bytes, file_name: str) -> zipfile.ZipFile:
     """The parts of a document. Raises ScriptError for one that is damaged, locked, too large or not safe."""
     try:
         package = zipfile.ZipFile(io.BytesIO(data))
     except (zipfile.BadZipFile, ValueError, NotImplementedError, EOFError) as error:
-        what = f"{name} is no Office document: {error}."
-        raise ScriptError(what, "Save it as DOCX or XLSX, without a password.") from None
+        message = f"{file_name} is no Office document: {error}."
+        raise ScriptError(message, "Save it as DOCX or XLSX, without a password.") from None
     parts = package.infolist()
     size = sum(part.file_size for part in parts)
-    if len(parts) > MOST_PARTS or size > LARGEST:
+    if len(parts) > MOST_PARTS or size > LARGEST_PACKAGE:
         raise ScriptError(
-            f"{name} would unpack to {len(parts)} parts of {size} bytes; at most {MOST_PARTS} parts of "
-            f"{LARGEST} bytes together are read.",
+            f"{file_name} would unpack to {len(parts)} parts of {size} bytes; at most {MOST_PARTS} parts of "
+            f"{LARGEST_PACKAGE} bytes together are read.",
             "Take pictures and other contents out of it.",
         )
     if any(part.flag_bits & 1 for part in parts):
-        raise ScriptError(f"{name} is locked with a password.", "Save it without one.")
+        raise ScriptError(f"{file_name} is locked with a password.", "Save it without one.")
     return package
 
 
-def read_part(package: zipfile.ZipFile, part: str, name: str) -> bytes:
+def read_part(package: zipfile.ZipFile, part: str, file_name: str) -> bytes:
     """One part. Raises ScriptError if it is absent, damaged, or declares a document type (XXE)."""
     is_text = not part.lower().endswith(_NOT_TEXT)
     try:
-        size, most = package.getinfo(part).file_size, LARGEST_PART if is_text else LARGEST
-        if size > most:
-            raise ScriptError(f"{name} has {size} bytes in {part}; at most {most} are read.")
+        size, size_limit = package.getinfo(part).file_size, LARGEST_PART if is_text else LARGEST_PACKAGE
+        if size > size_limit:
+            raise ScriptError(f"{file_name} has {size} bytes in {part}; at most {size_limit} are read.")
         with package.open(part) as stream:
-            data = read_limited(stream, most)
+            data = read_limited(stream, size_limit)
     except KeyError:
-        raise ScriptError(f"{name} has no part {part}.", "Save it as DOCX or XLSX.") from None
-    except _DAMAGE as error:
-        raise ScriptError(f"{name} is damaged at {part}: {error}.") from None
+        raise ScriptError(f"{file_name} has no part {part}.", "Save it as DOCX or XLSX.") from None
+    except _DAMAGE_ERRORS as error:
+        raise ScriptError(f"{file_name} is damaged at {part}: {error}.") from None
     # XML in any usual encoding; a text would have to escape the sign.
     plain = data.replace(b"\x00", b"") if is_text else b""
     if b"<!DOCTYPE" in plain or b"<!ENTITY" in plain:
-        raise ScriptError(f"{name} declares a document type in {part}, which no Office program writes.")
+        raise ScriptError(f"{file_name} declares a document type in {part}, which no Office program writes.")
     return data
 
 
-def checked_package(data: bytes, name: str) -> bytes:
+def checked_package(data: bytes, file_name: str) -> bytes:
     """The same document with parts that are as large as it says, for programs that read it without limits.
 
     Raises ScriptError as `open_package` and `read_part`.
     """
     out = io.BytesIO()
-    with open_package(data, name) as package, zipfile.ZipFile(out, "w") as new:
+    with open_package(data, file_name) as package, zipfile.ZipFile(out, "w") as new_package:
         for part in package.namelist():
-            new.writestr(part, read_part(package, part, name))
+            new_package.writestr(part, read_part(package, part, file_name))
     return out.getvalue()
 
 
-def kind_of(data: bytes) -> str | None:
+def office_format(data: bytes) -> str | None:
     """``docx`` or ``xlsx`` by what is in the package, None for anything else."""
     if not data.startswith(b"PK\x03\x04"):
         return None
@@ -560,10 +567,12 @@ def sealed(data: bytes, track: Track) -> bytes:
         f'xmlns:dc="http://purl.org/dc/elements/1.1/">{body}</cp:coreProperties>'
     )
     out = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
-        for name in old.namelist():
-            part = zipfile.ZipInfo(name, _TIME)
+    with zipfile.ZipFile(io.BytesIO(data)) as old_package, zipfile.ZipFile(out, "w") as new_package:
+        for name in old_package.namelist():
+            part = zipfile.ZipInfo(name, _ZIP_TIME)
             part.compress_type = zipfile.ZIP_DEFLATED
             part.external_attr = 0o600 << 16
-            new.writestr(part, properties.encode() if name == _CORE else old.read(name))
+            new_package.writestr(
+                part, properties.encode() if name == _PROPERTIES_PART else old_package.read(name)
+            )
     return out.getvalue()

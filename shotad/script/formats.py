@@ -214,7 +214,7 @@ def detect_format(file_name: str, data: bytes) -> str:
     """The format's name: by the content where that is clear, else by the ending."""
     # The packages of Office are ZIP files.
     if data.startswith(b"PK"):
-        package_format = _load_function("document", "kind_of")(data)
+        package_format = _load_function("document", "office_format")(data)
         if package_format is not None:
             return str(package_format)
     head = data[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()

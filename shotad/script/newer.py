@@ -39,18 +39,18 @@ Hashes = Mapping[str, tuple[str, ...]]
 """By a script's name: the hash of it as it was written last, then those that it may have where that was not
 finished."""
 
-_ONLY_SEEN_BY_MACHINES = ("spoken_length", "fit_steps", "provenance", "voiced")
+_KEYS_OF_MACHINE = ("spoken_length", "fit_steps", "provenance", "voiced")
 _MACHINE_ONLY = "Not reviewed by a person."
 _CHANGED_BY_PEOPLE = re.compile(r"\d+ lines? (?:edited by a person|described again on request)")
 """Parts of `Track.statement`."""
 
-_Line = tuple[int, int, str, str]
+_LineContent = tuple[int, int, str, str]
 """Start and end in milliseconds, text, and who stands for it, where the format says so."""
 
 
 def content_stamp(cue: Cue) -> str:
     """Short name of a line: another as soon as anything of it changes that people change or choose from."""
-    values = {key: value for key, value in cue_json(cue).items() if key not in _ONLY_SEEN_BY_MACHINES}
+    values = {key: value for key, value in cue_json(cue).items() if key not in _KEYS_OF_MACHINE}
     return short_hash(json.dumps(values))
 
 
@@ -73,7 +73,7 @@ class Newer:
         )
         differing = plural(len(self.lines), "line differs", "lines differ")
         # "May be": a track from another machine, without its scripts, looks the same.
-        what = f"{names} may be newer than {track}: {differing}: {shown}. Nothing was written."
+        message = f"{names} may be newer than {track}: {differing}: {shown}. Nothing was written."
         scripts = [name for name in self.files if name != HISTORY]
         place = track.parent if track.name == "track.json" else track
         ways = (
@@ -84,85 +84,89 @@ class Newer:
             f"or keep the track as it is: move {names} away, or run with --discard-edits",
         ]
         hint = "; ".join(ways)
-        return EditConflict(what, f"{hint[0].upper()}{hint[1:]}.")
+        return EditConflict(message, f"{hint[0].upper()}{hint[1:]}.")
 
 
 _MAX_SHOWN_LINES = 3
-"""Lines that are shown; more help nobody."""
+"""Lines that a message shows; more help nobody."""
 
 
 def find_newer(
     track: Track, file: Path, scripts: Sequence[tuple[Format, Path]], hashes: Hashes
 ) -> Newer | None:
-    """What beside the ``track`` in ``file`` is newer than it; None where nothing is.
+    """The files beside the ``track`` in ``file`` that are newer than it; None where there are none.
 
-    ``scripts`` are those that belong to it, there or not. Raises WorkFolderError where a script is no file.
+    ``scripts`` are those that belong to it, whether they exist or not; ``hashes`` those of the scripts as
+    they were written. Raises WorkFolderError where a script is no file.
     """
-    names: list[str] = []
+    newer_files: list[str] = []
     stamps: set[str] = set()
-    told: dict[str, str] = {}
+    sentences: dict[str, str] = {}
     is_confirmed = False
-    found: list[tuple[Format, Path, bytes, str]] = []
-    for form, path in scripts:
+    readable: list[tuple[Format, Path, bytes, str]] = []
+    for file_format, path in scripts:
         with suppress(FileNotFoundError):
             data = read_file(path)
-            found.append((form, path, data, _digest_of(data, hashes.get(path.name, ()))))
+            digest = _digest_as_recorded(data, hashes.get(path.name, ()))
+            readable.append((file_format, path, data, digest))
     edited = {
-        path.name: _changed_texts(form, path, data)
-        for form, path, data, digest in found
+        path.name: _changed_texts(file_format, path, data)
+        for file_format, path, data, digest in readable
         if digest not in hashes.get(path.name, ())
     }
-    known = _KnownNewer(track, file, edited)
-    for form, path, data, digest in found:
-        last, *unfinished = hashes.get(path.name, ("",))
-        if digest in unfinished:
-            continue  # writing it anew was interrupted: the track was written before
-        written = form.encode(track)
-        if _plain(data) == _plain(written):
+    newer_lines = _NewerLines(track, file, edited)
+    for file_format, path, data, digest in readable:
+        last_hash, *unfinished_hashes = hashes.get(path.name, ("",))
+        if digest in unfinished_hashes:
+            # Writing it again was interrupted, after the track was written.
+            continue
+        written = file_format.encode(track)
+        if _normalized(data) == _normalized(written):
             is_confirmed = True
             continue
         try:
-            theirs, ours = form.read(data, path.name), form.read(written, path.name)
+            script, script_of_track = file_format.read(data, path.name), file_format.read(written, path.name)
         except ScriptError:
-            continue  # whoever brings its edits in says what is wrong with it
-        is_whole = digest == last
-        if not is_whole and not theirs.line_stamps:
-            continue  # it was edited, and does not say in which lines
-        before = _lines(ours, written, form.name)
-        after = _lines(theirs, data, form.name, unchanged=None if is_whole else theirs.line_stamps)
-        lines = after if not is_whole else {**dict.fromkeys(before), **after}
-        differing = [name for name in lines if before.get(name) != after.get(name)]
-        differing = [name for name in differing if not known.is_newer(name)]
+            continue  # the import of its edits says what is wrong with it
+        is_as_written = digest == last_hash
+        if not is_as_written and not script.line_stamps:
+            continue  # it was edited, and has no stamps that show in which lines
+        track_lines = _contents_by_id(script_of_track, written, file_format.name)
+        script_lines = _contents_by_id(
+            script, data, file_format.name, unchanged=None if is_as_written else script.line_stamps
+        )
+        lines = script_lines if not is_as_written else {**dict.fromkeys(track_lines), **script_lines}
+        differing = [name for name in lines if track_lines.get(name) != script_lines.get(name)]
+        differing = [name for name in differing if not newer_lines.is_newer(name)]
         if not differing:
-            is_confirmed = is_confirmed or is_whole
+            is_confirmed = is_confirmed or is_as_written
             continue
-        names.append(path.name)
-        stamps |= {theirs.stamp} if theirs.stamp else set()
+        newer_files.append(path.name)
+        stamps |= {script.stamp} if script.stamp else set()
         for name in differing:
-            told.setdefault(
-                name, f"{name} is {_shown(after.get(name))} there, {_shown(before.get(name))} here"
-            )
-    if not names and not is_confirmed:
-        older = known.older_lines()
+            in_script, in_track = _line_text(script_lines.get(name)), _line_text(track_lines.get(name))
+            sentences.setdefault(name, f"{name} is {in_script} there, {in_track} here")
+    if not newer_files and not is_confirmed:
+        older = newer_lines.older_lines()
         if older:
-            names.append(HISTORY)
-            told |= {name: f"{name} was changed on the review page" for name in older}
-    return Newer(tuple(names), tuple(told.values()), frozenset(stamps)) if names else None
+            newer_files.append(HISTORY)
+            sentences |= {name: f"{name} was changed on the review page" for name in older}
+    return Newer(tuple(newer_files), tuple(sentences.values()), frozenset(stamps)) if newer_files else None
 
 
 def refuse_lost(file: Path, scripts: Iterable[tuple[Format, Path]], hashes: Hashes) -> None:
     """Raise EditConflict where the track ``file`` is not there, and what lies beside it holds lines of people
     that a run would write over."""
     names = []
-    for form, path in scripts:
+    for file_format, path in scripts:
         try:
             data = read_file(path)
         except FileNotFoundError:
             continue
-        if is_edited(form, path, data, hashes) or not _is_machine_made(data):
+        if is_edited(file_format, path, data, hashes) or not _is_machine_made(data):
             names.append(path.name)
     best = names[0] if names else None
-    if file.name == "track.json" and _Steps.read(file.parent).latest:
+    if file.name == "track.json" and _ReviewSteps.read(file.parent).latest:
         names.append(HISTORY)
     if not names:
         return
@@ -178,43 +182,51 @@ def refuse_lost(file: Path, scripts: Iterable[tuple[Format, Path]], hashes: Hash
     )
 
 
-def is_edited(form: Format, path: Path, data: bytes, hashes: Hashes, track: Track | None = None) -> bool:
-    """Whether somebody changed a script since it was written, with ``data`` in it now.
+def is_edited(
+    file_format: Format, path: Path, data: bytes, hashes: Hashes, track: Track | None = None
+) -> bool:
+    """Whether somebody changed a script since it was written; ``data`` is its content now.
 
-    Where it is not known how it was written, it says so itself, by the stamps of its lines; one without
-    stamps is as it was where it is what ``track`` gives.
+    Where no hash of it is known, the stamps of its lines show it. A script without stamps is unchanged if it
+    is what ``track`` gives.
     """
     if path.name in hashes:
-        return _digest_of(data, hashes[path.name]) not in hashes[path.name]
-    if _is_unchanged(form, path, data):
+        return _digest_as_recorded(data, hashes[path.name]) not in hashes[path.name]
+    if _is_unchanged(file_format, path, data):
         return False
-    return track is None or _plain(data) != _plain(form.encode(track))
+    return track is None or _normalized(data) != _normalized(file_format.encode(track))
 
 
-_MARK = b"\xef\xbb\xbf"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-def _plain(data: bytes) -> bytes:
+def _normalized(data: bytes) -> bytes:
     """A script without what git and editors change when they store it: line ends, and a mark at the start."""
-    return data.removeprefix(_MARK).replace(b"\r\n", b"\n")
+    return data.removeprefix(_BYTE_ORDER_MARK).replace(b"\r\n", b"\n")
 
 
-def _digest_of(data: bytes, noted: Sequence[str]) -> str:
+def _digest_as_recorded(data: bytes, recorded: Sequence[str]) -> str:
     """The hash of a script. Where it differs from one that is ``noted`` in its line ends or the mark at its
     start alone, it is that one: nobody has edited it."""
-    plain = _plain(data)
+    plain = _normalized(data)
     lines_of_windows = plain.replace(b"\n", b"\r\n")
-    for form in (data, plain, lines_of_windows, _MARK + plain, _MARK + lines_of_windows):
-        digest = hashlib.sha256(form).hexdigest()
-        if digest in noted:
+    for variant in (
+        data,
+        plain,
+        lines_of_windows,
+        _BYTE_ORDER_MARK + plain,
+        _BYTE_ORDER_MARK + lines_of_windows,
+    ):
+        digest = hashlib.sha256(variant).hexdigest()
+        if digest in recorded:
             return digest
     return hashlib.sha256(data).hexdigest()
 
 
-def _is_unchanged(form: Format, path: Path, data: bytes) -> bool:
+def _is_unchanged(file_format: Format, path: Path, data: bytes) -> bool:
     """Whether a script says of each of its lines that it is as it was written."""
     try:
-        script = form.read(data, path.name)
+        script = file_format.read(data, path.name)
     except ScriptError:
         return False
     lines = {line.id: line_stamp(line.interval, line.text) for line in script.cues}
@@ -227,61 +239,61 @@ def _is_machine_made(data: bytes) -> bool:
     return _MACHINE_ONLY in text and not _CHANGED_BY_PEOPLE.search(text)
 
 
-def _lines(
-    script: Script, data: bytes, form: str, *, unchanged: Mapping[str, str] | None = None
-) -> dict[str, _Line]:
+def _contents_by_id(
+    script: Script, data: bytes, format_name: str, *, unchanged: Mapping[str, str] | None = None
+) -> dict[str, _LineContent]:
     """The lines of a script by their ids. ``unchanged``: only those that still have these stamps."""
-    states = _states(data) if form == "csv" else {}
-    found: dict[str, _Line] = {}
+    states = _review_states(data) if format_name == "csv" else {}
+    lines: dict[str, _LineContent] = {}
     for line in script.cues:
-        name = _name(line)
+        name = _line_name(line)
         if unchanged is not None and unchanged.get(name) != line_stamp(line.interval, line.text):
             continue
         start, end = milliseconds(line.interval.start), milliseconds(line.interval.end)
-        found[name] = (start, end, line.text, states.get(name, ""))
-    return found
+        lines[name] = (start, end, line.text, states.get(name, ""))
+    return lines
 
 
-def _changed_texts(form: Format, path: Path, data: bytes) -> dict[str, str]:
+def _changed_texts(file_format: Format, path: Path, data: bytes) -> dict[str, str]:
     """The texts of a script by the ids of its lines, but for those of which it says itself that they are as
     they were written; none where it cannot be read."""
     try:
-        script = form.read(data, path.name)
+        script = file_format.read(data, path.name)
     except ScriptError:
         return {}
     texts: dict[str, str] = {}
     for line in script.cues:
-        name = _name(line)
+        name = _line_name(line)
         is_as_written = script.line_stamps.get(name) == line_stamp(line.interval, line.text)
         if not is_as_written:
             texts[name] = line.text
     return texts
 
 
-def _name(line: ScriptCue) -> str:
+def _line_name(line: ScriptCue) -> str:
     return line.id or f"line at {line.interval.start:.3f} s"
 
 
-def _states(data: bytes) -> dict[str, str]:
+def _review_states(data: bytes) -> dict[str, str]:
     """By line: whether somebody edited or accepted it, and who."""
     rows = csv.DictReader(io.StringIO(data.decode("utf-8-sig", "replace"), newline=""))
     return {str(row.get("id")): f"{row.get('state')} {row.get('reviewer')}" for row in rows}
 
 
-def _shown(line: _Line | None) -> str:
+def _line_text(line: _LineContent | None) -> str:
     if line is None:
         return "missing"
     start, _, text, state = line
-    cut = text if len(text) <= _LETTERS else f"{text[:_LETTERS]}…"
+    cut = text if len(text) <= _MAX_SHOWN_CHARACTERS else f"{text[:_MAX_SHOWN_CHARACTERS]}…"
     return f"{cut!r} at {start / 1000:.3f} s" + (f" ({state.strip()})" if state.strip() else "")
 
 
-_LETTERS = 60
-"""Of a line that are shown."""
+_MAX_SHOWN_CHARACTERS = 60
+"""Characters of a line that a message shows."""
 
 
-class _KnownNewer:
-    """Why a line of the track is newer than one that was written from it earlier."""
+class _NewerLines:
+    """Knows which lines of the track are newer than those of a script that differs, and which are older."""
 
     def __init__(self, track: Track, file: Path, edited: Mapping[str, Mapping[str, str]]) -> None:
         """``edited`` has, of the scripts that were changed since they were written, the texts of the changed
@@ -291,12 +303,14 @@ class _KnownNewer:
         self._cues = {cue.id: cue for cue in track.cues}
         self._file = file
         self._by_hand: frozenset[str] | None = None
-        self._steps: _Steps | None = None
+        self._steps: _ReviewSteps | None = None
 
     @property
-    def steps(self) -> _Steps:
+    def steps(self) -> _ReviewSteps:
         if self._steps is None:
-            self._steps = _Steps.read(self._file.parent) if self._file.name == "track.json" else _Steps()
+            self._steps = (
+                _ReviewSteps.read(self._file.parent) if self._file.name == "track.json" else _ReviewSteps()
+            )
         return self._steps
 
     @property
@@ -342,26 +356,26 @@ class _KnownNewer:
         return names
 
 
-Stamp = str | None
+StampOrNone = str | None
 """`content_stamp` of a line; None where there is none."""
 
 
 @dataclass(slots=True)
-class _Steps:
+class _ReviewSteps:
     """What the history of the review says of each line: as the last step left it, and as it was before."""
 
-    latest: dict[str, Stamp] = field(default_factory=dict)
-    earlier: dict[str, set[Stamp]] = field(default_factory=dict)
-    begun: dict[str, set[Stamp]] = field(default_factory=dict)
+    latest: dict[str, StampOrNone] = field(default_factory=dict)
+    earlier: dict[str, set[StampOrNone]] = field(default_factory=dict)
+    begun: dict[str, set[StampOrNone]] = field(default_factory=dict)
     """Of the step that was under way when the program was killed, both sides."""
 
     @staticmethod
-    def read(folder: Path) -> _Steps:
+    def read(folder: Path) -> _ReviewSteps:
         """That of a work folder; empty where there is no history, or it cannot be read."""
-        steps = _Steps()
+        steps = _ReviewSteps()
         undo: list[Mapping[str, Any]] = []
         redo: list[Mapping[str, Any]] = []
-        for row in _rows(folder / HISTORY):
+        for row in _history_rows(folder / HISTORY):
             kind = row.get("step")
             if kind == "done":
                 if row.get("on") and undo:
@@ -379,7 +393,7 @@ class _Steps:
                 stack = undo if row["way"] == "undo" else redo
                 if stack:
                     stack.pop()
-        for row in _begun(folder / BEGUN, undo, redo):
+        for row in _steps_under_way(folder / BEGUN, undo, redo):
             for line in _line_steps(row):
                 steps.begun.setdefault(line["id"], set()).update((line.get("was"), line.get("now")))
         return steps
@@ -390,15 +404,15 @@ class _Steps:
             self.earlier.setdefault(name, set()).update((line.get("was"), line.get("now"), *self._last(name)))
             self.latest[name] = line.get(side)
 
-    def _last(self, name: str) -> tuple[Stamp, ...]:
+    def _last(self, name: str) -> tuple[StampOrNone, ...]:
         return (self.latest[name],) if name in self.latest else ()
 
-    def is_last(self, name: str, stamp: Stamp) -> bool:
+    def is_last(self, name: str, stamp: StampOrNone) -> bool:
         """Whether the history ends with the line as it is."""
         return (name in self.latest and self.latest[name] == stamp) or stamp in self.begun.get(name, ())
 
 
-def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
+def _history_rows(path: Path) -> Iterator[Mapping[str, Any]]:
     try:
         data = read_file(path)
     except (OSError, WorkFolderError):
@@ -409,7 +423,7 @@ def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
             yield row
 
 
-def _begun(
+def _steps_under_way(
     path: Path, undo: Sequence[Mapping[str, Any]], redo: Sequence[Mapping[str, Any]]
 ) -> Iterator[Mapping[str, Any]]:
     """The step that was under way."""

@@ -56,7 +56,7 @@ def write_vtt(track: Track) -> str:
     return head + cues + (f"\n{_LIST_HEAD}\n{stamps}" if stamps else "")
 
 
-def read_vtt(text: str, name: str) -> Script:
+def read_vtt(text: str, file_name: str) -> Script:
     """The cues of any WebVTT, tags taken off and character references resolved.
 
     Blocks are parted as the parser of W3C parts them: by an empty line, or by the times of the next cue. Text
@@ -64,20 +64,20 @@ def read_vtt(text: str, name: str) -> Script:
     commas and missing milliseconds are read. Raises ScriptError with file and line where a cue is malformed
     or text stands before the first, and for a file of ours of which the end is missing.
     """
-    return _parse_vtt(text, name).script
+    return _parse_vtt(text, file_name).script
 
 
-def check_vtt(text: str, name: str) -> list[tuple[int, str]]:
-    """What `read_vtt` reads although WebVTT does not allow it: line numbers, and what is wrong there.
+def check_vtt(text: str, file_name: str) -> list[tuple[int, str]]:
+    """Faults that `read_vtt` accepts although WebVTT does not allow them: line numbers and messages.
 
     Raises as `read_vtt`.
     """
-    return _parse_vtt(text, name).deviations
+    return _parse_vtt(text, file_name).deviations
 
 
 @dataclass(slots=True)
 class _VttFile:
-    """What `_parse_vtt` found."""
+    """The content of a WebVTT file; ``deviations`` as `check_vtt` returns them."""
 
     script: Script
     deviations: list[tuple[int, str]]
@@ -98,12 +98,12 @@ class _Block:
     is_parted: bool
 
 
-def _parse_vtt(text: str, name: str) -> _VttFile:
-    written_lines = _lines_of(text)
+def _parse_vtt(text: str, file_name: str) -> _VttFile:
+    written_lines = _split_lines(text)
     # A line of blanks stands between cues where an editor left it there; in a text nobody needs one.
     lines = [line if line.strip() else "" for line in written_lines]
     if not re.fullmatch(r"WEBVTT(?:[ \t].*)?", lines[0]):
-        raise ScriptError(f"{name}, line 1: a WebVTT file starts with WEBVTT, got {quoted(lines[0])}.")
+        raise ScriptError(f"{file_name}, line 1: a WebVTT file starts with WEBVTT, got {quoted(lines[0])}.")
     cues: list[ScriptCue] = []
     deviations: list[tuple[int, str]] = []
     stamp: str | None = None
@@ -119,11 +119,11 @@ def _parse_vtt(text: str, name: str) -> _VttFile:
             parted_id = None
             if block.timing > 0 and "-->" in lines[block.timing - 1]:
                 # Read as two cues the first would have no text, and look like one that a person emptied.
-                where = f"{name}, line {block.timing + 1}"
-                what = f"{where}: {quoted(lines[block.timing])} stands below other times."
-                raise ScriptError(what, "Leave one of the two lines, or write the text between them.")
-            cues.append(_vtt_cue(lines, block, name))
-            check_line_count(cues, name)
+                place = f"{file_name}, line {block.timing + 1}"
+                message = f"{place}: {quoted(lines[block.timing])} stands below other times."
+                raise ScriptError(message, "Leave one of the two lines, or write the text between them.")
+            cues.append(_vtt_cue(lines, block, file_name))
+            check_line_count(cues, file_name)
             deviations += _vtt_deviations(lines, block)
             continue
         filled = lines[block.first : block.last]
@@ -136,16 +136,16 @@ def _parse_vtt(text: str, name: str) -> _VttFile:
                 stamp = own_stamp[1]
             line_stamps |= dict(_LINE_STAMP.findall(note))
         elif cues:
-            _check_has_times(["", *filled], name, block.first)
-            cues[-1] = replace(cues[-1], text=clean_text(f"{cues[-1].text}\n{_plain(filled)}"))
+            _check_has_times(["", *filled], file_name, block.first)
+            cues[-1] = replace(cues[-1], text=clean_text(f"{cues[-1].text}\n{_without_tags(filled)}"))
         else:
             raise ScriptError(
-                f"{name}, line {block.first + 1}: {quoted(filled[0])} stands outside of any cue."
+                f"{file_name}, line {block.first + 1}: {quoted(filled[0])} stands outside of any cue."
             )
     # A stamp is the hash of all lines as they were written, which the note at the end lists.
     if stamp is not None and stamp != track_stamp(line_stamps.items()):
         raise incomplete_error(
-            name,
+            file_name,
             "the list of its lines that stands at its end is not there, or not whole",
             "If a program left out the notes at its end and the file is whole, delete the line that begins "
             "with Stamp:",
@@ -153,7 +153,7 @@ def _parse_vtt(text: str, name: str) -> _VttFile:
     return _VttFile(Script(tuple(cues), stamp, line_stamps, is_proven=stamp is not None), deviations)
 
 
-def _lines_of(text: str) -> list[str]:
+def _split_lines(text: str) -> list[str]:
     """The lines of a file. Two CR before an LF are one line end that was converted twice."""
     return re.split(r"\r{0,2}\n|\r", text.removeprefix("\ufeff"))
 
@@ -165,35 +165,35 @@ def _vtt_blocks(lines: Sequence[str], written_lines: Sequence[str]) -> Iterator[
     Anywhere else it ends the block and begins the next, and so does the head of the list that ends a file of
     ours. ``written_lines`` are those of the file, in which blanks may stand where ``lines`` are empty.
     """
-    at = 1
-    while at < len(lines) and lines[at] and "-->" not in lines[at]:
-        at += 1
+    index = 1
+    while index < len(lines) and lines[index] and "-->" not in lines[index]:
+        index += 1
     cue_id: str | None = None
-    while at < len(lines):
-        if not lines[at]:
-            at += 1
+    while index < len(lines):
+        if not lines[index]:
+            index += 1
             continue
-        first, timing = at, None
-        is_parted = not written_lines[at - 1]
-        while at < len(lines) and lines[at]:
-            if at > first and lines[at].rstrip() == _LIST_HEAD:
+        first, timing = index, None
+        is_parted = not written_lines[index - 1]
+        while index < len(lines) and lines[index]:
+            if index > first and lines[index].rstrip() == _LIST_HEAD:
                 break
-            if "-->" in lines[at]:
-                if timing is not None or at - first > 1:
+            if "-->" in lines[index]:
+                if timing is not None or index - first > 1:
                     break
-                timing = at
-            at += 1
+                timing = index
+            index += 1
         if timing is not None and timing > first:
             cue_id = lines[first].strip()
-        last = at
+        last = index
         next_id: str | None = None
         text_begins = first if timing is None else timing + 1
-        if at < len(lines) and lines[at] and at > text_begins:
+        if index < len(lines) and lines[index] and index > text_begins:
             # Times follow without an empty line: what stands right before them may be the id of that cue.
-            is_after_blank = at - 1 > text_begins and not lines[at - 2].strip()
-            if is_after_blank or _is_cue_id(lines[at - 1], like=cue_id):
-                next_id = lines[at - 1].strip()
-                last = at - 1
+            is_after_blank = index - 1 > text_begins and not lines[index - 2].strip()
+            if is_after_blank or _is_cue_id(lines[index - 1], like=cue_id):
+                next_id = lines[index - 1].strip()
+                last = index - 1
         yield _Block(first, last, timing, cue_id, is_parted)
         cue_id = next_id
 
@@ -206,19 +206,19 @@ def _is_cue_id(line: str, like: str | None) -> bool:
     return like is not None and bool(line) and len(line.split()) == 1
 
 
-def _vtt_cue(lines: Sequence[str], block: _Block, name: str) -> ScriptCue:
+def _vtt_cue(lines: Sequence[str], block: _Block, file_name: str) -> ScriptCue:
     assert block.timing is not None
-    where = f"{name}, line {block.timing + 1}"
+    place = f"{file_name}, line {block.timing + 1}"
     match = _TIMING.fullmatch(lines[block.timing])
     if match is None:
-        what = f"{quoted(lines[block.timing])} is no timing such as 00:01:02.500 --> 00:01:05.000"
-        raise ScriptError(f"{where}: {what}.")
-    _check_whole_timing(match["start"], match["end"], where, is_last_line=block.timing + 1 == len(lines))
-    interval = parse_interval(match["start"], match["end"], where)
+        message = f"{quoted(lines[block.timing])} is no timing such as 00:01:02.500 --> 00:01:05.000"
+        raise ScriptError(f"{place}: {message}.")
+    _check_whole_timing(match["start"], match["end"], place, is_last_line=block.timing + 1 == len(lines))
+    interval = parse_interval(match["start"], match["end"], place)
     text_lines = lines[block.timing + 1 : block.last]
-    _check_no_timing(text_lines, name, block.timing + 2)
-    _check_no_id(text_lines, name, block.timing + 2)
-    return ScriptCue(block.cue_id, interval, clean_text(_plain(text_lines)))
+    _check_no_timing(text_lines, file_name, block.timing + 2)
+    _check_no_id(text_lines, file_name, block.timing + 2)
+    return ScriptCue(block.cue_id, interval, clean_text(_without_tags(text_lines)))
 
 
 def _vtt_deviations(lines: Sequence[str], block: _Block) -> Iterator[tuple[int, str]]:
@@ -232,61 +232,65 @@ def _vtt_deviations(lines: Sequence[str], block: _Block) -> Iterator[tuple[int, 
             yield block.timing + 1, f"{quoted(time)} is no time of WebVTT, such as 00:01:02.500"
 
 
-def _plain(lines: Sequence[str]) -> str:
+def _without_tags(lines: Sequence[str]) -> str:
     return html.unescape(_TAG.sub("", "\n".join(lines)))
 
 
-def _check_whole_timing(start: str, end: str, where: str, *, is_last_line: bool) -> None:
+def _check_whole_timing(start: str, end: str, place: str, *, is_last_line: bool) -> None:
     """Raise ScriptError for ``00:00:13,000 --> 00:00:1`` at the end of a file: its rest was cut off.
 
     A whole one is spelled as the start is; slots, which have no text, may end with it.
     """
     if is_last_line and _digits_as_zero(start) != _digits_as_zero(end):
-        raise incomplete_error(where, f"it ends within a timing, {quoted(f'{start} --> {end}')}")
+        raise incomplete_error(place, f"it ends within a timing, {quoted(f'{start} --> {end}')}")
 
 
 def _digits_as_zero(time: str) -> str:
     return re.sub(r"\d", "0", time)
 
 
-def _check_no_id(text_lines: Sequence[str], name: str, first_number: int) -> None:
+def _check_no_id(text_lines: Sequence[str], file_name: str, first_number: int) -> None:
     """Raise ScriptError for an id of ours, or its number in SubRip, among the words of a cue."""
     for number, line in enumerate(text_lines, first_number):
-        if _OWN_ID.fullmatch(line.strip()) or id_of(line.strip()) is not None:
-            what = f"{name}, line {number}: the id {quoted(line.strip())} stands in the text of a cue."
-            raise ScriptError(what, "Write it in the line before the times of its own cue, or delete it.")
+        if _OWN_ID.fullmatch(line.strip()) or id_of_number(line.strip()) is not None:
+            message = (
+                f"{file_name}, line {number}: the id {quoted(line.strip())} stands in the text of a cue."
+            )
+            raise ScriptError(message, "Write it in the line before the times of its own cue, or delete it.")
 
 
-def _check_has_times(text_lines: Sequence[str], name: str, first_number: int) -> None:
+def _check_has_times(text_lines: Sequence[str], file_name: str, first_number: int) -> None:
     """Raise ScriptError for the id of a cue, behind an empty line, that words follow and no times: they would
     be spoken with the cue before."""
     for position, (empty, cue_id, words) in enumerate(
         zip(text_lines, text_lines[1:], text_lines[2:], strict=False)
     ):
         if not empty.strip() and words.strip() and _is_cue_id(cue_id, like=None):
-            what = f"{name}, line {first_number + position + 1}: behind {quoted(cue_id)} there are no times."
-            raise ScriptError(what, "Write the times of the cue in the line after it.")
+            place = f"{file_name}, line {first_number + position + 1}"
+            message = f"{place}: behind {quoted(cue_id)} there are no times."
+            raise ScriptError(message, "Write the times of the cue in the line after it.")
 
 
 _HALF_TIMING = re.compile(r"\s*\d{1,3}:\d{2}(?::\d{2})?[.,]\d{1,3}\s*-{0,3}>?\s*")
 """What is left of a timing line; where an empty line or an id stands before it, it is no text."""
 
 
-def _check_no_timing(text_lines: Sequence[str], name: str, first_number: int) -> None:
+def _check_no_timing(text_lines: Sequence[str], file_name: str, first_number: int) -> None:
     """Raise ScriptError for text in which the times of another cue stand."""
     previous = "words"
     for number, line in enumerate(text_lines, first_number):
         may_begin_cue = not previous.strip() or _is_cue_id(previous, like=None)
         previous = line
         if looks_like_timing(line) or (may_begin_cue and _HALF_TIMING.fullmatch(line)):
-            what = f"{name}, line {number}: {quoted(line)} stands in the text of a cue, but looks like times."
-            raise ScriptError(what, "A cue must have an empty line before it.")
+            place = f"{file_name}, line {number}"
+            message = f"{place}: {quoted(line)} stands in the text of a cue, but looks like times."
+            raise ScriptError(message, "A cue must have an empty line before it.")
 
 
 SRT_END = "{\\shotad end}"
 """Stands behind the text of the last line. Without it a SubRip file of ours was cut off."""
 
-_STATEMENT = re.compile(r"\{\\shotad (?P<stamp>[0-9a-f]{8}) [^{}]*\}\n?")
+_SRT_STATEMENT = re.compile(r"\{\\shotad (?P<stamp>[0-9a-f]{8}) [^{}]*\}\n?")
 _OWN_MARK = re.compile(r"\{\\shotad[^{}]*\}?")
 _OPEN_MARK = re.compile(r"\{\\shotad[^{}]*(?:\{|\Z)")
 """A mark of ours that is not closed, up to the next brace or the end of the file."""
@@ -294,8 +298,8 @@ _SRT_TIMING = re.compile(
     r"\s*+(?P<start>[\d:]++(?:[,.]\d*+)?)\s*+-->\s*+(?P<end>[\d:]++(?:[,.]\d*+)?)(?:\s.*)?"
 )
 _MARKUP = re.compile(r"</?(?:i|b|u|s|font)(?:\s[^<>]*)?>|\{\\[^{}]*\}", re.IGNORECASE)
-_KINDS = {"1": "s", "2": "h"}
-_KINDS_OF_LAST = {"3": "s", "4": "h"}
+_DIGIT_TO_LETTER = {"1": "s", "2": "h"}
+_LAST_DIGIT_TO_LETTER = {"3": "s", "4": "h"}
 
 
 def write_srt(track: Track) -> str:
@@ -310,35 +314,36 @@ def write_srt(track: Track) -> str:
     return "\n".join(blocks)
 
 
-def read_srt(text: str, name: str) -> Script:
+def read_srt(text: str, file_name: str) -> Script:
     """The cues of any SubRip file; in other people's, style markup is taken off.
 
     Raises ScriptError with file and line where a timing is malformed or text stands outside of cues, where
     text looks like a timing, and for a file of ours of which the end is missing.
     """
-    lines = [line.rstrip() for line in _lines_of(text)]
+    lines = [line.rstrip() for line in _split_lines(text)]
     timings = [i for i in range(len(lines)) if _starts_cue(lines, i)]
     heads = [_number_line(lines, i) for i in timings]
     for i, line in enumerate(lines[: min(heads, default=len(lines))]):
         if line:
-            raise ScriptError(f"{name}, line {i + 1}: {quoted(line)} stands outside of any cue.")
-    check_line_count(timings, name)
+            raise ScriptError(f"{file_name}, line {i + 1}: {quoted(line)} stands outside of any cue.")
+    check_line_count(timings, file_name)
     bodies = [lines[i + 1 : j] for i, j in zip(timings, [*heads[1:], len(lines)], strict=False)]
-    statement = _STATEMENT.match("\n".join(bodies[0])) if bodies else None
+    statement = _SRT_STATEMENT.match("\n".join(bodies[0])) if bodies else None
     numbers = [
-        id_of(lines[head].strip()) if head < i else None for head, i in zip(heads, timings, strict=True)
+        id_of_number(lines[head].strip()) if head < i else None
+        for head, i in zip(heads, timings, strict=True)
     ]
     is_ours = statement is not None or any(numbers) or "{\\shotad " in text
     if _OPEN_MARK.search(text):
-        raise incomplete_error(name, "a mark {\\shotad … is not closed")
+        raise incomplete_error(file_name, "a mark {\\shotad … is not closed")
     if is_ours and SRT_END not in text:
         raise incomplete_error(
-            name,
+            file_name,
             f"its last line does not end with {SRT_END}",
             f"If the file is whole, write {SRT_END} behind the text of its last line",
         )
     cues = tuple(
-        _srt_cue(lines, timing, number, body, name, is_ours=is_ours)
+        _srt_cue(lines, timing, number, body, file_name, is_ours=is_ours)
         for timing, number, body in zip(timings, numbers, bodies, strict=True)
     )
     return Script(cues, statement["stamp"] if statement else None, is_proven=is_ours)
@@ -353,22 +358,22 @@ def without_added_markup(text: str, own_text: str) -> str:
 def number_of(cue_id: str, *, is_last: bool = False) -> str:
     """An id as a number, for formats that have nothing else: ``s00083120 → 100083120``; 300083120 for the
     last line of a file, where nothing else can show that no line is missing behind it."""
-    kinds = _KINDS_OF_LAST if is_last else _KINDS
+    kinds = _LAST_DIGIT_TO_LETTER if is_last else _DIGIT_TO_LETTER
     kind = next(number for number, letter in kinds.items() if cue_id.startswith(letter))
     return kind + cue_id[1:]
 
 
-def id_of(number: str) -> str | None:
-    """The id that `number_of` made a number of; None for a number of somebody else's."""
+def id_of_number(number: str) -> str | None:
+    """The id in a number that `number_of` returned; None for any other number."""
     if len(number) >= 9 and number.isascii() and number.isdecimal():
-        letter = (_KINDS | _KINDS_OF_LAST).get(number[0])
+        letter = (_DIGIT_TO_LETTER | _LAST_DIGIT_TO_LETTER).get(number[0])
         return letter + number[1:] if letter else None
     return None
 
 
 def is_number_of_last(number: str) -> bool:
-    """Whether `number_of` made it for the last line of a file."""
-    return id_of(number) is not None and number[0] in _KINDS_OF_LAST
+    """Whether `number_of` returned ``number`` for the last line of a file."""
+    return id_of_number(number) is not None and number[0] in _LAST_DIGIT_TO_LETTER
 
 
 def _starts_cue(lines: list[str], i: int) -> bool:
@@ -387,27 +392,29 @@ def _number_line(lines: list[str], timing: int) -> int:
     """
     if timing and lines[timing - 1]:
         return timing - 1
-    at = timing - 1
-    while at >= 0 and not lines[at]:
-        at -= 1
-    is_number = at >= 0 and lines[at].strip().isdecimal() and (at == 0 or not lines[at - 1])
-    return at if is_number else timing
+    index = timing - 1
+    while index >= 0 and not lines[index]:
+        index -= 1
+    is_number = index >= 0 and lines[index].strip().isdecimal() and (index == 0 or not lines[index - 1])
+    return index if is_number else timing
 
 
 def _srt_cue(
-    lines: list[str], at: int, cue_id: str | None, body: list[str], name: str, *, is_ours: bool
+    lines: list[str], timing_index: int, cue_id: str | None, body: list[str], file_name: str, *, is_ours: bool
 ) -> ScriptCue:
-    where = f"{name}, line {at + 1}"
-    match = _SRT_TIMING.fullmatch(lines[at])
+    place = f"{file_name}, line {timing_index + 1}"
+    match = _SRT_TIMING.fullmatch(lines[timing_index])
     if match is None:
-        what = f"{where}: {quoted(lines[at])} is no timing such as 00:01:02,500 --> 00:01:05,000."
-        raise ScriptError(what)
-    _check_whole_timing(match["start"], match["end"], where, is_last_line=at + 1 == len(lines))
-    _check_no_timing(body, name, at + 2)
-    _check_has_times(body, name, at + 2)
+        message = (
+            f"{place}: {quoted(lines[timing_index])} is no timing such as 00:01:02,500 --> 00:01:05,000."
+        )
+        raise ScriptError(message)
+    _check_whole_timing(match["start"], match["end"], place, is_last_line=timing_index + 1 == len(lines))
+    _check_no_timing(body, file_name, timing_index + 2)
+    _check_has_times(body, file_name, timing_index + 2)
     if is_ours:
-        _check_no_id(body, name, at + 2)
-    interval = parse_interval(match["start"], match["end"], where)
+        _check_no_id(body, file_name, timing_index + 2)
+    interval = parse_interval(match["start"], match["end"], place)
     # Ours holds texts as they are, whatever stands in them; others' have markup.
     marks = _OWN_MARK if is_ours else _MARKUP
     return ScriptCue(cue_id, interval, clean_text(marks.sub("", "\n".join(body))))

@@ -56,7 +56,7 @@ from shotad.script.cue import (
     parse_time,
     timecode,
 )
-from shotad.script.subtitle_formats import id_of, is_number_of_last, number_of
+from shotad.script.subtitle_formats import id_of_number, is_number_of_last, number_of
 from shotad.script.track import Track, from_json, to_json
 
 COLUMNS = (
@@ -338,10 +338,10 @@ def read_frazier(text: str, file_name: str, frame_rate: Fraction = DEFAULT_FRAME
             cell_text = clean_text(text_of_cell(cells.get("text", "")))
             number = cells.get("position", "").strip()
             numbers.append(number)
-            cues.append(ScriptCue(id_of(number), interval, cell_text))
+            cues.append(ScriptCue(id_of_number(number), interval, cell_text))
             check_line_count(cues, file_name)
     # Only we number lines by their ids; somebody else's file shows nothing at its end.
-    is_ours = any(id_of(number) for number in numbers)
+    is_ours = any(id_of_number(number) for number in numbers)
     if is_ours and not any(map(is_number_of_last, numbers)):
         raise incomplete_error(
             file_name,

@@ -159,16 +159,15 @@ class Worksheet:
 
     @property
     def in_one_reading(self) -> tuple[SheetEntry, ...]:
-        """The entries for somebody who reads them one after the other: each line of dialogue stands once,
-        before or after the slot that it is nearest to."""
-        told: set[float] = set()
+        """The entries for reading them in order: each line of dialogue stands once, at its nearest slot."""
+        shown_starts: set[float] = set()
         entries = []
         followers = [*self.entries[1:], None] if self.entries else []
         for entry, following in zip(self.entries, followers, strict=True):
             until = math.inf if following is None else following.start
-            before = tuple(line for line in entry.before if line.start not in told)
+            before = tuple(line for line in entry.before if line.start not in shown_starts)
             after = tuple(line for line in entry.after if line.start < until)
-            told |= {line.start for line in (*before, *after)}
+            shown_starts |= {line.start for line in (*before, *after)}
             entries.append(replace(entry, before=before, after=after))
         return tuple(entries)
 
@@ -205,10 +204,10 @@ def text_summary(text: SheetText) -> str:
 
 def is_text_read_out(text: SheetText, line: str) -> bool:
     """Whether a line says the words of a text already."""
-    return _letters(text.text) in _letters(line)
+    return _letters_only(text.text) in _letters_only(line)
 
 
-def _letters(text: str) -> str:
+def _letters_only(text: str) -> str:
     return re.sub(r"[\W_]+", "", text).casefold()
 
 
@@ -222,47 +221,47 @@ def slot_length_text(entry: SheetEntry) -> str:
 
 def shot_text(shot: SheetShot) -> str:
     """``Shot 5 from 1:12.4: medium, same set-up as shot 3``."""
-    known = ", ".join(filter(None, (shot.scale, shot.setup)))
-    return f"Shot {shot.shot + 1} from {short_time(shot.start)}" + (f": {known}" if known else "")
+    details = ", ".join(filter(None, (shot.scale, shot.setup)))
+    return f"Shot {shot.shot + 1} from {short_time(shot.start)}" + (f": {details}" if details else "")
 
 
 def short_time(seconds: float) -> str:
     """To the nearest tenth, as the review page writes it: ``72.43 → 1:12.4``."""
     tenths = round(seconds * 10)
-    hours, minutes, rest = tenths // 36_000, tenths // 600 % 60, tenths % 600
-    clock = f"{rest // 10:02d}.{rest % 10}"
+    hours, minutes, tenths_of_minute = tenths // 36_000, tenths // 600 % 60, tenths % 600
+    clock = f"{tenths_of_minute // 10:02d}.{tenths_of_minute % 10}"
     return f"{hours}:{minutes:02d}:{clock}" if hours else f"{minutes}:{clock}"
 
 
 def people_lines(people: Sequence[SheetPeople]) -> tuple[str, ...]:
-    """One text for each shot, those that follow each other with the same people together.
+    """Who is seen, one text for each shot; shots in a row with the same people share one.
 
     ``("Shots 4 and 5: Thom, person A and 2 other faces", "Shot 6: 3 faces")``
     """
     groups: list[tuple[list[int], tuple[tuple[str, ...], int]]] = []
-    for one in people:
-        seen = (one.known, one.faces)
-        if groups and groups[-1][1] == seen:
-            groups[-1][0].append(one.shot + 1)
+    for people_of_shot in people:
+        names_and_faces = (people_of_shot.known, people_of_shot.faces)
+        if groups and groups[-1][1] == names_and_faces:
+            groups[-1][0].append(people_of_shot.shot + 1)
         else:
-            groups.append(([one.shot + 1], seen))
+            groups.append(([people_of_shot.shot + 1], names_and_faces))
     texts = []
-    for shots, (known, faces) in groups:
-        parts = list(known)
+    for shots, (names, faces) in groups:
+        parts = list(names)
         if faces:
-            other = "other " if known else ""
+            other = "other " if names else ""
             parts.append(f"{faces} {other}{'face' if faces == 1 else 'faces'}")
-        texts.append(
-            f"{'Shot' if len(shots) == 1 else 'Shots'} {listed(list(map(str, shots)))}: {listed(parts)}"
-        )
+        noun = "Shot" if len(shots) == 1 else "Shots"
+        numbers = [str(shot) for shot in shots]
+        texts.append(f"{noun} {listed(numbers)}: {listed(parts)}")
     return tuple(texts)
 
 
 def dialogue_text(line: SheetDialogue) -> str:
     """``1:10.2 Anna: Wait for me!``"""
-    return (
-        f"{short_time(line.start)} {f'{line.speaker}: ' if line.speaker else ''}{' '.join(line.text.split())}"
-    )
+    speaker = f"{line.speaker}: " if line.speaker else ""
+    words = " ".join(line.text.split())
+    return f"{short_time(line.start)} {speaker}{words}"
 
 
 def slot_note(entry: SheetEntry) -> tuple[str, ...]:
@@ -290,9 +289,9 @@ def entries_by_cue(
     if sheet is None:
         return {}
     entries = {entry.id: entry for entry in (sheet.in_one_reading if each_once else sheet.entries)}
-    found = {}
+    entry_of_cue = {}
     for cue in cues:
         entry = sheet.entry_of(cue)
         if entry is not None:
-            found[cue.id] = entries[entry.id]
-    return found
+            entry_of_cue[cue.id] = entries[entry.id]
+    return entry_of_cue

@@ -344,7 +344,7 @@ def test_what_cannot_be_read_is_refused(name: str, part: str, old: bytes, new: b
 
 
 def test_bombs_are_refused_before_they_unpack(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(document_package, "LARGEST", 2**20)
+    monkeypatch.setattr(document_package, "LARGEST_PACKAGE", 2**20)
     for count, size in ((1, 2**20 + 1), (MOST_PARTS + 1, 1)):
         out = io.BytesIO()
         with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as package:
