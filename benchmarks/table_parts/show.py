@@ -37,21 +37,20 @@ def markdown(report: Report) -> str:
         f"{machine['load_after']} after; {versions}. {_ABOUT}"
     )
     if machine["load_before"] > machine["cores"] / 2:
-        about += " Others were at work on the machine: the wall times say little, the CPU times more."
+        about += " Other programs were running: CPU times are more reliable here than wall times."
     growths = [contest for contest in report.contests if contest.unit]
     tables = map(_pipes, (*_ratios(report), [_GROWTH, *map(_growth_row, growths)]))
     told = [f"- {name}: {reason}." for name, reason in report.left_out]
     told += [f"- {line}." for contest in report.contests for line in disagreements(contest)]
-    missing = ["Not measured, or to be known:", "\n".join(told)] if told else []
+    missing = ["Not measured, and other notes:", "\n".join(told)] if told else []
     parts = [about, *tables, *([_ON_GROWTH] if growths else []), *missing]
     return "\n\n".join(part for part in parts if part)
 
 
 _ABOUT = (
-    "Each measurement is a process of its own, all in turns. Time is ours over the other's, by the clock and "
-    "of the processors (all threads): below 1 ours is quicker. It is the median of the ratios within a turn, "
-    "in brackets the least and the greatest, and of how many turns. Memory is the most at once, ours and the "
-    "other's. A limit is work that cannot be spared."
+    "Ratios are our time divided by the other's; below 1 ours is faster. Each is the median over turns, with "
+    "the lowest and highest. In each turn every program runs once, in a process of its own. CPU time is that "
+    "of all threads. Memory is the peak. A limit is work that cannot be avoided."
 )
 
 
@@ -62,7 +61,7 @@ def _ratios(report: Report) -> Iterator[list[Row]]:
     """A table for each part, with a row for each of ours against each other."""
     contests = [contest for contest in report.contests if not contest.unit]
     for part in dict.fromkeys(contest.part for contest in contests):
-        rows = [(part, "ours against", "time by the clock", "of the processors", "ours takes", "MB")]
+        rows = [(part, "ours against", "wall time ratio", "CPU time ratio", "our time", "MB, ours / other")]
         for contest in contests:
             pairs = product(contest.entrants, contest.entrants) if contest.part == part else ()
             rows += [
@@ -140,13 +139,12 @@ def _alike(values: Sequence[float]) -> bool:
 # Growth with length
 
 
-_GROWTH = ("growth", "1 time is", "processor seconds at 1, 2, 4, 8 times", "power of the length (95 %)",
-           "so it is", "MB at 1, 2, 4, 8 times")  # fmt: skip
+_GROWTH = ("growth", "length 1", "CPU seconds at lengths 1, 2, 4, 8", "exponent (95 % interval)", "verdict",
+           "MB at lengths 1, 2, 4, 8")  # fmt: skip
 _ON_GROWTH = (
-    "Growth: processor seconds are fitted as a fixed part and one that goes with a power of the "
-    "length (1: twice the film costs twice as much), with the interval in which that power lies by "
-    f"95 %. Linear or better: its upper end is at most {LINEAR:g}. Memory is flat where the longest needs "
-    f"at most {FLAT:.0%} more than the shortest."
+    "Growth: CPU seconds are fitted as a fixed part plus a power of the length. With exponent 1, twice the "
+    f"length costs twice as much. Linear or better: the interval ends at {LINEAR:g} or below. Memory is flat "
+    f"if the longest needs at most {FLAT:.0%} more than the shortest."
 )
 
 
@@ -184,7 +182,7 @@ class Fit:
             return "linear or better"
         if self.low > 1.0 and self.exponent > LINEAR:
             return "grows faster"
-        return "not to be told apart from linear" if self.low <= 1.0 else "hardly faster than linear"
+        return "cannot be told from linear" if self.low <= 1.0 else "hardly faster than linear"
 
 
 def fit(times: Sequence[float], seconds: Sequence[float]) -> Fit:
