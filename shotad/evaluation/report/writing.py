@@ -180,6 +180,10 @@ Line = tuple[str, ...]
 """One AD as it is listed: a cell for each of `LINE_HEADS`."""
 
 LINE_HEADS = ("AD", "Score", "Human AD", "Prediction", "Film", "When, how long", "Notes of the metric")
+"""Heads of the lists of lines; `_line` has a cell for each."""
+
+LINE_NUMBER_COLUMNS = (1,)
+"""Places of the columns of `LINE_HEADS` that hold numbers."""
 
 
 def listings(run: Report) -> list[Content]:
@@ -258,7 +262,10 @@ def write_report(folder: Path, run: Report, *, plots: bool = True) -> list[Path]
     record = report_record(run, intervals)
     content = full_content(run, record, intervals, plots=plots)
     texts = {
-        **{name: page(name, content=content, line_heads=LINE_HEADS) for name in (PAGE, TEXT)},
+        **{
+            name: page(name, content=content, line_heads=LINE_HEADS, line_number_columns=LINE_NUMBER_COLUMNS)
+            for name in (PAGE, TEXT)
+        },
         TABLE: item_table(run),
         SPEED: readable_json(speed_record(run)),
     }
