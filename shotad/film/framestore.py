@@ -74,7 +74,7 @@ class KeptFrames:
 
 
 class FrameKeeper:
-    """Makes `Kept` from frames and pictures from `Kept`, for one film, at most ``height`` lines high."""
+    """Makes `KeptFrames` from frames and pictures from `KeptFrames`, for one film, at most ``height`` lines high."""
 
     def __init__(self, info: FilmInfo, height: int) -> None:
         self.size: Size = info.size_within(height)

@@ -1,6 +1,6 @@
 """The lines of a film in time, the time that is free around each, and the change that an act makes.
 
-Acts (`shotad.review.acts`) read a `Timeline` and return a `Change`.
+Acts (`shotad.review.acts`) read a `LineTimeline` and return a `Change`.
 """
 
 from __future__ import annotations

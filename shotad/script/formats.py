@@ -45,7 +45,7 @@ class Format:
     format must hold to this, so that an import never takes a damaged file for a person's edits:
 
     - The file marks its own end (a closing bracket, a list of its lines, a last marker). The reader raises
-      ScriptError (`shotad.script.cue.incomplete`) for a file of ours without it, and otherwise returns
+      ScriptError (`shotad.script.cue.incomplete_error`) for a file of ours without it, and otherwise returns
       ``is_proven=True``. For somebody else's file without such a mark it returns False: import then does not
       take an empty text for a line that a person deleted.
     - Lines carry their ids, else import has to find them by their times.

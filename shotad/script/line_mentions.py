@@ -569,11 +569,11 @@ def respell_names(
             continue
         if not any({word, similar[0]} <= words for words in words_of_lines):
             spellings[word] = similar[0]
-    respelt: list[tuple[NameToken, ...]] = []
+    respelled: list[tuple[NameToken, ...]] = []
     for line in lines:
         tokens: list[NameToken] = []
         for token in line:
             is_misspelt = token.is_capitalized and token.key in spellings
             tokens.append(replace(token, key=spellings[token.key]) if is_misspelt else token)
-        respelt.append(tuple(tokens))
-    return respelt
+        respelled.append(tuple(tokens))
+    return respelled

@@ -528,7 +528,7 @@ _GAP = 2
 class FrameText:
     """What was read in the frame at ``seconds``, in shot ``shot``; ``lines`` is empty where nothing was.
 
-    ``plain``: how much of the picture beside the lines is plain, 0 to 1 (`shotad.sight.plain_share`).
+    ``plain``: how much of the picture beside the lines is plain, 0 to 1 (`shotad.sight.text.plain_fraction`).
     """
 
     shot: int

@@ -20,7 +20,7 @@ class PromptRules:
     circle_note: Literal["auto", "always"] = "auto"  # auto: only where characters are marked with circles
     thread_sentence_first: bool = False  # before the note on circles
     stress_steps: bool = False  # with words that stress steps 2 and 3 in Stage II
-    example_choice: Literal["random", "length", "published"] = "length"  # see `prompts.draw_examples`
+    example_choice: Literal["random", "length", "published"] = "length"  # see `description.prompts`
     names: Literal["spoken", "full"] = "spoken"  # what Stage I hears people called
     stage2_names: bool = True  # Stage II is told what to call the people of the clip
     heard_names: bool = True  # names that given subtitles hold near the clip are hints for Stage I
