@@ -74,7 +74,9 @@ class KeptFrames:
 
 
 class FrameKeeper:
-    """Makes `KeptFrames` from frames and pictures from `KeptFrames`, for one film, at most ``height`` lines high."""
+    """Makes `KeptFrames` from frames and pictures from `KeptFrames`, for one film, at most ``height`` lines
+    high.
+    """
 
     def __init__(self, info: FilmInfo, height: int) -> None:
         self.size: Size = info.size_within(height)
