@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -36,6 +38,21 @@ for words in {LIGHT!r}:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     told = [line for line in done.stdout.splitlines() if line.startswith(("HEAVY", "True", "False"))]
     assert told == ["True", *(f"HEAVY {words} []" for words in LIGHT)]
+
+
+def modules_with_examples() -> list[str]:
+    """The modules whose docstrings have examples; not those of Ray, which need its extra."""
+    names: list[str] = []
+    for path in sorted((ROOT / "shotad").rglob("*.py")):
+        if ">>> " in path.read_text(encoding="utf-8") and "ray" not in path.parts:
+            names.append(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    return names
+
+
+@pytest.mark.parametrize("name", modules_with_examples())
+def test_the_examples_in_docstrings_hold(name: str) -> None:
+    result = doctest.testmod(importlib.import_module(name.removesuffix(".__init__")))
+    assert result.failed == 0
 
 
 def test_nothing_of_this_workplace_stands_in_the_tree() -> None:

@@ -44,7 +44,7 @@ def require_torch(purpose: str, extra: str = "models") -> Any:
 def require_module(module: str, purpose: str, extra: str = "models") -> Any:
     """A module of an extra, imported. Raises ShotadError that says what needs it and how to get it.
 
-    >>> need("json", "an example").__name__
+    >>> require_module("json", "an example").__name__
     'json'
     """
     try:

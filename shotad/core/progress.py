@@ -280,7 +280,7 @@ def table_lines(
 ) -> list[str]:
     """Lines of a table in columns; those whose places are in ``numbers`` end at the right.
 
-    >>> aligned(("name", "n"), [("a", "10"), ("bcdef", "9")], [1])
+    >>> table_lines(("name", "n"), [("a", "10"), ("bcdef", "9")], [1])
     ['name    n', 'a      10', 'bcdef   9']
     """
     table = [tuple(heads), *map(tuple, rows)]

@@ -48,7 +48,7 @@ def _sent_secrets() -> list[str]:
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
     r"""``text`` of a server without ``secrets`` and all others that are sent, in whatever escapes.
 
-    >>> struck_out(r"Wrong key: sk-12345678, \u0073k-1234567%38.", ["sk-12345678"])
+    >>> redact(r"Wrong key: sk-12345678, \u0073k-1234567%38.", ["sk-12345678"])
     'Wrong key: [secret], [secret].'
     """
     pattern = _pattern(tuple(dict.fromkeys([*secrets, *_sent_secrets()])))

@@ -412,7 +412,7 @@ def with_spoken_names(text: str, characters: Sequence[Character]) -> str:
     then stand twice side by side stands once. Text in quotation marks keeps names that may be said.
 
     >>> celia = Character("c", "Celia", "Celia Smith", ("Dr. Smith",))
-    >>> spoken("Dr. Celia Smith's hand rests on a door marked 'Dr. Smith'.", [celia])
+    >>> with_spoken_names("Dr. Celia Smith's hand rests on a door marked 'Dr. Smith'.", [celia])
     "Celia's hand rests on a door marked 'Dr. Smith'."
     """
     names = {character.id: character.called for character in characters}

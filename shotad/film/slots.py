@@ -367,7 +367,7 @@ def no_line_times(speech: Sequence[Utterance], settings: SpeechSettings) -> tupl
 def join_intervals(intervals: Iterable[Interval], bridge: float = 0.0) -> tuple[Interval, ...]:
     """The intervals sorted and joined where they touch, overlap, or lie at most ``bridge`` seconds apart.
 
-    >>> union([Interval(3, 4), Interval(0, 1), Interval(0.5, 2)])
+    >>> join_intervals([Interval(3, 4), Interval(0, 1), Interval(0.5, 2)])
     (Interval(start=0, end=2), Interval(start=3, end=4))
     """
     joined: list[Interval] = []

@@ -381,7 +381,7 @@ def mark_of(words: str) -> FrameMark | None:
     """The mark that such words tell (``str`` of a `FrameMark`).
 
     >>> mark_of("dashed green"), mark_of("blue, tagged 23")
-    (Mark(colour='green', style='dashed', tag=''), Mark(colour='blue', style='solid', tag='23'))
+    (FrameMark(colour='green', style='dashed', tag=''), FrameMark(colour='blue', style='solid', tag='23'))
     """
     match = _MARK.fullmatch(words)
     if match is None or match[2] not in COLOURS:

@@ -94,7 +94,7 @@ def budget_in_language_units(language: str, words: int) -> int:
     """The budget of ``words`` English words in the unit of ``language``: words, or characters in a language
     written without blanks (`has_blanks`).
 
-    >>> budget_in("de", 16), budget_in("zh-Hans", 16)
+    >>> budget_in_language_units("de", 16), budget_in_language_units("zh-Hans", 16)
     (12, 17)
     """
     if is_english(language):

@@ -108,7 +108,7 @@ def auto_kinds() -> tuple[str, ...]:
 
 
 def kind_class(kind: str) -> type[Speaker]:
-    """The class of a kind, or one written out as ``module.Class`` of a package that is not ours."""
+    """The class of a kind. Raises VoiceError for a kind that is not known."""
     if kind not in VOICE_KINDS:
         raise unknown_voice("voice or kind of voices", kind, sorted([AUTO, *VOICE_KINDS]))
     module, _, attribute = VOICE_KINDS[kind].path.partition(":")
@@ -269,7 +269,7 @@ _PIECE_ENDS = (
 def split_into_pieces(text: str, longest: int) -> list[str]:
     """A text in pieces of at most so many characters, each with a word in it.
 
-    >>> pieces_of("He runs. She sleeps, he sits.", 16)
+    >>> split_into_pieces("He runs. She sleeps, he sits.", 16)
     ['He runs.', 'She sleeps,', 'he sits.']
     """
     pieces: list[str] = []
