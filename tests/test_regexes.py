@@ -304,3 +304,26 @@ def test_patterns_are_found_by_themselves() -> None:
         bound for bound in BOUNDED if not any(f"{n}:".startswith((f"{bound}:", f"{bound}.")) for n in names)
     ] == []
     assert set(SHORT) <= {".".join(one.module.split(".")[:2]) for one in found()}
+
+
+def has_negative_look_within_possessive(parts: Any, within: bool = False) -> bool:
+    """Whether a repetition such as ``(…)*+`` has a ``(?!…)`` or ``(?<!…)`` somewhere within it."""
+    if isinstance(parts, parser.SubPattern | list | tuple):
+        if len(parts) == 2 and parts[0] in (codes.ASSERT_NOT, codes.POSSESSIVE_REPEAT):
+            if parts[0] is codes.ASSERT_NOT and within:
+                return True
+            within = within or parts[0] is codes.POSSESSIVE_REPEAT
+        return any(has_negative_look_within_possessive(part, within) for part in parts)
+    return False
+
+
+def test_no_pattern_needs_a_python_newer_than_the_oldest() -> None:
+    """Python 3.11.0 to 3.11.4 (Debian 12 has 3.11.2) match such patterns wrongly."""
+    assert has_negative_look_within_possessive(parser.parse(r'"(?:[^"]|"(?!,))*+"'))
+    assert not has_negative_look_within_possessive(parser.parse(r'"(?=((?:[^"]|"(?!,))*))\1"'))
+    faulty = [
+        str(pattern)
+        for pattern in found()
+        if has_negative_look_within_possessive(parser.parse(pattern.pattern))
+    ]
+    assert faulty == []

@@ -258,10 +258,15 @@ def _tidy(text: str) -> str:
 
 _KEY = re.compile(r"[\"']?\bsummari[sz]ed?[_ -]?ADs?(?:[_ -]?(\d+))?[\"']?\s*[:=]\s*", re.IGNORECASE)
 _VALUE = re.compile(
-    r"\[?\s*+([\"'])((?:[^\"'\\]|\\.|(?!\1)[\"']|[\"'](?!\s*+(?:\Z|[}\]\n]|,\s*+(?:\Z|[\"'}\]{\n]))))*+)\1",
+    r"\[?\s*+([\"'])"
+    r"(?=((?:[^\"'\\]|\\.|(?!\1)[\"']|[\"'](?!\s*+(?:\Z|[}\]\n]|,\s*+(?:\Z|[\"'}\]{\n]))))*))\2\1",
     re.DOTALL,
 )
-"""A text in quotes, up to the quote that ends a value; any other quote belongs to the sentence."""
+"""A text in quotes, up to the quote that ends a value; any other quote belongs to the sentence.
+
+The text is found ahead and then repeated, ``(?=(…))\2``, so that nothing is tried again. ``(…)*+`` means the
+same, but before Python 3.11.5 it finds nothing where there is a ``(?!…)`` within.
+"""
 _STRING = re.compile(r"\"((?:[^\"\\]|\\.)*+)\"(\s*+:)?", re.DOTALL)
 _SURE_END = re.compile(r"[.!?…][\"')]*(?=\s|[,}\]]|\Z)|[\"']\s*+[,}\]]|\n(?=[^\S\n]*(?:\d[.)]|[-•*])\s)")
 _NO_END = re.compile(

@@ -262,7 +262,10 @@ def change_for(request: Body, error: ServerError) -> str | None:
 
 _MAX_MESSAGE = 300
 """Characters of a server's message that are shown."""
-_MARKUP = re.compile(r"<(script|style)\b(?:[^<]|<(?!/?\1\b))*+</\1>|<[^<>]*>", re.DOTALL | re.IGNORECASE)
+_MARKUP = re.compile(
+    r"<(script|style)\b(?=((?:[^<]|<(?!/?\1\b))*))\2</\1>|<[^<>]*>", re.DOTALL | re.IGNORECASE
+)
+"""Tags, and scripts and styles whole. The inside is found ahead and then repeated, see `answers._VALUE`."""
 
 Meaning = Literal["again", "slot", "refused", "too long", "quota", "key", "missing", "blind", "moved"]
 """What an error means: it may pass (again), only this request fails (slot, refused, too long), or every
