@@ -122,10 +122,12 @@ class Batch:
         again = {film.job.film for film in films}
         # A film that has changed since takes the place of what it was.
         at_work = self._at_work.values()
-        kept = [entry for entry in self._entries if entry.film.job.film not in again or entry in at_work]
-        names = film_labels([*(entry.film for entry in kept), *films])[len(kept) :]
+        kept_entries = [
+            entry for entry in self._entries if entry.film.job.film not in again or entry in at_work
+        ]
+        names = film_labels([*(entry.film for entry in kept_entries), *films])[len(kept_entries) :]
         new = [FilmRow(label, film) for label, film in zip(names, films, strict=True)]
-        self._entries = [*kept, *new]
+        self._entries = [*kept_entries, *new]
         for entry in new:
             if entry.film.trouble is not None:
                 self._end(entry, entry.film.trouble)

@@ -61,12 +61,12 @@ def describe_film(
             open_film(place.film, reader=job.config.film.reader, frame_rate=job.frame_rate) as film,
         ):
             seconds = job.seconds_of(film.info.duration)
-            wanted = wanted_files(parse_wanted(job.makes), film.info.name, place.folder) if job.makes else ()
+            outputs = wanted_files(parse_wanted(job.makes), film.info.name, place.folder) if job.makes else ()
             if begin is not None:
-                begin(need_of(job, film.info, place.folder, wanted))
+                begin(need_of(job, film.info, place.folder, outputs))
             with WorkFolder(place.folder, force=job.force) as folder:
                 path = folder.path
-                result = _written(job, progress, engines, place, film, folder, wanted)
+                result = _written(job, progress, engines, place, film, folder, outputs)
     except Exception as error:  # noqa: BLE001  one film's failure must not take the others along
         result = _failed(job, error, path)
     seconds, lasted = seconds or result.film_seconds, time.monotonic() - clock
@@ -96,7 +96,7 @@ def _written(
     place: Placed,
     film: Film,
     folder: WorkFolder,
-    wanted: tuple[OutputFile, ...],
+    outputs: tuple[OutputFile, ...],
 ) -> FilmResult:
     """The film's result, when its track is written and what else is asked for is made."""
     from shotad.description import describe
@@ -104,11 +104,11 @@ def _written(
     from shotad.sound import make_voice, run_render
     from shotad.sound.render import check_wanted
 
-    config, given = job.config, place.given
+    config, run_inputs = job.config, place.run_inputs
     # What cannot be made, and a voice that cannot speak, is refused before any work goes into the film.
-    if wanted:
-        check_wanted(film, wanted, config, config.language)
-    if any(file.kind.is_heard for file in wanted):
+    if outputs:
+        check_wanted(film, outputs, config, config.language)
+    if any(file.kind.is_heard for file in outputs):
         make_voice(config.voice, config.language)
     present_track(folder, film.info, with_scripts=False)
     engines = engines or Engines.of(config)
@@ -117,7 +117,7 @@ def _written(
             film,
             folder,
             config,
-            given,
+            run_inputs,
             engines=engines,
             progress=progress,
             discard_edits=job.discard_edits,
@@ -127,20 +127,20 @@ def _written(
                 folder,
                 config,
                 place.film,
-                given,
+                run_inputs,
                 frame_rate=job.frame_rate,
                 configs=job.configs,
                 assignments=job.assignments,
             ),
         )
         heard = None
-        if wanted:
+        if outputs:
             shorten = partial(shortener, engines=engines)
             heard = run_render(
                 film,
                 folder,
                 config,
-                wanted,
+                outputs,
                 progress,
                 shorten=shorten,
                 force=job.force,

@@ -160,15 +160,15 @@ def _fetch_large(
     half.touch()
     # Before anything is refused, films that are left on a ``scratch`` folder from runs that have ended go,
     # those first that were left first.
-    wanted = size - half.stat().st_size
+    bytes_needed = size - half.stat().st_size
     if scratch is not None:
         held = (folder / "film" for folder in scratch_folders(scratch, held=True))
-        wanted += sum(_coming(film) for film in held if film != half.parent)
+        bytes_needed += sum(_coming(film) for film in held if film != half.parent)
         left = [folder / "film" for folder in scratch_folders(scratch, held=False)]
         films = sorted((path.stat().st_mtime, path) for path in left if path.is_dir())
-        while films and shutil.disk_usage(scratch).free < wanted + SPARE:
+        while films and shutil.disk_usage(scratch).free < bytes_needed + SPARE:
             shutil.rmtree(films.pop(0)[1])
-    check_room(half.parent if scratch is None else scratch, wanted, place)
+    check_room(half.parent if scratch is None else scratch, bytes_needed, place)
     here = half.stat().st_size // PART * PART
     with (
         half.open("r+b") as out,
@@ -218,13 +218,13 @@ HALF = ".fetched"
 """Ending of files that are being fetched."""
 
 
-def check_room(folder: Path, wanted: int, place: str) -> None:
-    """Refuse to fetch ``wanted`` bytes where they do not fit. Raises StorageError."""
+def check_room(folder: Path, bytes_needed: int, place: str) -> None:
+    """Refuse to fetch ``bytes_needed`` bytes where they do not fit. Raises StorageError."""
     free = shutil.disk_usage(folder).free
-    if free < wanted + SPARE:
+    if free < bytes_needed + SPARE:
         raise StorageError(
-            f"{shown(place)} does not fit on the disk of {folder}: {size_text(wanted)} are to be fetched, "
-            f"{size_text(free)} are free, of which {size_text(SPARE)} stay so.",
+            f"{shown(place)} does not fit on the disk of {folder}: {size_text(bytes_needed)} are "
+            f"to be fetched, {size_text(free)} are free, of which {size_text(SPARE)} stay so.",
             "Make room, name another scratch folder, or let fewer films be described at a time.",
             again=True,
         )

@@ -242,8 +242,8 @@ def _stem(name: str) -> str:
     return name[: -len(ending)] if ending else name
 
 
-def _first(names: frozenset[str], wanted: Iterable[str]) -> str | None:
-    return next((name for name in wanted if name in names), None)
+def _first(names: frozenset[str], candidates: Iterable[str]) -> str | None:
+    return next((name for name in candidates if name in names), None)
 
 
 def choose_subtitles(stem: str, names: Iterable[str], language: str) -> str | None:

@@ -41,16 +41,16 @@ class Need:
     folder: Path
 
 
-def need_of(job: FilmJob, info: FilmInfo, folder: Path, wanted: Sequence[OutputFile] = ()) -> Need:
+def need_of(job: FilmJob, info: FilmInfo, folder: Path, outputs: Sequence[OutputFile] = ()) -> Need:
     """What a run on a film needs at most, less what an earlier run has written already."""
     seconds = job.seconds_of(info.duration)
     width, lines = info.size_within(job.config.film.grid_height)
-    kept = info.duration * TICKS * (width * lines) * _JPEG
-    disk = _RECORDS + _RECORDS_PER_SECOND * seconds + kept
-    if wanted:
+    frame_bytes = info.duration * TICKS * (width * lines) * _JPEG
+    disk = _RECORDS + _RECORDS_PER_SECOND * seconds + frame_bytes
+    if outputs:
         size = info.path.stat().st_size if info.path is not None and info.path.is_file() else 0
-        films = sum(file.kind.is_film for file in wanted)
-        disk += films * size + _SOUND_PER_SECOND * info.duration * (1 + len(wanted))
+        films = sum(file.kind.is_film for file in outputs)
+        disk += films * size + _SOUND_PER_SECOND * info.duration * (1 + len(outputs))
     return Need(seconds, max(int(disk) - size_of(folder), _RECORDS), folder)
 
 

@@ -195,8 +195,8 @@ def _failed(job: FilmJob, error: ShotadError) -> FilmResult:
 
 def films_named(films: Iterable[StoredObject], names: Iterable[str]) -> tuple[StoredObject, ...]:
     """Those of ``films`` with these ``names``, which are as in reports: without keys."""
-    wanted = frozenset(names)
-    return tuple(film for film in films if shown(film.place) in wanted)
+    wanted_names = frozenset(names)
+    return tuple(film for film in films if shown(film.place) in wanted_names)
 
 
 def find_films(

@@ -41,13 +41,13 @@ from shotad.core.workfolder import SETTINGS_FILE
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Film, work folder and what is given as paths of this machine; ``beside`` is a folder for what else is
+    """Film, work folder and ``run_inputs`` as paths of this machine; ``beside`` is a folder for what else is
     fetched for the run (None: nothing is)."""
 
     film: Path
     folder: Path
     beside: Path | None = None
-    given: RunInputs = field(default_factory=RunInputs)
+    run_inputs: RunInputs = field(default_factory=RunInputs)
 
 
 EVERY = 30.0
@@ -68,8 +68,8 @@ def placed(job: FilmJob, progress: Progress) -> Iterator[Placed]:
             for place_of_file in (job.subtitles, job.cast, job.cast_photos)
         )
         cast = None if people is None else GivenCast(people, job.cast_key, photos)
-        given = RunInputs(subtitles=subtitles, start=job.start, end=job.end, cast=cast)
-        yield replace(here, given=given)
+        run_inputs = RunInputs(subtitles=subtitles, start=job.start, end=job.end, cast=cast)
+        yield replace(here, run_inputs=run_inputs)
 
 
 @contextmanager
@@ -96,8 +96,8 @@ def staged(
         scratch = scratch or cache_folder().parent / "staged"
         ours = stack.enter_context(ScratchFolder(scratch, film, folder))
         here = local_path(film) if is_local(film) else ours.film
-        kept = local_path(folder) if is_local(folder) else ours.folder
-        places = {str(here): film, str(kept): folder, str(ours.beside): parent_of(film)}
+        local_folder = local_path(folder) if is_local(folder) else ours.folder
+        places = {str(here): film, str(local_folder): folder, str(ours.beside): parent_of(film)}
         addresses = Addresses({path: place for path, place in places.items() if path != place})
         stack.enter_context(addresses.in_errors())
 
@@ -107,14 +107,14 @@ def staged(
                 write_bytes(settings, [addresses.out(settings.read_bytes())])
 
         if is_local(folder):
-            stack.callback(name_addresses, kept / SETTINGS_FILE)
+            stack.callback(name_addresses, local_folder / SETTINGS_FILE)
         else:
             stack.enter_context(_kept(ours, addresses, progress, every, media=media))
         if not is_local(film):
             here.parent.mkdir(parents=True, exist_ok=True)
             fetch_film(Store(film), film, here, progress, ours.scratch)
         ours.beside.mkdir(exist_ok=True)
-        yield Placed(here, kept, ours.beside)
+        yield Placed(here, local_folder, ours.beside)
 
 
 @contextmanager
@@ -172,8 +172,8 @@ class LeaseKeeper:
         try:
             self._bring_together()
         except ShotadError as trouble:
-            kept = self._mirror.folder
-            where = f"What is not sent is kept in {kept}; run again on this machine to send it."
+            local_folder = self._mirror.folder
+            where = f"What is not sent is kept in {local_folder}; run again on this machine to send it."
             if error is None:
                 hint = f"{trouble.hint} {where}".strip()
                 raise type(trouble)(trouble.what, hint, again=trouble.again) from None

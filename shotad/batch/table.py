@@ -219,17 +219,21 @@ _EVERY = 5.0
 
 
 class BatchReport:
-    """Is written while the batch goes on. ``kept`` are an earlier report's rows of films not in this one."""
+    """A batch's report, written while the batch goes on.
+
+    ``earlier_rows`` are an earlier report's rows, of which those of films that are not in this one stay.
+    """
 
     def __init__(
         self,
         path: Path,
-        kept: Sequence[Mapping[str, Any]] = (),
+        earlier_rows: Sequence[Mapping[str, Any]] = (),
         clock: Callable[[], float] = time.monotonic,
         on_note: Callable[[str], None] = lambda text: None,
     ) -> None:
         """``on_note`` gets a note, once, where the report cannot be written."""
-        self.path, self._kept, self._clock, self._told = path, kept, clock, on_note
+        self.path, self._clock = path, clock
+        self._earlier_rows, self._on_note = earlier_rows, on_note
         self._last: float | None = None
         self.trouble: str | None = None
         """Why it cannot be written, if so; the films go on."""
@@ -245,7 +249,7 @@ class BatchReport:
         except (WorkFolderError, OSError) as error:
             trouble = f"{getattr(error, 'what', str(error))} Name another file with --report."
             if self.trouble is None:
-                self._told(f"No report: {trouble}")
+                self._on_note(f"No report: {trouble}")
             self.trouble = trouble
         else:
             self.trouble = None
@@ -255,7 +259,7 @@ class BatchReport:
         """What is written."""
         films = as_json(rows)
         new = {film["film"] for film in films}
-        before = [dict(film) for film in self._kept if film["film"] not in new]
+        before = [dict(film) for film in self._earlier_rows if film["film"] not in new]
         return {
             "schema_version": SCHEMA,
             "shotad": __version__,

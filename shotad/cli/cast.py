@@ -107,8 +107,11 @@ def name_command(
         raise UsageError(f"--nameless and the name {name!r} exclude each other.", "Give one of them.")
     file = cast_file(path)
     member = find_member(file.members, person)
-    given = {"name": name, **{key: options[key] for key in ("spoken", "say_as", "pronoun", "descriptor")}}
-    values: dict[str, Any] = {key: text for key, text in given.items() if text is not None}
+    given_values = {
+        "name": name,
+        **{key: options[key] for key in ("spoken", "say_as", "pronoun", "descriptor")},
+    }
+    values: dict[str, Any] = {key: text for key, text in given_values.items() if text is not None}
     if options["aliases"]:
         values["aliases"] = tuple(dict.fromkeys([*member.aliases, *options["aliases"]]))
     reveals: dict[str, Reveal] = {}
@@ -164,16 +167,16 @@ def merge(console: Console, path: Path, person: str | None, into: str | None, un
         renew(path)
         console.result(f"The last merge of {file.path} is undone.", {"undone": str(file.path)})
         return
-    gone, kept = find_member(file.members, person or ""), find_member(file.members, into or "")
-    merge(file, gone, kept)
-    if gone.name and kept.name and not yes:
-        both = f"{gone.id} is called {gone.name}, and {kept.id} is called {kept.name}."
+    absorbed, remaining = find_member(file.members, person or ""), find_member(file.members, into or "")
+    merge(file, absorbed, remaining)
+    if absorbed.name and remaining.name and not yes:
+        both = f"{absorbed.id} is called {absorbed.name}, and {remaining.id} is called {remaining.name}."
         hint = "If they are one person: add --yes."
         confirm("Are they one person?", "Nothing was merged", hint, plan=both)
     keep_for_undo(file)
     save_cast(file, path)
-    number = [member.id for member in file.members].index(kept.id) + 1
-    now = file.member(kept.id)
+    number = [member.id for member in file.members].index(remaining.id) + 1
+    now = file.member(remaining.id)
     console.result(person_line(number, now), person_row(number, now))
 
 

@@ -166,8 +166,8 @@ def _packages() -> list[Check]:
     if both:
         text = "opencv-python-headless is installed too, and breaks it: pip uninstall opencv-python-headless"
         checks.append(Check("opencv", text, False))
-    for name, (wanted, modules) in EXTRAS.items():
-        text = f'not installed: pip install "{wanted}"'
+    for name, (requirement, modules) in EXTRAS.items():
+        text = f'not installed: pip install "{requirement}"'
         if importlib.util.find_spec(name) is not None:
             text = _version(modules.partition(",")[0]) or "installed"
         checks.append(Check(f"extra {name}", f"{modules}: {text}"))
@@ -229,13 +229,13 @@ def _fitting() -> str:
     from shotad.engines.table import PAPER_MEMORY
 
     small = MODELS[str(PRESETS["small"].model)]
-    wanted, gpu_bytes, memory = small.bytes * MEMORY_FACTOR, gpu_memory() or 0, memory_total() or 0
-    needs = f"{small.repo} takes {wanted / 1e9:.1f} GB"
+    bytes_needed, gpu_bytes, memory = small.bytes * MEMORY_FACTOR, gpu_memory() or 0, memory_total() or 0
+    needs = f"{small.repo} takes {bytes_needed / 1e9:.1f} GB"
     if gpu_bytes >= PAPER_MEMORY:
         return f"paper (each of its models fits into {gpu_bytes / 1e9:.0f} GB of the GPU), or small ({needs})"
-    if gpu_bytes >= wanted:
+    if gpu_bytes >= bytes_needed:
         return f"small ({needs}, the GPU has {gpu_bytes / 1e9:.0f})"
-    if memory >= 2 * wanted:
+    if memory >= 2 * bytes_needed:
         return f"small ({needs} of memory; slow without a GPU), or a model server (ollama:MODEL), or embedded"
     return f"embedded ({needs}, too much beside other programs in {memory / 1e9:.0f})"
 
@@ -289,14 +289,14 @@ def list_models(console: Console) -> None:
 @console_options
 def pull(console: Console, names: tuple[str, ...]) -> None:
     """Fetch the weights of the embedded engine, or those that NAMES names."""
-    wanted = names or tuple(name for name, entry in manifest().items() if not entry.by_name)
+    wanted_names = names or tuple(name for name, entry in manifest().items() if not entry.by_name)
     known_names = [*manifest(), *MODELS]
-    for name in wanted:
+    for name in wanted_names:
         if name not in known_names:
             hint = f"{did_you_mean(name, known_names)}Known: {', '.join(known_names)}."
             raise WeightsError(f"There are no weights called {name!r}.", hint, usage=True)
     troubles = []
-    for name in wanted:
+    for name in wanted_names:
         try:
             hub = MODELS.get(name)
             path = hub.folder(progress=console) if hub else weights_file(name, console)
@@ -304,7 +304,7 @@ def pull(console: Console, names: tuple[str, ...]) -> None:
         except ShotadError as error:
             troubles.append(name)
             click.echo(terminal_text(f"Error: {error}"), err=True)
-    console.result(f"{len(wanted) - len(troubles)} of {len(wanted)} here.", {"failed": troubles})
+    console.result(f"{len(wanted_names) - len(troubles)} of {len(wanted_names)} here.", {"failed": troubles})
     if troubles:
         sys.exit(1)
 

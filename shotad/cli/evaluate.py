@@ -406,8 +406,8 @@ def steps_command(console: Console, files: tuple[Path, ...], out: Path | None, *
     scripts = evaluation.steps.read_steps(files)
     labels = evaluation.steps.read_labels(options["people"]) if options["people"] else None
     with kept(console, config, options) as context:
-        wanted = {"baseline": options["baseline"], "planted": options["planted"], "labels": labels}
-        results = [evaluation.evaluate_steps(scripts, judge, context, **wanted) for judge in judges]
+        trials = {"baseline": options["baseline"], "planted": options["planted"], "labels": labels}
+        results = [evaluation.evaluate_steps(scripts, judge, context, **trials) for judge in judges]
     record = {"schema": 1, "judges": results}
     write_files(console, out, {"steps.json": readable_json(record)})
     console.result("\n\n".join(map(evaluation.steps.steps_text, results)), record)

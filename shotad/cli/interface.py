@@ -123,13 +123,13 @@ def describe(
     if not isinstance(named, GivenCast):
         people = _path("cast", named)
         named = None if people is None else GivenCast(people)
-    given = RunInputs(
+    run_inputs = RunInputs(
         _path("subtitles", subtitles), _path("slots", slots), _path("shots", shots), start, end, named
     )
     engines = Engines.of(resolved)
     engines.check_machine(resolved)
     shown = shown_progress(progress)
-    with work_on(film, resolved, out, given=given, force=force) as (opened, folder, inputs):
+    with work_on(film, resolved, out, run_inputs=run_inputs, force=force) as (opened, folder, inputs):
         for line in open_engines(resolved, folder.path, engines):
             shown.note(line)
         outcome = describe_film(
@@ -146,7 +146,7 @@ def describe(
                 folder,
                 resolved,
                 opened.info.path,
-                given,
+                run_inputs,
                 frame_rate=opened.info.frame_rate if opened.media is None else None,
                 configs=[name for name in config_names(config) if isinstance(name, str)],
                 assignments=assignments_of(settings),
@@ -242,13 +242,13 @@ def render(
     makes = [make] if isinstance(make, str) else make
     if not isinstance(makes, Sequence) or not all(isinstance(kind, str) for kind in makes):
         raise UsageError(f"make = {quoted(make)} cannot be made.", 'Give "film", "ad:mp3" or several.')
-    wanted = parse_wanted(makes)
+    kinds = parse_wanted(makes)
     rate = run.frame_rate if run else None
     with work_on(film, resolved, place, frame_rate=rate) as (opened, folder, inputs):
         source = _track_file(track, folder)
         spoken = load_track(source)
         tag = spoken.language if spoken.translated_from else ""
-        targets = wanted_files(wanted, spoken.film.name, place, out=_path("file", file), tag=tag)
+        targets = wanted_files(kinds, spoken.film.name, place, out=_path("file", file), tag=tag)
         if run is None:
             context = RunContext.of(opened, folder, resolved, inputs, shown)
             film_speech(context)
@@ -515,11 +515,11 @@ def work_on(
     config: Config,
     out: PathLike | None = None,
     *,
-    given: RunInputs | None = None,
+    run_inputs: RunInputs | None = None,
     frame_rate: Fraction | None = None,
     force: bool = False,
 ) -> Iterator[tuple[Film, WorkFolder, Inputs]]:
-    """The film, open; its work folder, held: ``out``, or the one beside it; and what is ``given``, read.
+    """The film, open; its work folder, held: ``out``, or the one beside it; and ``run_inputs``, read.
 
     The film is opened first, and what is given for it is checked, so that a mistaken name leaves no folder
     behind. Raises OtherFilm where the folder's track is of another film, before anything is written.
@@ -536,8 +536,8 @@ def work_on(
             if isinstance(source, Path)
             else source
         )
-        inputs = Inputs(film.info, config, given or RunInputs())
-        if given is not None:
+        inputs = Inputs(film.info, config, run_inputs or RunInputs())
+        if run_inputs is not None:
             inputs.check()
         folder = stack.enter_context(WorkFolder(_work_folder(source, out), force=force))
         present_track(folder, film.info, with_scripts=False)
@@ -668,13 +668,13 @@ def _film_or_path(film: PathLike | Film) -> Path | Film:
     return path
 
 
-def _path(name: str, given: PathLike | None) -> Path | None:
+def _path(name: str, path: PathLike | None) -> Path | None:
     """The path given for the argument ``name``. Raises UsageError for what is none."""
-    if given is None:
+    if path is None:
         return None
-    if not isinstance(given, str | os.PathLike):
-        raise UsageError(f"{name} = {repr(given)[:80]} is no path.", "Give a string or a Path.")
-    text = os.fspath(given)
+    if not isinstance(path, str | os.PathLike):
+        raise UsageError(f"{name} = {repr(path)[:80]} is no path.", "Give a string or a Path.")
+    text = os.fspath(path)
     if not text or "\0" in text:
         raise UsageError(f"{name} = {text[:80]!r} is no path.", "Name a file or a folder.")
-    return Path(given)
+    return Path(path)

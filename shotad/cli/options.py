@@ -276,9 +276,11 @@ def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, W
         raise UsageError("--cast-key and --cast-photos say more of a cast, but there is no --cast.")
     cast = None if path is None else GivenCast(path, key or "", photos)
     files = (options.get("subtitles"), options.get("slots"), options.get("shots"))
-    given = RunInputs(*files, start, end, cast)
+    run_inputs = RunInputs(*files, start, end, cast)
     rate, force = frame_rate_of(options["frame_rate"]), bool(options.get("force"))
-    with work_on(options["film"], config, options["out"], given=given, frame_rate=rate, force=force) as run:
+    with work_on(
+        options["film"], config, options["out"], run_inputs=run_inputs, frame_rate=rate, force=force
+    ) as run:
         yield run
 
 

@@ -52,15 +52,15 @@ def command(console: Console, path: Path, closed: bool, film_file: Path | None, 
     serve(folder, film, run, open_browser=not closed, console=console, **options)
 
 
-def _film(folder: Path, run: RunSettings, path: Path, given: Path | None) -> Path | None:
+def _film(folder: Path, run: RunSettings, path: Path, given_film: Path | None) -> Path | None:
     """The film; None where it is gone and nobody says where it is."""
     from shotad.film.slot_records import work_folder_film
     from shotad.review import track_film
 
-    if given is not None:
-        if not given.exists():
-            raise FilmError(f"There is no film {given}.")
-        return given
+    if given_film is not None:
+        if not given_film.exists():
+            raise FilmError(f"There is no film {given_film}.")
+        return given_film
     if path.is_file():
         return path
     try:

@@ -148,7 +148,7 @@ class HubModel:
 
     def folder(self, revision: str | None = None, progress: Progress | None = None) -> Path:
         """Its folder, see `model_folder`."""
-        return model_folder(self.repo, revision, progress, wanted=self.wanted, hint=self.hint)
+        return model_folder(self.repo, revision, progress, patterns=self.wanted, hint=self.hint)
 
 
 def cache_place() -> Path:
@@ -198,19 +198,19 @@ def model_folder(
     revision: str | None = None,
     progress: Progress | None = None,
     *,
-    wanted: Sequence[str] = WANTED,
+    patterns: Sequence[str] = WANTED,
     hint: str = "",
 ) -> Path:
     """The folder of a model, fetched from the hub if it is not in the cache.
 
-    ``wanted`` are patterns of the files to fetch, ``hint`` is what to do where it cannot be had. Raises
+    ``patterns`` say which files to fetch (``*.json``), ``hint`` is what to do where it cannot be had. Raises
     WeightsError where it is neither here nor to be had, ShotadError without the hub's library.
     """
     return cached_model_folder(repo, revision) or _fetch(
         repo,
         revision,
         progress or NoProgress(),
-        wanted,
+        patterns,
         hint or f"{NETWORK_HINT}, or give a folder with the model.",
     )
 
@@ -227,7 +227,7 @@ def damaged_model_errors(purpose: str) -> tuple[type[Exception], ...]:
     return (OSError, ValueError, RuntimeError, LookupError, TypeError, damaged, strict)
 
 
-def _fetch(repo: str, revision: str | None, progress: Progress, wanted: Sequence[str], hint: str) -> Path:
+def _fetch(repo: str, revision: str | None, progress: Progress, patterns: Sequence[str], hint: str) -> Path:
     from tqdm import tqdm
 
     hub = require_module("huggingface_hub", f"Fetching {repo}")
@@ -250,7 +250,9 @@ def _fetch(repo: str, revision: str | None, progress: Progress, wanted: Sequence
     version = f" in revision {revision}" if revision else ""
     task = progress.task(f"Fetching {repo}", None, "B")
     try:
-        snapshot = hub.snapshot_download(repo, revision=revision, allow_patterns=list(wanted), tqdm_class=Bar)
+        snapshot = hub.snapshot_download(
+            repo, revision=revision, allow_patterns=list(patterns), tqdm_class=Bar
+        )
     except (http_error, *http_error.__bases__, OSError, ValueError) as error:
         raise WeightsError(
             f"The model {repo}{version} could not be fetched from the hub: {first_message_line(error)}.",

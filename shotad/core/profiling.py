@@ -55,13 +55,13 @@ def time_items(step: str, items: Iterable[_T]) -> Iterator[_T]:
 
 
 @contextmanager
-def profile_steps(wanted: bool = True) -> Iterator[Recording | None]:
-    """Record the spans of all threads of the process within the block; None unless ``wanted``.
+def profile_steps(enabled: bool = True) -> Iterator[Recording | None]:
+    """Record the spans of all threads of the process within the block; None unless ``enabled``.
 
     The recording can be read within the block too. Raises RuntimeError where another recording goes on: the
     spans go to one only.
     """
-    if not wanted:
+    if not enabled:
         yield None
         return
     forget_peak()

@@ -216,14 +216,14 @@ def visible_text(text: str) -> str:
     return "".join(character for character in lines if character == "\n" or not _is_unseen(character))
 
 
-def terminal_text(text: str, kept: str = "\n\t") -> str:
+def terminal_text(text: str, allowed: str = "\n\t") -> str:
     """Text of several lines as it may be printed: newlines and tabs stay, what is not seen is written out.
     Keys of servers are struck out."""
     text = redact_sent_secrets(text)
     if text.isprintable():
         return text
     return "".join(
-        _written(character) if character not in kept and _is_unseen(character) else character
+        _written(character) if character not in allowed and _is_unseen(character) else character
         for character in text
     )
 

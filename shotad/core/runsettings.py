@@ -172,7 +172,7 @@ def write_settings(
     folder: WorkFolder,
     config: Config,
     film_path: Path | None,
-    given: RunInputs,
+    run_inputs: RunInputs,
     *,
     frame_rate: Fraction | None = None,
     configs: Sequence[str] = (),
@@ -192,7 +192,7 @@ def write_settings(
             "path": film_path,
             "frame_rate": None if frame_rate is None else str(frame_rate),
         },
-        "given": asdict(given),
+        "given": asdict(run_inputs),
         "configs": [address_without_secrets(name) for name in configs],
         "assignments": [address_without_secrets(text) for text in assignments],
         "config": map_texts(config.model_dump(mode="json"), address_without_secrets),
@@ -236,8 +236,8 @@ def record_cast(folder: WorkFolder, run: RunSettings, path: Path) -> None:
         raise WorkFolderError(
             f"There is no {folder.path / SETTINGS_FILE}.", "Run shotad describe on the film again."
         )
-    given = replace(run.given, cast=GivenCast(path.absolute()))
-    record["given"] = json.loads(json.dumps(asdict(given), default=str))
+    run_inputs = replace(run.given, cast=GivenCast(path.absolute()))
+    record["given"] = json.loads(json.dumps(asdict(run_inputs), default=str))
     record["film"]["path"] = None if run.film is None else str(run.film)
     old_seals = record.get("seal")
     seals = old_seals if isinstance(old_seals, dict) else {}
@@ -317,7 +317,7 @@ def _without_foreign_choices(run: RunSettings, record: Mapping[str, Any]) -> Run
     record_seals = record.get("seal")
     seals: Mapping[str, Any] = record_seals if isinstance(record_seals, Mapping) else {}
     withheld: dict[str, Any] = {}
-    config, film, given = run.config, run.film, run.given
+    config, film, run_inputs = run.config, run.film, run.given
     if not bears_seal(seals.get("config"), "config", _sealed_config(record)):
         withheld = foreign_choices(Config(), config, run.folder)
         config = cast(Config, without_foreign(Config(), config, withheld))
@@ -327,18 +327,20 @@ def _without_foreign_choices(run: RunSettings, record: Mapping[str, Any]) -> Run
         parent = run.folder.absolute().parent
         if film is not None and not is_inside(film, parent):
             film = None
-        files = {"subtitles": given.subtitles, "slots": given.slots, "shots": given.shots}
+        files = {"subtitles": run_inputs.subtitles, "slots": run_inputs.slots, "shots": run_inputs.shots}
         for name, path in files.items():
             if path is not None and not is_inside(path, parent):
                 withheld[f"given.{name}"] = str(path)
                 files[name] = None
-        given = replace(given, subtitles=files["subtitles"], slots=files["slots"], shots=files["shots"])
-        if given.cast is not None:
-            cast_paths = [path for path in (given.cast.path, given.cast.photos) if path is not None]
+        run_inputs = replace(
+            run_inputs, subtitles=files["subtitles"], slots=files["slots"], shots=files["shots"]
+        )
+        if run_inputs.cast is not None:
+            cast_paths = [path for path in (run_inputs.cast.path, run_inputs.cast.photos) if path is not None]
             if not all(is_inside(path, parent) for path in cast_paths):
-                withheld[_CAST_KEY] = str(given.cast.path)
-                given = replace(given, cast=None)
-    return replace(run, config=config, film=film, given=given, withheld=withheld)
+                withheld[_CAST_KEY] = str(run_inputs.cast.path)
+                run_inputs = replace(run_inputs, cast=None)
+    return replace(run, config=config, film=film, given=run_inputs, withheld=withheld)
 
 
 def check_engine_known(run: RunSettings, assignments: Iterable[str] = ()) -> None:

@@ -407,8 +407,8 @@ def _program_root() -> Path:
 
 def dataset_path(name_or_file: str) -> Path:
     """Path of a dataset's description by name (``cmd-ad``) or by file (``./mine.yaml``)."""
-    wanted = "the YAML file that describes it,"
-    return _file_of_name_or_path("dataset", "configs/datasets", name_or_file, wanted, DatasetError)
+    file_hint = "the YAML file that describes it,"
+    return _file_of_name_or_path("dataset", "configs/datasets", name_or_file, file_hint, DatasetError)
 
 
 def dataset_names() -> list[str]:
@@ -422,11 +422,11 @@ def config_path(name_or_file: str) -> Path:
 
 
 def _file_of_name_or_path(
-    kind: str, folder: str, name_or_file: str, wanted: str, error: type[ShotadError]
+    kind: str, folder: str, name_or_file: str, file_hint: str, error: type[ShotadError]
 ) -> Path:
     """The file ``NAME.yaml`` in a ``folder`` of ours, else the file itself.
 
-    Raises ``error`` where there is neither; ``kind`` and ``wanted`` are words for its message.
+    Raises ``error`` where there is neither; ``kind`` and ``file_hint`` are words for its message.
     """
     named_file = data_file(f"{folder}/{name_or_file}.yaml")
     if "/" not in name_or_file and named_file.is_file():
@@ -436,7 +436,7 @@ def _file_of_name_or_path(
     names: set[str] = set()
     for root in (data_root(), _program_root()):
         names.update(path.stem for path in (root / folder).glob("*.yaml"))
-    hint = f"Name {wanted} or one of: {', '.join(sorted(names))}."
+    hint = f"Name {file_hint} or one of: {', '.join(sorted(names))}."
     raise error(f"There is no {kind} {name_or_file!r}.", hint, usage=not _is_file_name(name_or_file))
 
 

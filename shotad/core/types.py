@@ -497,17 +497,17 @@ def file_fingerprint(size: int, read_at: Callable[[int, int], bytes], extra: byt
     return digest.hexdigest()[:32]
 
 
-def frame_rate_of(given: Fraction | float | str | None) -> Fraction | None:
+def frame_rate_of(rate_text: Fraction | float | str | None) -> Fraction | None:
     """Frames a second, as people give them: ``"24000/1001"``, 3. Raises UsageError for what is no rate."""
-    if given is None:
+    if rate_text is None:
         return None
     try:
-        rate = Fraction(0) if isinstance(given, bool) else Fraction(given)
+        rate = Fraction(0) if isinstance(rate_text, bool) else Fraction(rate_text)
     except (ValueError, ZeroDivisionError, OverflowError, TypeError):
         rate = Fraction(0)
     if not SLOWEST_FRAME_RATE <= rate <= FASTEST_FRAME_RATE:
         try:
-            shown = repr(given)[:80]
+            shown = repr(rate_text)[:80]
         except ValueError:  # a number of thousands of digits
             shown = "This number"
         raise UsageError(f"{shown} is no frame rate.", "Write 3, 25 or 24000/1001.")

@@ -384,15 +384,15 @@ class RecordLog:
         ``spare`` returns a name for each other record: of those with the same name the last is kept aside.
         Those with the name None are dropped.
         """
-        kept = {key: self._records[key] for key in keys if key in self._records}
+        kept_records = {key: self._records[key] for key in keys if key in self._records}
         aside: dict[object, Json] = {}
         for key, record in self._records.items():
-            name = spare(record) if key not in kept else None
+            name = spare(record) if key not in kept_records else None
             if name is not None:
                 aside[name] = record
         if aside or self._aside.exists():
             write_text(self._aside, "".join(map(_json_line, aside.values())))
-        write_text(self._path, "".join(map(_json_line, kept.values())))
+        write_text(self._path, "".join(map(_json_line, kept_records.values())))
 
 
 def _json_line(record: Json) -> str:

@@ -173,9 +173,9 @@ class AnswerLog:
             slot, stage = str(record.get("slot")), str(record.get("stage"))
             return slot, stage, hash_key(record.get("maker")), record.get("seed", 0)
 
-        kept = [record for record in self._log.records() if self._is_wanted(record)]
-        kept.sort(key=_sort_key)
-        self._log.keep([record["key"] for record in kept], aside_name)
+        kept_records = [record for record in self._log.records() if self._is_wanted(record)]
+        kept_records.sort(key=_sort_key)
+        self._log.keep([record["key"] for record in kept_records], aside_name)
 
 
 def answer_record(

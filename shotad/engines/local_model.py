@@ -108,7 +108,7 @@ def resolve(model: str, revision: str | None = None, progress: Progress | None =
     if (place := _on_disk(model)) is not None:
         return place
     repo, hint = _repository(model)
-    folder = model_folder(repo, revision, progress, wanted=TEXT_MODEL_FILES, hint=hint)
+    folder = model_folder(repo, revision, progress, patterns=TEXT_MODEL_FILES, hint=hint)
     return ModelPlace(folder, repo, folder.name)
 
 
@@ -236,17 +236,17 @@ def check_fits(models: Sequence[HubModel], config: Config, instead: str) -> None
 
 def _memory(largest: int, config: Config) -> list[str]:
     """The GPU that is missing or too small; of a machine that is to do without, its memory."""
-    wanted = int(largest * MEMORY_FACTOR * _SHARE[config.local.quantise])
+    bytes_needed = int(largest * MEMORY_FACTOR * _SHARE[config.local.quantise])
     device, memory_here = config.compute.device, gpu_memory()
     if device not in ("auto", "cpu"):
         # One that is named and not there is told by torch.
         return []
     if device == "cpu" or (device == "auto" and memory_here == 0 and largest <= BEARABLE):
-        wanted, have = int(largest * MEMORY_FACTOR), memory_total()
-        if have is None or have >= wanted:
+        bytes_needed, have = int(largest * MEMORY_FACTOR), memory_total()
+        if have is None or have >= bytes_needed:
             return []
-        return [f"{size_text(wanted)} of memory (there are {size_text(have)})"]
-    if memory_here is None or memory_here >= wanted:
+        return [f"{size_text(bytes_needed)} of memory (there are {size_text(have)})"]
+    if memory_here is None or memory_here >= bytes_needed:
         return []
     gpu_text = f"there are {size_text(memory_here)}" if memory_here else "there is none"
-    return [f"a GPU with {size_text(wanted)} of memory ({gpu_text})"]
+    return [f"a GPU with {size_text(bytes_needed)} of memory ({gpu_text})"]

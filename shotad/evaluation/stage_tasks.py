@@ -424,8 +424,8 @@ def _answer_with_memory(
     film: StageFilm, story_question: StoryQuestion, setting: str, choose: Choose, pair: Pair
 ) -> Json:
     """A question, story_question `TRIES` times; equal answers are judged once."""
-    given = [film.scenes[place] for place in sorted(choose(story_question.text))]
-    shown = question("stage-question", {"scenes": given, "question": story_question.text}, ANSWER)
+    chosen_scenes = [film.scenes[place] for place in sorted(choose(story_question.text))]
+    shown = question("stage-question", {"scenes": chosen_scenes, "question": story_question.text}, ANSWER)
     answers = pair.actor.ask_all([sampled(shown, draw=draw) for draw in range(TRIES)])
     texts = list(dict.fromkeys(answer.value for answer in answers if answer.value))
     checks = [
@@ -440,7 +440,7 @@ def _answer_with_memory(
         "film": film.id,
         "type": story_question.kind,
         "memory": setting,
-        "scenes": [scene.id for scene in given],
+        "scenes": [scene.id for scene in chosen_scenes],
         "said": [answer.value or "" for answer in answers],
         "right": [right.get(answer.value, False) for answer in answers],
         "failure": failure or by_judge(verdicts),
@@ -566,12 +566,12 @@ def _score_interview(
             (line.speaker, turns[line.turn - 1]["answer"] if line.turn else line.text)
             for line in turn.history
         ]
-        given = [bank.memories[place] for place in choose(bank.query(turn.asked, history))]
-        memories = [memory.text for memory in given]
+        chosen_memories = [bank.memories[place] for place in choose(bank.query(turn.asked, history))]
+        memories = [memory.text for memory in chosen_memories]
         values = {"persona": persona, "memories": memories, "history": history, "asked": turn.asked}
         answer = pair.actor.ask(sampled(question("stage-actor", values, ANSWER)))
         text, failure = answer.value or "", answer.failure
-        ids, sources = [memory.id for memory in given], set(turn.sources)
+        ids, sources = [memory.id for memory in chosen_memories], set(turn.sources)
         shared = len(sources & set(ids))
         hit, recall = (float(shared > 0), shared / len(sources)) if sources else (None, None)
         turns.append({"asked": turn.asked, "answer": text, "memories": ids, "hit": hit, "recall": recall})

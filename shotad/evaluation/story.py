@@ -174,8 +174,8 @@ def evaluate_story(
     examination = _checked_examination(questions, None, anyway=anyway)
     pair, seed = Pair(engine, judge, context, "questions"), context.config.seed
     answers: dict[str, tuple[Answered, ...]] = {}
-    given, left_out = _given_by_condition(films, questions, conditions, seed)
-    for name, lines in given.items():
+    lines_by_condition, left_out = _given_by_condition(films, questions, conditions, seed)
+    for name, lines in lines_by_condition.items():
         answers[name] = _answer_all(questions, name, lines, tries, pair, seed)
         if name == "nothing":
             blind = sum(answered.share for answered in answers[name]) / len(questions)
@@ -339,14 +339,14 @@ def estimate_story(
     """What `evaluate_story` would ask if nothing were kept: ``answers`` of the engine, ``characters`` of the
     lines sent, and ``checks`` by the judge."""
     questions = matched(films, questions)
-    given, _ = _given_by_condition(films, questions, conditions, seed)
+    lines_by_condition, _ = _given_by_condition(films, questions, conditions, seed)
     characters = 0
-    for lines in given.values():
+    for lines in lines_by_condition.values():
         size = {
             film: sum(len(plain_line(element)) for element in elements) for film, elements in lines.items()
         }
         characters += tries * sum(size[story_question.film] for story_question in questions)
-    times = tries * len(given)
+    times = tries * len(lines_by_condition)
     checks = times * sum(not story_question.options for story_question in questions)
     return {"answers": times * len(questions), "characters": characters, "checks": checks}
 

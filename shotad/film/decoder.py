@@ -184,27 +184,27 @@ class Decoder:
             if packet is None or packet.size == 0:
                 return
 
-    def worth_seeking(self, now: float, wanted: float) -> bool:
-        """Whether seeking from ``now`` to ``wanted`` costs less than decoding what lies between.
+    def worth_seeking(self, now: float, target: float) -> bool:
+        """Whether seeking from ``now`` to ``target`` costs less than decoding what lies between.
 
-        Yes if the index has a key frame at or before ``wanted`` that lies more than `SEEK_GAIN`
+        Yes if the index has a key frame at or before ``target`` that lies more than `SEEK_GAIN`
         seconds after ``now``. Where the index does not reach that far: if the gap is longer than
         `SEEK_BLIND` times the longest distance of key frames seen, and `SEEK_BLIND_LEAST` seconds.
         """
-        if not self.seekable or wanted - now <= SEEK_GAIN:
+        if not self.seekable or target - now <= SEEK_GAIN:
             return False
         entries = self._stream.index_entries
-        stamp = self._stamp(wanted)
+        stamp = self._stamp(target)
         if self._indexed and len(entries) and entries[-1].timestamp >= stamp:
             entry_index = entries.search_timestamp(stamp, backward=True)
             if entry_index < 0:
                 return False
             key = (entries[entry_index].timestamp * self._up - self._zero) / self._down
             return key - now > SEEK_GAIN
-        return wanted - now > max(SEEK_BLIND_LEAST, SEEK_BLIND * self.key_distance)
+        return target - now > max(SEEK_BLIND_LEAST, SEEK_BLIND * self.key_distance)
 
-    def land(self, wanted: float) -> tuple[float, VideoFrame]:
-        """Stand on a frame at or before ``wanted`` from which decoding is right, and give it.
+    def land(self, target: float) -> tuple[float, VideoFrame]:
+        """Stand on a frame at or before ``target`` from which decoding is right, and give it.
 
         After a seek, frames before the first key frame may lack what they refer to (open GOP) and are
         passed over; where the first good frame comes too late, the seek is made again from further
@@ -213,9 +213,9 @@ class Decoder:
         import av
 
         back = 0.0
-        while self.seekable and wanted - back > 0:
+        while self.seekable and target - back > 0:
             try:
-                self._container.seek(self._stamp(wanted - back), stream=self._stream)
+                self._container.seek(self._stamp(target - back), stream=self._stream)
             except (av.error.FFmpegError, OSError) as error:
                 if is_out_of_memory(error):
                     raise
@@ -223,7 +223,7 @@ class Decoder:
             self._last_key = None
             self._frames = self._decode()
             keyframe = next((shown for shown in self._frames if shown[1].key_frame), None)
-            if keyframe is not None and keyframe[0] <= wanted + TOLERANCE:
+            if keyframe is not None and keyframe[0] <= target + TOLERANCE:
                 return keyframe
             back = max(1.0, self.key_distance, 2 * back)
         self.restart()
@@ -242,18 +242,18 @@ PREFERRED = ("cuda", "videotoolbox", "vaapi", "d3d11va", "qsv")
 _PLANES = {"nv12": "yuv420p", "p010le": "yuv420p10le", "p012le": "yuv420p12le"}
 
 
-def hardware_for(media: Media, stream: int, wanted: str) -> tuple[HWAccel | None, str | None]:
+def hardware_for(media: Media, stream: int, device: str) -> tuple[HWAccel | None, str | None]:
     """The device that decodes a film's picture, if one does, and what a user should be told if not.
 
-    ``wanted`` is ``cpu``, ``auto`` or a device's name. It is tried with the film's first frame.
+    ``device`` is ``cpu``, ``auto`` or a device's name. It is tried with the film's first frame.
     """
-    if wanted == "cpu":
+    if device == "cpu":
         return None, None
     from av.codec.hwaccel import hwdevices_available
 
     devices_here = hwdevices_available()
     reasons = []
-    for name in PREFERRED if wanted == "auto" else (wanted,):
+    for name in PREFERRED if device == "auto" else (device,):
         reason = (
             _trouble(media, stream, name)
             if name in devices_here
@@ -268,8 +268,8 @@ def hardware_for(media: Media, stream: int, wanted: str) -> tuple[HWAccel | None
 
 def planes_of(frame: VideoFrame) -> VideoFrame:
     """A device's frame with planes as the processors' decoders give them; any other frame as it is."""
-    wanted = _PLANES.get(frame.format.name)
-    return frame if wanted is None else frame.reformat(format=wanted)
+    pixel_format = _PLANES.get(frame.format.name)
+    return frame if pixel_format is None else frame.reformat(format=pixel_format)
 
 
 def _device(name: str) -> HWAccel:

@@ -96,11 +96,11 @@ class FrameKeeper:
         planes.pts, planes.time_base, planes.color_range = frame.index, Fraction(1, 1000), _FULL
         return KeptFrames(b"".join(bytes(packet) for packet in encoder.encode(planes)), matrix, full)
 
-    def image(self, frame: Frame, kept: KeptFrames | None = None) -> Image:
-        """The grid's picture of a frame, ``uint8[H, W, 3]``; ``kept``: of it, where it is at hand."""
-        return self.picture(kept or self.keep(frame))
+    def image(self, frame: Frame, kept_frame: KeptFrames | None = None) -> Image:
+        """The grid's picture of a frame, ``uint8[H, W, 3]``, from ``kept_frame`` if it is kept already."""
+        return self.picture(kept_frame or self.keep(frame))
 
-    def picture(self, kept: KeptFrames) -> Image:
+    def picture(self, kept_frame: KeptFrames) -> Image:
         """``uint8[H, W, 3]`` RGB of what was kept."""
         from av import CodecContext, Packet, VideoFrame
         from av.video.reformatter import Interpolation, VideoReformatter
@@ -108,10 +108,10 @@ class FrameKeeper:
         if self._decoder is None:
             self._decoder, self._to_rgb = CodecContext.create("mjpeg", "r"), VideoReformatter()
             self._decoder.thread_count = 1
-        (decoded,) = self._decoder.decode(Packet(kept.data))
+        (decoded,) = self._decoder.decode(Packet(kept_frame.data))
         planes = VideoFrame.from_ndarray(decoded.to_ndarray(format="yuvj420p"), "yuv420p")
-        planes.colorspace = kept.matrix
-        planes.color_range = _FULL if kept.full_range else _LIMITED
+        planes.colorspace = kept_frame.matrix
+        planes.color_range = _FULL if kept_frame.full_range else _LIMITED
         image: Image = self._to_rgb.reformat(
             planes, format="rgb24", interpolation=Interpolation.BICUBIC, threads=1
         ).to_ndarray()
@@ -168,10 +168,10 @@ class RawKeeper:
         """The picture of a frame at this size, as it is."""
         return KeptFrames(frame.rgb(self.size).tobytes(), 0, True)
 
-    def picture(self, kept: KeptFrames) -> Image:
+    def picture(self, kept_frame: KeptFrames) -> Image:
         """``uint8[H, W, 3]`` RGB of what was kept."""
         width, height = self.size
-        return np.frombuffer(kept.data, np.uint8).reshape(height, width, 3).copy()
+        return np.frombuffer(kept_frame.data, np.uint8).reshape(height, width, 3).copy()
 
 
 def _encoder(size: Size) -> Any:
@@ -249,18 +249,20 @@ class Pack:
         """Bytes on disk."""
         return sum(path.stat().st_size for path in (self._pack, self._index) if path.exists())
 
-    def put(self, moment: float, seconds: float, kept: KeptFrames) -> None:
+    def put(self, moment: float, seconds: float, kept_frame: KeptFrames) -> None:
         """Keep the frame for a moment, shown from ``seconds`` on; the same twice in a row is kept once."""
         with self._lock:
             if self.stopped is not None or moment in self.places:
                 return
-            if self._limit is not None and self._written + len(kept.data) > self._limit:
+            if self._limit is not None and self._written + len(kept_frame.data) > self._limit:
                 self.begin()
             place, data = self._last, b""
             if place is None or place.seconds != seconds:
-                data = kept.data
+                data = kept_frame.data
                 check = zlib.crc32(data)
-                place = FrameEntry(seconds, self._written, len(data), check, kept.matrix, kept.full_range)
+                place = FrameEntry(
+                    seconds, self._written, len(data), check, kept_frame.matrix, kept_frame.full_range
+                )
             # The pack always before the index that points into it.
             if self._append(data, _RECORD.pack(moment, *place)):
                 self._written += len(data)
@@ -336,7 +338,7 @@ class NoPack(Pack):
     def __init__(self) -> None:
         self.places, self.stopped = {}, "nothing is kept"
 
-    def put(self, moment: float, seconds: float, kept: KeptFrames) -> None:
+    def put(self, moment: float, seconds: float, kept_frame: KeptFrames) -> None:
         """Keep nothing."""
 
     def clear(self) -> None:

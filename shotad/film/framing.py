@@ -140,9 +140,9 @@ class Frames:
                     frame = decoded.pop(place, None)
                 if frame is None:
                     return
-                second, kept = frame
+                second, kept_frame = frame
                 # A frame that is shown at both places is the same picture.
-                image = last.image if last and last.seconds == second else keeper.picture(kept)
+                image = last.image if last and last.seconds == second else keeper.picture(kept_frame)
                 last, last_place = Picture(second, moment, image), place
             else:
                 last = Picture(last.seconds, moment, last.image)
@@ -159,7 +159,7 @@ class Frames:
             yield from frames
             return
         ticks = (range(nearest_tick(zone.start), nearest_tick(zone.end) + 1) for zone in zones)
-        wanted = {tick for zone in ticks for tick in zone}
+        ticks_to_keep = {tick for zone in ticks for tick in zone}
         keeper = self._new_keeper()
         before: Frame | None = None
         waiting: deque[Future[None]] = deque()
@@ -167,7 +167,7 @@ class Frames:
             for frame in chain(frames, [None]):
                 if before is not None:
                     shown = self._ticks(before, None if frame is None else frame.seconds)
-                    missing = [tick_second(tick) for tick in shown if tick in wanted]
+                    missing = [tick_second(tick) for tick in shown if tick in ticks_to_keep]
                     missing = [place for place in missing if place not in self._pack.places]
                     if missing and self._pack.stopped is None:
                         waiting.append(thread.submit(self._keep, keeper, before, missing))
@@ -220,14 +220,14 @@ class Frames:
             if picture is not None:
                 return {first: picture}
             frames: dict[float, KeptFrame] = {}
-            wanted = {place for place in places if place <= first + STRETCH}
-            for place in self._stretch(sorted(wanted)):
+            places_to_decode = {place for place in places if place <= first + STRETCH}
+            for place in self._stretch(sorted(places_to_decode)):
                 frame = self._frame_at(place)
                 if frame is None:
                     break
                 if not self.exact or self._is_along(place):
                     self._pack.put(place, *frame)
-                if place in wanted:
+                if place in places_to_decode:
                     frames[place] = frame
                 if len(frames) == MOST_HELD:
                     break
@@ -238,17 +238,17 @@ class Frames:
         number = bisect_left(self._along, place)
         return number < len(self._along) and self._along[number] == place
 
-    def _stretch(self, wanted: Sequence[float]) -> list[float]:
-        """The places to decode, ascending: ``wanted``, and what is worth keeping on the way; not what is kept
+    def _stretch(self, places: Sequence[float]) -> list[float]:
+        """The places to decode, ascending: ``places``, and what is worth keeping on the way; not what is kept
         already."""
-        first, last = wanted[0], wanted[-1]
-        passed = set(wanted)
+        first, last = places[0], places[-1]
+        passed = set(places)
         if self._pack.stopped is None:
-            begin, marks = first - BESIDE, list(wanted)
+            begin, marks = first - BESIDE, list(places)
             position = self._reader.position
             if position is not None and 0 <= first - position <= STRETCH:
                 # The decoder goes on where it is, and would have to start again for what lies behind it.
-                begin, marks = position, [position, *wanted]
+                begin, marks = position, [position, *places]
             named = slice(bisect_left(self._along, begin), bisect_right(self._along, last + BESIDE))
             passed.update(self._along[named])
             # Where nothing was named nobody knows what will be asked for next: all of the grid may be.
@@ -273,9 +273,9 @@ class Frames:
     def _keep(self, keeper: FrameKeeper | RawKeeper, frame: Frame, places: Sequence[float]) -> None:
         """Keep ``frame`` for the ``places`` at which it is shown."""
         with time_step("keep"):
-            kept = keeper.keep(frame)
+            kept_frame = keeper.keep(frame)
             for place in places:
-                self._pack.put(place, frame.seconds, kept)
+                self._pack.put(place, frame.seconds, kept_frame)
 
     def _ticks(self, frame: Frame, until: float | None) -> range:
         """The ticks at which ``frame`` is shown: until ``until`` s, or (None) the film's end."""

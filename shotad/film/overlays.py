@@ -217,7 +217,7 @@ def paint_tags(
         tag = _plate(text, size, 3, colour, width, height, framed=True)
         at = min(
             _places(face, tag.shape[1], tag.shape[0], width, height),
-            key=lambda place: sum(place.shared(other) for other in taken_windows),
+            key=lambda place: sum(place.shared(window) for window in taken_windows),
         )
         at.of(painted)[:] = tag
         taken_windows.append(at)

@@ -88,15 +88,15 @@ class PyavFilm(Film):
         Several threads decode until damage is told, one decodes such a film again from its start: what is
         shown where data is missing depends with several on how far another has come.
         """
-        painter, given, end = self.painter(), 0, None
+        painter, next_index, end = self.painter(), 0, None
         moments = array("d")
         several = 1 if hardware or processors() == 1 else min(processors() + 1, MOST_THREADS)
         for threads in sorted({1, several}, reverse=True):
             decoder = self.decoder(threads, hardware)
             try:
                 for index, (seconds, raw) in enumerate(decoder if threads == 1 else _sound(decoder)):
-                    if index >= given:
-                        given = index + 1
+                    if index >= next_index:
+                        next_index = index + 1
                         moments.append(seconds)
                         yield Frame(seconds, index, raw, partial(painter, raw))
                     end = seconds + decoder.length(raw)

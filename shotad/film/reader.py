@@ -140,10 +140,10 @@ class Film:
 
     def _painted(self, moments: list[float], size: Size) -> Iterator[Picture]:
         last: Picture | None = None
-        for frame, wanted in zip(self._frames_at(moments), moments, strict=False):
+        for frame, moment in zip(self._frames_at(moments), moments, strict=False):
             same = last is not None and last.seconds == frame.seconds
             image = last.image if last is not None and same else frame.rgb(size)
-            last = Picture(frame.seconds, wanted, image)
+            last = Picture(frame.seconds, moment, image)
             yield last
 
     def _sized(self, image: Image, size: Size | None) -> Image:

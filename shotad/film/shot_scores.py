@@ -311,7 +311,7 @@ class LearnedCutFinder:
             # What begins before the first picture may have been found with those before.
             first = start + run[0] - (SLOW if run[0] else SLOW + REACH)
             last = start + run[-1] + SLOW
-            was_found_before = any(first <= other <= last for other in self._cuts)
+            was_found_before = any(first <= earlier_cut <= last for earlier_cut in self._cuts)
             mixed = sum(index - start in run for index in mixes) >= MIXES
             if slow and not was_found_before and (mixed or cut[run].max() >= CLEAR):
                 black = [i for i in run if pictures[i].max() < BLACK]
@@ -354,8 +354,8 @@ def _grey(rgb: Any) -> Image:
     grey = cv2.cvtColor(cv2.resize(rgb, MOVING, interpolation=cv2.INTER_AREA), cv2.COLOR_RGB2GRAY)
     (mean,), (spread,) = (statistic.ravel() for statistic in cv2.meanStdDev(grey))
     share, factor = min(spread / 20, 1.0), 48 / max(spread, 20.0)
-    kept = share * factor + 1 - share
-    return cast("Image", cv2.addWeighted(grey, kept, grey, 0.0, share * (128 - factor * mean)))
+    contrast = share * factor + 1 - share
+    return cast("Image", cv2.addWeighted(grey, contrast, grey, 0.0, share * (128 - factor * mean)))
 
 
 def _unexplained(before: Image, after: Image) -> float:

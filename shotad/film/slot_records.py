@@ -99,7 +99,7 @@ def apply_hand_slots(
     if not hand:
         return tuple(planned), ()
     added = tuple(hand_slot(time, settings) for time in hand.added)
-    kept: list[Slot] = []
+    planned_slots: list[Slot] = []
     yielded: list[Slot] = []
     for slot in planned:
         if any(_is_same(slot, removed) for removed in hand.removed):
@@ -107,8 +107,8 @@ def apply_hand_slots(
         if any(slot.id == new.id or slot.interval.overlaps(new.interval) for new in added):
             yielded.append(slot)
         else:
-            kept.append(slot)
-    return _in_order((*kept, *added)), tuple(yielded)
+            planned_slots.append(slot)
+    return _in_order((*planned_slots, *added)), tuple(yielded)
 
 
 def apply_change(hand: HandSlots, change: SlotChange) -> HandSlots:

@@ -323,16 +323,16 @@ def _thin_out(
         return layout
     starts = [start for start, _ in layout]
     weights = [_CUT_WEIGHT if at_cut else 1.0 for at_cut in _starts_with_shot(starts, cuts)]
-    kept = [0]
+    chosen_indices = [0]
     # From the nearest slot that is kept, in milliseconds.
     distances = [float(start - starts[0]) for start in starts]
-    while len(kept) < count:
+    while len(chosen_indices) < count:
         # Of slots that are alike the earlier one, hence ``-number``.
         farthest = max(range(len(layout)), key=lambda number: (distances[number] * weights[number], -number))
-        kept.append(farthest)
+        chosen_indices.append(farthest)
         for number, start in enumerate(starts):
             distances[number] = min(distances[number], abs(start - starts[farthest]))
-    return [layout[number] for number in sorted(kept)]
+    return [layout[number] for number in sorted(chosen_indices)]
 
 
 def free_time(

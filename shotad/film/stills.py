@@ -147,8 +147,8 @@ class StillsFilm(Film):
     def _frames_at(self, moments: Iterable[float]) -> Iterator[Frame]:
         starts = np.array([self._second(number) for number in self._numbers])
         place, image = -1, None
-        for index, wanted in enumerate(moments):
-            at = max(0, int(np.searchsorted(starts, wanted + TOLERANCE, "right")) - 1)
+        for index, moment in enumerate(moments):
+            at = max(0, int(np.searchsorted(starts, moment + TOLERANCE, "right")) - 1)
             if at != place or image is None:
                 # The nearest frame that can be read: before it, else after.
                 place, near = at, (*range(at, -1, -1), *range(at + 1, len(self._numbers)))

@@ -192,11 +192,11 @@ def load_net(path: Path) -> tuple[ScaleNet, Record]:
     with torch.device("meta"):
         net = ScaleNet(design)
     # Refuse weights that are missing, unexpected, of another shape or not finite numbers of 32 bits
-    wanted = released_weights(net)
-    wrong = sorted(set(weights) ^ set(wanted)) or [
+    expected = released_weights(net)
+    wrong = sorted(set(weights) ^ set(expected)) or [
         name
         for name, value in weights.items()
-        if (value.shape, value.dtype) != (wanted[name].shape, torch.float32) or not value.isfinite().all()
+        if (value.shape, value.dtype) != (expected[name].shape, torch.float32) or not value.isfinite().all()
     ]
     if wrong:
         raise WeightsError(

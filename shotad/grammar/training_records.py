@@ -35,7 +35,7 @@ class MetricLog:
     def __init__(self, folder: Path, *, resume_after: int | None = None, tensorboard: bool = True) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._path = folder / FILE
-        kept = []
+        kept_rows = []
         if resume_after is not None and self._path.is_file():
             # Without the file's last line where the run was broken off while it was written.
             lines = self._path.read_text(encoding="utf-8").splitlines(keepends=True)
@@ -44,14 +44,14 @@ class MetricLog:
                 problem = f"{self._path} is no log of training: its columns are not {', '.join(COLUMNS)}."
                 raise DatasetError(problem, "Move it away.")
             try:
-                kept = [row for row in rows if int(row["step"]) <= resume_after]
+                kept_rows = [row for row in rows if int(row["step"]) <= resume_after]
             except (TypeError, ValueError):
                 problem = f"{self._path} is no log of training: it has rows without a step."
                 raise DatasetError(problem, "Move it away.") from None
         with replace_file(self._path) as draft, draft.open("w", encoding="utf-8", newline="") as file:
             writer = _writer(file)
             writer.writeheader()
-            writer.writerows(kept)
+            writer.writerows(kept_rows)
         self.note: str | None = None
         self._board: Any = None
         if not tensorboard:

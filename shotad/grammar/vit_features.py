@@ -254,7 +254,7 @@ def resampled(positions: Any, grid: tuple[int, int], prefix: int, antialias: boo
     Bicubic, and antialiased for the models with registers alone, as transformers' Dinov2Model and
     Dinov2WithRegistersModel do it (and the published code of each).
     """
-    kept, patches = positions[:, :prefix], positions[:, prefix:]
+    prefix_positions, patches = positions[:, :prefix], positions[:, prefix:]
     side = round(patches.shape[1] ** 0.5)
     if grid == (side, side):
         return positions
@@ -262,7 +262,7 @@ def resampled(positions: Any, grid: tuple[int, int], prefix: int, antialias: boo
     turned = torch.nn.functional.interpolate(
         square, size=grid, mode="bicubic", align_corners=False, antialias=antialias
     )
-    return torch.cat((kept, turned.permute(0, 2, 3, 1).flatten(1, 2)), dim=1)
+    return torch.cat((prefix_positions, turned.permute(0, 2, 3, 1).flatten(1, 2)), dim=1)
 
 
 def load_timm_model(name: str, folder: Path) -> Any:

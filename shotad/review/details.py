@@ -211,10 +211,10 @@ def redo_view(row: Record) -> dict[str, Any]:
     """One time that the slot was described again."""
     number, before, after = row.get("number", 1), str(row.get("before") or ""), row.get("after")
     hint = str(row.get("note") or "").strip()
-    came = f"“{after}”" if after else f"no new line: {row.get('reason') or 'nothing was said'}"
+    outcome = f"“{after}”" if after else f"no new line: {row.get('reason') or 'nothing was said'}"
     was = f" Before: “{before}”." if before else ""
     return {
-        "said": f"Described again, try {number}: {came}{'' if after else '.'}{was}"
+        "said": f"Described again, try {number}: {outcome}{'' if after else '.'}{was}"
         + (f" Told: “{hint}”." if hint else "")
     }
 

@@ -165,8 +165,8 @@ class ShownFrames:
         name = (slot_id, shown_clip.record, painted, shown)
         with self._lock:
             if name not in self._passes:
-                wanted = [note for note in shown_clip.notes if note.shown or not shown]
-                self._passes[name] = (self._pictures(wanted, shown_clip, painted), {})
+                notes_to_read = [note for note in shown_clip.notes if note.shown or not shown]
+                self._passes[name] = (self._pictures(notes_to_read, shown_clip, painted), {})
             coming, pictures = self._passes[name]
             self._passes.move_to_end(name)
             if len(self._passes) > KEPT:
@@ -244,7 +244,7 @@ class ShownFrames:
         return None
 
     def _pictures(
-        self, wanted: Sequence[FrameNote], shown_clip: ShownClip, painted: bool
+        self, notes_to_read: Sequence[FrameNote], shown_clip: ShownClip, painted: bool
     ) -> Iterator[tuple[int, bytes]]:
         """The frames with their pictures, in order of time; one pass over the film."""
         folder = WorkFolder(self._session.folder)
@@ -254,7 +254,7 @@ class ShownFrames:
         # A run may be at work in the folder, so nothing is kept there.
         reading = Reading(self._opened(), None, self._session.config, exact=exact)
         of_moment: dict[float, list[FrameNote]] = {}
-        for note in wanted:
+        for note in notes_to_read:
             of_moment.setdefault(note.seconds, []).append(note)
         for picture in reading.pictures(sorted(of_moment)):
             for note in of_moment[picture.wanted]:
@@ -308,7 +308,7 @@ class ShownFrames:
             return
         names = [name for _, name in rows]
         for tracks, frames in reversed(looked if newest else [*looked, decided]):
-            shown = next((at for wanted, at in frames if abs(wanted - note.seconds) < SAME), None)
+            shown = next((at for second, at in frames if abs(second - note.seconds) < SAME), None)
             if shown is None:
                 continue
             for track in tracks:

@@ -160,14 +160,14 @@ class CastEditor:
         and those that stay because a person wrote or accepted them (``kept``). Raises CastError, ReviewError.
         """
         place, before = self._place(), self._member(person)
-        given: dict[str, Any] = {
+        given_values: dict[str, Any] = {
             "name": " ".join(name.split()) or None,
             "descriptor": None if descriptor is None else " ".join(descriptor.split()),
             "pronoun": pronoun,
         }
-        if nameless is not None or (given["name"] and before.nameless):
-            given["nameless"] = bool(nameless)
-        values = {k: value for k, value in given.items() if value not in (None, getattr(before, k))}
+        if nameless is not None or (given_values["name"] and before.nameless):
+            given_values["nameless"] = bool(nameless)
+        values = {k: value for k, value in given_values.items() if value not in (None, getattr(before, k))}
         if values.get("name") and before.spoken:
             # What AD said was a form of the old name.
             values["spoken"] = ""
@@ -185,12 +185,12 @@ class CastEditor:
 
     def merge(self, progress: Progress, person: str, into: str) -> Json:
         """Make two entries one person, as ``shotad cast merge`` does. Raises CastError, ReviewError."""
-        place, gone, kept = self._place(), self._member(person), self._member(into)
+        place, gone, remaining = self._place(), self._member(person), self._member(into)
         with self._changing(place) as file:
-            merge(file, gone, kept)
+            merge(file, gone, remaining)
             keep_for_undo(file)
-        renaming = self._brought(gone, self._member(kept.id))
-        message = f"{called(gone)} and {called(kept)} are one person now. {renaming['said']}".strip()
+        renaming = self._brought(gone, self._member(remaining.id))
+        message = f"{called(gone)} and {called(remaining)} are one person now. {renaming['said']}".strip()
         return {**renaming, "said": message}
 
     @contextmanager
@@ -216,8 +216,10 @@ class CastEditor:
             raise ReviewError("People cannot be looked for.", why)
         with held(session.folder) as folder, opened(session, run, run.config) as film:
             get_face_models(run.config.cast, progress)
-            given = replace(run.given, start=0.0, end=None)
-            discovery = discover(RunContext.of(film, folder, run.config, given, progress), folder_of(place))
+            run_inputs = replace(run.given, start=0.0, end=None)
+            discovery = discover(
+                RunContext.of(film, folder, run.config, run_inputs, progress), folder_of(place)
+            )
             folder.note(f"looked for people: {len(discovery.people)}")
         new = sum(person.way == "new" for person in discovery.people)
         if not discovery.people:
@@ -276,14 +278,14 @@ class CastEditor:
             session.change(make, origin="job")
         rest = [cue for cue in session.track.heard if after.says and lacks(cue)]
         again = [cue.id for cue in rest if cue.state is LineState.MACHINE and cue.slot_id]
-        kept = [cue.id for cue in rest if cue.id not in again]
+        unchanged_lines = [cue.id for cue in rest if cue.id not in again]
         return {
-            "said": _naming_text(after, changed, again, kept),
+            "said": _naming_text(after, changed, again, unchanged_lines),
             "person": after.id,
             "name": after.says,
             "changed": changed,
             "again": again,
-            "kept": kept,
+            "kept": unchanged_lines,
             "files": [],
         }
 
@@ -326,10 +328,10 @@ class CastEditor:
             stamp = state_of_cast(session.folder, place)
             if self._kept is not None and self._kept[0] == stamp:
                 return self._kept[1]
-            cast_state, given = _Known(place), None if place is None else run_with_cast(session).given.cast
+            cast_state, run_cast = _Known(place), None if place is None else run_with_cast(session).given.cast
             try:
                 if place is not None:
-                    key, photos = ("", None) if given is None else (given.key, given.photos)
+                    key, photos = ("", None) if run_cast is None else (run_cast.key, run_cast.photos)
                     folder, members = folder_of(place), tuple(load_cast(place, key=key, photos=photos))
                     spans = on_screen(session.folder, folder, members, session.film, session.config)
                     cast_state = _Known(place, members, spans, DiscoveryRecord.read(folder))
@@ -388,7 +390,9 @@ def _silent(others: Sequence[Member], film: str, at: float) -> list[Character]:
     return silent
 
 
-def _naming_text(member: Member, changed: Sequence[str], again: Sequence[str], kept: Sequence[str]) -> str:
+def _naming_text(
+    member: Member, changed: Sequence[str], again: Sequence[str], unchanged_lines: Sequence[str]
+) -> str:
     """What a name came to, in one or two sentences."""
     if not member.says:
         return f"{called(member)} is noted in the cast."
@@ -399,11 +403,10 @@ def _naming_text(member: Member, changed: Sequence[str], again: Sequence[str], k
         sentences.append(
             f"{plural(len(again), 'more line tells', 'more lines tell')} of {member.says} without a name."
         )
-    if kept:
-        own = "that you edited or accepted"
-        sentences.append(
-            f"{plural(len(kept), 'line', 'lines')} {own} {'stays' if len(kept) == 1 else 'stay'}."
-        )
+    if unchanged_lines:
+        number = len(unchanged_lines)
+        verb = "stays" if number == 1 else "stay"
+        sentences.append(f"{plural(number, 'line', 'lines')} that you edited or accepted {verb}.")
     return " ".join(sentences)
 
 
@@ -425,8 +428,8 @@ def on_screen(folder: Path, cast: Path, members: Sequence[Member], info: FilmInf
         if row["person"]:
             spans[row["person"]].add((row["first"], max(row["last"], row["first"] + _LOOK)))
     # The same people as discovery made of its faces; whose they are its pictures tell
-    kept = {row.get("key"): row for row in read_rows(work, DISCOVERED)}
-    rows = [row for row in kept.values() if row.get("models") == models.identity]
+    last_rows = {row.get("key"): row for row in read_rows(work, DISCOVERED)}
+    rows = [row for row in last_rows.values() if row.get("models") == models.identity]
     tracks = [
         track_from_json(track)
         for row in sorted(rows, key=lambda row: int(row["shot"]))

@@ -499,8 +499,10 @@ def media_routes(review: Review) -> list[Route]:
 
     def moment(request: Request) -> Any:
         second = review.material.moment(request.path_params["milliseconds"])
-        kept = review.material.kept_picture(second)
-        return _picture(request, kept if kept is not None else review.watched().frames.at(second))
+        kept_picture = review.material.kept_picture(second)
+        return _picture(
+            request, kept_picture if kept_picture is not None else review.watched().frames.at(second)
+        )
 
     def person(request: Request) -> Any:
         key, number = request.path_params["key"], request.path_params["number"]

@@ -93,21 +93,21 @@ class Keys:
         # Cookies are not told apart by port: two servers on one machine need two names.
         self.cookie_name = f"shotad-{port}"
 
-    def opens(self, given: str, user: int | None = None) -> bool:
+    def opens(self, offered: str, user: int | None = None) -> bool:
         """Whether a token is good. The one for once is not any more afterwards; it is for the user alone who
         started the server, where it is known which user asks."""
-        if _same(given, self.token):
+        if _same(offered, self.token):
             return True
         if user is not None and (not hasattr(os, "getuid") or user != os.getuid()):
             return False
         with self._lock:
-            good = _same(given, self.once) and self._until is not None and time.monotonic() < self._until
+            good = _same(offered, self.once) and self._until is not None and time.monotonic() < self._until
             self._until = None if good else self._until
         return good
 
-    def is_for_once(self, given: str) -> bool:
+    def is_for_once(self, offered: str) -> bool:
         """Whether this is the token with which it matters who asks: to find that out takes a while."""
-        return _same(given, self.once)
+        return _same(offered, self.once)
 
     def knows(self, header: str) -> bool:
         """Whether a Cookie header holds ours. Another server on this machine may have left one of the same
@@ -144,8 +144,8 @@ _CONNECTIONS = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 _ESTABLISHED = "01"
 
 
-def _same(given: str, secret: str) -> bool:
-    return hmac.compare_digest(given.encode("utf-8", "replace"), secret.encode())
+def _same(offered: str, secret: str) -> bool:
+    return hmac.compare_digest(offered.encode("utf-8", "replace"), secret.encode())
 
 
 class Hosts:
@@ -282,14 +282,14 @@ class Guard:
 
     async def _entered(self, request: Request, scope: Any) -> Response:
         """Give a browser the cookie and send it on to the page, so that the token leaves its address bar."""
-        given = request.query_params["token"]
+        token = request.query_params["token"]
         # From a link on another page the cookie would not come along to where an answer sends the browser.
         linked = request.headers.get("sec-fetch-site", "") == "cross-site"
         answer = HTMLResponse(_ONWARD) if linked else RedirectResponse("/", 303)
         user = None
-        if self._keys.is_for_once(given):
+        if self._keys.is_for_once(token):
             user = await asyncio.to_thread(user_of, scope.get("client"), scope.get("server"))
-        if self._keys.opens(given, user):
+        if self._keys.opens(token, user):
             answer.raw_headers.append((b"set-cookie", self._keys.set_cookie()))
         elif not self._keys.knows(_cookies(request)):
             problem = "The token of this address is not that of this server."

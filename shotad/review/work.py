@@ -199,10 +199,10 @@ def render_film(
     if config.fit.ask:
         check_engine_known(run)
     track = session.track
-    wanted = wanted_files(parse_wanted(makes), track.film.name, session.folder)
+    outputs = wanted_files(parse_wanted(makes), track.film.name, session.folder)
     with held(session.folder) as folder, opened(session, run, config) as film:
         try:
-            done = run_render(film, folder, config, wanted, progress, shorten=shortener)
+            done = run_render(film, folder, config, outputs, progress, shorten=shortener)
         finally:
             # How each line was spoken now stands in the track; that is nothing to undo.
             session.end_job("The film was rendered.")
@@ -272,13 +272,13 @@ def file_row(path: Path, folder: Path) -> dict[str, Any]:
 def run_with_cast(session: Session) -> RunSettings:
     """The run as its settings have it now. Raises CastError where its cast is not there any more."""
     run = read_settings(session.folder)
-    given = run.given.cast
-    if given is None or given.path.exists():
+    run_cast = run.given.cast
+    if run_cast is None or run_cast.path.exists():
         return run
     place = find_cast(session.folder, session.film.path)
     if place is None:
         raise CastError(
-            f"The cast of this run is no longer at {given.path}.",
+            f"The cast of this run is no longer at {run_cast.path}.",
             "Bring it back there, or run shotad describe with --cast.",
         )
     return with_cast(run, place)
@@ -287,8 +287,8 @@ def run_with_cast(session: Session) -> RunSettings:
 def remember_cast(session: Session, folder: WorkFolder, place: Path) -> None:
     """Have the run know its cast, so that whatever is described again says its names."""
     run = read_settings(session.folder)
-    given = run.given.cast
-    if given is not None and given.path.absolute() == place.absolute():
+    run_cast = run.given.cast
+    if run_cast is not None and run_cast.path.absolute() == place.absolute():
         return
     record_cast(folder, run, place)
 

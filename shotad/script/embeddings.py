@@ -197,7 +197,7 @@ def _find_model(name: str, progress: Progress | None) -> tuple[Path, dict[str, s
             f"There is no model {name!r}.",
             f"Known: {DEFAULT_EMBEDDER}, a folder with a model, or a repository of the hub (owner/name).",
         )
-    folder = model_folder(name, None, progress, wanted=TEXT_MODEL_FILES)
+    folder = model_folder(name, None, progress, patterns=TEXT_MODEL_FILES)
     return folder, {"model": name, "revision": folder.name[:16]}
 
 

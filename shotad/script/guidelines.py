@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -80,8 +80,6 @@ class Material:
     is_benchmark: bool = False
     film: str = ""
     """The film's name as casts have it, where it is not ``name``."""
-    seen_from: Mapping[str, float] = field(default_factory=dict)
-    """``seen_from`` of lines that do not have it themselves, by their ids."""
 
     @property
     def duration(self) -> float:

@@ -120,9 +120,9 @@ def with_comment(text: str, path: Path, index: int, comment: str) -> str:
     start, end = _spans(text, people)[index]
     lines = text[start:end].splitlines(keepends=True)
     first = next(i for i, line in enumerate(lines) if not line.lstrip().startswith("#"))
-    kept = [line for line in lines[:first] if not line.lstrip().startswith(MARK)]
+    own_lines = [line for line in lines[:first] if not line.lstrip().startswith(MARK)]
     comment_lines = (line + newline for line in _comment(comment, " " * people.start_mark.column))
-    return text[:start] + "".join([*kept, *comment_lines, *lines[first:]]) + text[end:]
+    return text[:start] + "".join([*own_lines, *comment_lines, *lines[first:]]) + text[end:]
 
 
 def _comment(comment: str, indent: str) -> list[str]:

@@ -384,11 +384,11 @@ def _one_place_at_a_time(
 
     final = list(verdicts)
     for (_, person), indices in tracks_of_person.items():
-        kept: list[int] = []
+        kept_indices: list[int] = []
         for index in sorted(indices, key=rank):
-            rivals = [other for other in kept if seconds[other] & seconds[index]]
+            rivals = [other for other in kept_indices if seconds[other] & seconds[index]]
             if all(is_same(rival, index) for rival in rivals):
-                kept.append(index)
+                kept_indices.append(index)
             else:
                 reason = f"the same moment as a face more like {rules.label_of(person)}"
                 final[index] = replace(verdicts[index], person=None, member=None, reason=reason)

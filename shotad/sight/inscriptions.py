@@ -222,11 +222,11 @@ def _complete(card: list[Inscription], inscriptions: Sequence[Inscription]) -> t
         and any(_together(line, other) for other in card)
         and len(line.frames) > 1
     ]
-    kept: list[Inscription] = []
+    kept_lines: list[Inscription] = []
     for line in sorted([*card, *more], key=lambda line: (-len(line.text), -len(line.frames))):
-        if not any(_is_part(line, other) for other in kept):
-            kept.append(line)
-    return _in_reading_order([line for line in (*card, *more) if line in kept])
+        if not any(_is_part(line, other) for other in kept_lines):
+            kept_lines.append(line)
+    return _in_reading_order([line for line in (*card, *more) if line in kept_lines])
 
 
 def _is_part(line: Inscription, other: Inscription) -> bool:

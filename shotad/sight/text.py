@@ -472,9 +472,9 @@ def find_credits(
     def full(place: int) -> bool:
         return may_be_credits(line.box for line in lines_by_moment[place])
 
-    def looked_at(wanted: Sequence[int]) -> Iterator[Image]:
-        delivered = time_items("frames", pictures([moments[i] for i in wanted]))
-        for place, picture in zip(wanted, delivered, strict=False):
+    def looked_at(places_to_read: Sequence[int]) -> Iterator[Image]:
+        delivered = time_items("frames", pictures([moments[i] for i in places_to_read]))
+        for place, picture in zip(places_to_read, delivered, strict=False):
             small[place] = np.asarray(cv2.resize(picture.image, _SMALL, interpolation=cv2.INTER_AREA))
             yield picture.image
             advance(1)

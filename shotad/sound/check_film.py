@@ -61,15 +61,15 @@ def _findings(path: Path, film: Film, written: Assembly, meter: DecodedMeter | N
     assert film.media is not None, "numbered frames have no tracks"
     container, language = container_for(path), written.language
     with film.media.open() as source, find_media(path).open() as target:
-        kept, _ = plan_tracks(source, container, written.replaced)
-        copies, ad_streams, missing = _pair_tracks(kept, list(target.streams))
+        kept_tracks, _ = plan_tracks(source, container, written.replaced)
+        copies, ad_streams, missing = _pair_tracks(kept_tracks, list(target.streams))
         if missing:
             yield _error(f"{missing} of the film's tracks are missing.")
             return
         voice = next((stream for stream in ad_streams if stream.type == "audio"), None)
         words = next((stream for stream in ad_streams if stream.type == "subtitle"), None)
         if written.sound is not None:
-            has_sound = any(track.stream.type == "audio" for track in kept)
+            has_sound = any(track.stream.type == "audio" for track in kept_tracks)
             starts = written.settings.default_track or not has_sound
             yield from _sound_mark_findings(voice, language, container, starts)
         if written.text is not None and container.text is not None:
@@ -154,22 +154,22 @@ def _copy_findings(
     copies: Sequence[_Pair], readings: Mapping[int, TrackReading], written: Assembly, container: Container
 ) -> Iterator[Finding]:
     originals = written.copied
-    for kept, copy in copies:
-        name = track_name(kept.stream)
-        if _family(codec_of(copy)) != _family(kept.codec):
+    for original_track, copy in copies:
+        name = track_name(original_track.stream)
+        if _family(codec_of(copy)) != _family(original_track.codec):
             yield _error(f"{name} of the film has become {codec_of(copy)}.")
-        elif kept.stream.index in originals:
-            original, copied = originals[kept.stream.index], readings[copy.index].payload
+        elif original_track.stream.index in originals:
+            original, copied = originals[original_track.stream.index], readings[copy.index].payload
             if original.packets != copied.packets:
                 yield _error(f"{name} has {copied.packets} packets, in the film {original.packets}.")
             elif original.digest != copied.digest:
                 yield _error(f"{name} is not what it is in the film: its packets differ.")
-        if kept.stream.type in ("audio", "subtitle"):
+        if original_track.stream.type in ("audio", "subtitle"):
             # A copied sound or subtitle must be in its language and have its title.
             (original_language, original_title), (language, title) = map(
-                language_and_title, (kept.stream, copy)
+                language_and_title, (original_track.stream, copy)
             )
-            has_language = kept.stream.type == "audio" or container.named_subtitles
+            has_language = original_track.stream.type == "audio" or container.named_subtitles
             if has_language and not same_language(original_language, language):
                 yield _error(f"{name} of the film is now in {language or 'no language'}.")
             if container.titled and original_title != title:
@@ -180,10 +180,10 @@ def _shifts(
     copies: Sequence[_Pair], readings: Mapping[int, TrackReading], written: Assembly
 ) -> Iterator[float]:
     """By how many seconds each picture and sound begins later than in the film."""
-    for kept, copy in copies:
-        begin, original = readings[copy.index].first, written.copied.get(kept.stream.index)
+    for original_track, copy in copies:
+        begin, original = readings[copy.index].first, written.copied.get(original_track.stream.index)
         if (
-            _has_duration(kept.stream)
+            _has_duration(original_track.stream)
             and begin is not None
             and original is not None
             and original.begin is not None
@@ -219,7 +219,9 @@ def _has_duration(stream: Any) -> bool:
 _Pair = tuple[KeptTrack, Any]
 
 
-def _pair_tracks(kept: Sequence[KeptTrack], streams: Sequence[Any]) -> tuple[list[_Pair], list[Any], int]:
+def _pair_tracks(
+    kept_tracks: Sequence[KeptTrack], streams: Sequence[Any]
+) -> tuple[list[_Pair], list[Any], int]:
     """Tracks of the film with their copies, the other tracks, and how many copies are missing.
 
     Tracks stand in the order in which they were written; covers and attachments come after all others.
@@ -228,7 +230,7 @@ def _pair_tracks(kept: Sequence[KeptTrack], streams: Sequence[Any]) -> tuple[lis
     others: list[Any] = []
     missing = 0
     for is_aside in (False, True):
-        expected = [track for track in kept if _is_cover_or_attachment(track.stream) == is_aside]
+        expected = [track for track in kept_tracks if _is_cover_or_attachment(track.stream) == is_aside]
         present = [stream for stream in streams if _is_cover_or_attachment(stream) == is_aside]
         pairs += zip(expected, present, strict=False)
         others += present[len(expected) :]

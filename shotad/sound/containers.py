@@ -246,7 +246,7 @@ def plan_tracks(
     Picture and sound are copied or the film is refused (SoundError, with the track and the containers that
     hold it); subtitles in text are converted; other tracks that do not fit are left out with a warning.
     """
-    kept, warnings = [], []
+    kept_tracks, warnings = [], []
     for stream in source.streams:
         if stream.index in without:
             continue
@@ -259,7 +259,7 @@ def plan_tracks(
             continue
         track = _plan_track(stream, container)
         if isinstance(track, KeptTrack):
-            kept.append(track)
+            kept_tracks.append(track)
             language = track_metadata(stream).get("language", "und")
             if track.how == "converted" and codec_of(stream) in ("ass", "ssa"):
                 warnings.append(
@@ -275,7 +275,7 @@ def plan_tracks(
         warnings.append(
             f"{container.name} holds no chapters: the film's {len(source.chapters())} are left out."
         )
-    return tuple(kept), tuple(warnings)
+    return tuple(kept_tracks), tuple(warnings)
 
 
 def _plan_track(stream: Any, container: Container) -> KeptTrack | str:
@@ -346,11 +346,11 @@ def track_name(stream: Any) -> str:
     return f"{stream.type} track {stream.index} ({', '.join(str(word) for word in parts if word)})"
 
 
-def add_track(output: Any, kept: KeptTrack, container: Container, default: bool | None) -> Any:
+def add_track(output: Any, kept_track: KeptTrack, container: Container, default: bool | None) -> Any:
     """The track in the film that is written. ``default`` None: as it is in the film."""
     from av.stream import Disposition
 
-    source = kept.stream
+    source = kept_track.stream
     stream = output.add_stream_from_template(source, opaque=True)
     if source.time_base:
         stream.time_base = source.time_base
@@ -361,9 +361,9 @@ def add_track(output: Any, kept: KeptTrack, container: Container, default: bool 
         if source.average_rate:
             context.framerate = source.average_rate
         # Apple's players take HEVC under this name alone; the others take both.
-        if container.boxes and kept.codec == "hevc" and origin.codec_tag not in ("hev1", "dvhe"):
+        if container.boxes and kept_track.codec == "hevc" and origin.codec_tag not in ("hev1", "dvhe"):
             context.codec_tag = "hvc1"
-        elif container.boxes and kept.codec in ("prores", "dnxhd") and origin.codec_tag.isalnum():
+        elif container.boxes and kept_track.codec in ("prores", "dnxhd") and origin.codec_tag.isalnum():
             context.codec_tag = origin.codec_tag
     flags = Disposition(source.disposition)
     if default is not None:
@@ -432,7 +432,9 @@ def film_tags(
         return {
             key: text.encode()[:size].decode(errors="ignore") for key, (text, size) in service.items() if text
         }
-    kept = {key: value for key, value in tags.items() if key.lower() in (*container.tags, "creation_time")}
+    kept_tags = {
+        key: value for key, value in tags.items() if key.lower() in (*container.tags, "creation_time")
+    }
     unplaced = [
         f"{key.replace('_', ' ')}: {value}"
         for key, value in new_tags.items()
@@ -443,14 +445,14 @@ def film_tags(
         new_keys = [remark.partition(": ")[0] for remark in unplaced]
         earlier_remarks = [
             remark
-            for remark in kept.get("comment", "").split("; ")
+            for remark in kept_tags.get("comment", "").split("; ")
             if remark and remark.partition(": ")[0] not in new_keys
         ]
-        kept["comment"] = "; ".join([*earlier_remarks, *unplaced])
+        kept_tags["comment"] = "; ".join([*earlier_remarks, *unplaced])
     if container.boxes:
         # FFmpeg before 6 takes a track's title for that of a film that has none.
-        kept.setdefault("title", name)
-    return kept
+        kept_tags.setdefault("title", name)
+    return kept_tags
 
 
 _AD_TITLES = {

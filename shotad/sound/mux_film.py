@@ -206,7 +206,7 @@ class Assembly:
         """Everything that stands before the first packet (tracks, metadata, chapters), then all packets, with
         the AD's own between them where their time comes."""
         self._output, info, container = output, self._info, self.container
-        sounds = [kept.stream.index for kept in self._kept if kept.stream.type == "audio"]
+        sounds = [kept_track.stream.index for kept_track in self._kept if kept_track.stream.type == "audio"]
         described = self.sound is not None and (self.settings.default_track or not sounds)
         # Of the film's sounds players start with one at most, with none where they start with the AD.
         chosen = None
@@ -214,8 +214,8 @@ class Assembly:
             listened = self._source.streams.audio[info.default_audio.number].index
             chosen = listened if listened in sounds else sounds[0]
         defaults = {index: index == chosen for index in sounds}
-        for kept in self._kept:
-            self._add_copied(kept, defaults)
+        for kept_track in self._kept:
+            self._add_copied(kept_track, defaults)
         if self.sound is not None and self.coding is not None:
             self._add_sound(self.sound, self.coding, described)
         if self.text is not None:
@@ -271,16 +271,16 @@ class Assembly:
             for ready in way.clock.rest():
                 yield from way.send(ready)
 
-    def _add_copied(self, kept: KeptTrack, defaults: Mapping[int, bool]) -> None:
+    def _add_copied(self, kept_track: KeptTrack, defaults: Mapping[int, bool]) -> None:
         from av.stream import Disposition
 
-        source = kept.stream
-        if kept.how == "attached":
+        source = kept_track.stream
+        if kept_track.how == "attached":
             attach_cover(self._output, self._media, source)
             return
-        converter = Converter(source, kept.codec) if kept.how == "converted" else None
+        converter = Converter(source, kept_track.codec) if kept_track.how == "converted" else None
         if converter is None:
-            stream = add_track(self._output, kept, self.container, defaults.get(source.index))
+            stream = add_track(self._output, kept_track, self.container, defaults.get(source.index))
         else:
             stream = converter.add(self._output)
             stream.disposition = source.disposition
@@ -297,7 +297,7 @@ class Assembly:
         self.ways[source.index] = TrackCopier(
             stream,
             clock,
-            Payload(kept.codec, extra),
+            Payload(kept_track.codec, extra),
             converter,
             hides_beginning(source, self.container),
         )

@@ -295,8 +295,8 @@ class Rendered:
                 for made_file in self.made
             ],
             "failures": [
-                {"kind": wanted.kind.value, "path": str(wanted.path), "reason": reason}
-                for wanted, reason in self.failures.items()
+                {"kind": output.kind.value, "path": str(output.path), "reason": reason}
+                for output, reason in self.failures.items()
             ],
             "files": [str(path) for path in self.files],
         }

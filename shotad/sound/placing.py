@@ -345,9 +345,9 @@ def cheapest(
         # By end, and at one end by cost; then each is kept that is cheaper than all that end before it.
         order = np.lexsort((costs, ends))
         lowest = np.minimum.accumulate(costs[order])
-        kept = order[np.concatenate(([True], lowest[1:] < lowest[:-1]))]
-        ends, costs = ends[kept], costs[kept]
-        history.append((last_options[kept], previous[kept]))
+        unbeaten = order[np.concatenate(([True], lowest[1:] < lowest[:-1]))]
+        ends, costs = ends[unbeaten], costs[unbeaten]
+        history.append((last_options[unbeaten], previous[unbeaten]))
     # The cheapest choice is the last: of those that end later only cheaper ones were kept.
     choice = int(ends.size) - 1
     chosen: list[int | None] = []
@@ -375,17 +375,17 @@ def nearest_starts(windows: Sequence[Window], lengths: Sequence[int], between: i
     offsets = [0, *accumulate(length + between for length in lengths)][: len(lengths)]
     lowest: list[int] = []
     highest: list[int] = []
-    wanted: list[int] = []
+    wanted_starts: list[int] = []
     for window, length, offset in zip(windows, lengths, offsets, strict=True):
         lowest.append(window.earliest - offset)
         highest.append(min(window.latest, window.end - length) - offset)
-        wanted.append(window.wanted - offset)
+        wanted_starts.append(window.wanted - offset)
     # No line may stand before the one before it, so bounds are passed on along the lines.
     for index in range(1, len(lowest)):
         lowest[index] = max(lowest[index], lowest[index - 1])
     for index in reversed(range(len(highest) - 1)):
         highest[index] = min(highest[index], highest[index + 1])
-    wanted_sums = [0, *accumulate(wanted)]
+    wanted_sums = [0, *accumulate(wanted_starts)]
 
     def best_place(first: int, end: int) -> int:
         """The place of the lines ``[first, end)`` as one: their mean, within the bounds of them all."""

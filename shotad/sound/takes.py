@@ -93,11 +93,11 @@ def stretched(samples: Samples, rate: int, size: int) -> Samples:
     inner = range(first + half if first < half // 2 else first, size, half)
     start: int | None = None  # where the last window starts in `padded`
     for middle in [0, *inner, size]:
-        wanted = round(middle * samples.size / size) + search
+        expected_start = round(middle * samples.size / size) + search
         if start is None:
-            start = wanted
+            start = expected_start
         elif middle < size:
-            start = _best_start(padded, start + half, wanted, 2 * half, search)
+            start = _best_start(padded, start + half, expected_start, 2 * half, search)
         else:
             start = samples.size + search
         windows_sum[middle : middle + 2 * half] += window * padded[start : start + 2 * half]
@@ -106,13 +106,16 @@ def stretched(samples: Samples, rate: int, size: int) -> Samples:
     return result.astype(np.float32)
 
 
-def _best_start(sound: npt.NDArray[np.float64], natural: int, wanted: int, size: int, search: int) -> int:
-    """Where to take the next window of ``size`` samples from, at most ``search`` from the start ``wanted``.
+def _best_start(
+    sound: npt.NDArray[np.float64], natural: int, expected_start: int, size: int, search: int
+) -> int:
+    """Where to take the next window of ``size`` samples from, at most ``search`` from the start
+    ``expected_start``.
 
     It is the start of the samples most like those at ``natural``, which follow the last window in ``sound``.
     """
-    first = max(0, min(wanted - search, sound.size - size))
-    last = max(first, min(wanted + search, sound.size - size))
+    first = max(0, min(expected_start - search, sound.size - size))
+    last = max(first, min(expected_start + search, sound.size - size))
     natural = min(natural, sound.size - size)
     target = sound[natural : natural + size]
     near = sound[first : last + size]
@@ -124,7 +127,7 @@ def _best_start(sound: npt.NDArray[np.float64], natural: int, wanted: int, size:
     best = likeness.max()
     # In silence all are equal: the nearest to `wanted` then.
     equal = np.flatnonzero(likeness >= best - 1e-9 * abs(best))
-    return first + int(equal[np.argmin(np.abs(equal + first - wanted))])
+    return first + int(equal[np.argmin(np.abs(equal + first - expected_start))])
 
 
 _SILENT_POWER = 1e-8
@@ -419,9 +422,9 @@ class EstimatingStudio:
 
     def say(self, text: str) -> Take:
         """The kept take of a text, else silence of the expected length."""
-        kept = None if self._studio is None else self._studio.kept_take(text)
-        if kept is not None:
-            return kept
+        kept_take = None if self._studio is None else self._studio.kept_take(text)
+        if kept_take is not None:
+            return kept_take
         self.guessed.add(text)
         size = max(1, round(self._seconds(text) * _GUESSED_RATE))
         silence = Stored(size, f"expected: {text}", lambda: np.zeros(size, np.float32))

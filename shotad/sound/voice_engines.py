@@ -313,8 +313,8 @@ def plain_language(language: str) -> str:
 
 def includes_language(languages: Iterable[str], language: str) -> bool:
     """Whether one of ``languages`` is ``language``, be it of another region."""
-    wanted = plain_language(language)
-    return any(spoken == ANY_LANGUAGE or plain_language(spoken) == wanted for spoken in languages)
+    wanted_language = plain_language(language)
+    return any(spoken == ANY_LANGUAGE or plain_language(spoken) == wanted_language for spoken in languages)
 
 
 def language_nearness(spoken: str, language: str) -> int:
@@ -324,8 +324,8 @@ def language_nearness(spoken: str, language: str) -> int:
     if plain_language(spoken) != plain_language(language):
         return 0
     full = _DEFAULT_REGIONS.get(language.lower(), language)
-    parts, wanted = (set(text.replace("_", "-").lower().split("-")[1:]) for text in (spoken, full))
-    return 10 + 4 * len(parts & wanted) - len(parts - wanted)
+    parts, wanted_parts = (set(text.replace("_", "-").lower().split("-")[1:]) for text in (spoken, full))
+    return 10 + 4 * len(parts & wanted_parts) - len(parts - wanted_parts)
 
 
 def unknown_voice(noun: str, name: str, names: Sequence[str], otherwise: str = "") -> VoiceError:

@@ -144,9 +144,9 @@ class Espeak(Speaker):
         if not _VARIANT.fullmatch(variant):
             raise VoiceError(f"{variant!r} is no variant of a voice.", "Write, for example, espeak-ng:en+f3.")
         if base:
-            wanted = base.replace("_", "-").casefold()
+            wanted_name = base.replace("_", "-").casefold()
             for row in rows:
-                if wanted in (row.language.casefold(), row.name.replace("_", "-").casefold()):
+                if wanted_name in (row.language.casefold(), row.name.replace("_", "-").casefold()):
                     return cls(program, row, variant)
             near = max(rows, key=lambda row: language_nearness(row.language, base), default=None)
             if near is not None and language_nearness(near.language, base) > 0:

@@ -212,14 +212,14 @@ def _cut_off_error(seconds: float, stated_seconds: float, voice: str) -> BadTake
     return BadTakeError(message, "Run again: what is spoken is kept.")
 
 
-def _decoded_file(data: bytes, wanted: int, voice: str) -> tuple[Samples, int]:
-    """``float32[n]`` of one file and its rate, at the rate ``wanted`` (0: its own)."""
+def _decoded_file(data: bytes, wanted_rate: int, voice: str) -> tuple[Samples, int]:
+    """``float32[n]`` of one file and its rate, at the rate ``wanted_rate`` (0: its own)."""
     import av
 
     try:
         with av.open(io.BytesIO(data), "r") as container:
             stream = container.streams.audio[0]
-            rate = wanted or int(stream.rate)
+            rate = wanted_rate or int(stream.rate)
             stated_seconds = _stated_seconds(container, stream, data)
             resampler = av.AudioResampler(format="fltp", layout="mono", rate=rate)
             frames = [out for frame in container.decode(stream) for out in resampler.resample(frame)]

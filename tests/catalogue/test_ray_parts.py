@@ -199,15 +199,17 @@ def test_a_clip_is_carried_without_loss(shape: tuple[int, ...]) -> None:
 
 
 # The register
-def arrive(register: Register, *names: str, wanted: int | None = None) -> list[bool]:
+def arrive(register: Register, *names: str, number_of_others: int | None = None) -> list[bool]:
     found = [register.arrive(0, name, None, None) for name in names]
-    return found if wanted is None else [*found, register.arrive(0, "end", wanted, None)]
+    return found if number_of_others is None else [*found, register.arrive(0, "end", number_of_others, None)]
 
 
 def test_the_last_row_of_a_film_is_told_and_failures_end_a_run() -> None:
-    assert arrive(Register(), "a", "b", wanted=2) == [False, False, True]
+    assert arrive(Register(), "a", "b", number_of_others=2) == [False, False, True]
     register = Register()
-    assert arrive(register, "a", "a", wanted=2) == [False, False, False], "a row that comes twice counts once"
+    assert arrive(register, "a", "a", number_of_others=2) == [False, False, False], (
+        "a row that comes twice counts once"
+    )
     assert register.arrive(0, "b", None, None)
     assert not register.arrive(0, "a", None, None), "the film would be finished by two"
     assert register.arrive(0, "b", None, None), "a worker that died over it is handed it again"

@@ -223,7 +223,7 @@ def quiet_data(ray: Any) -> Iterator[None]:
     rows where the first had them. A film, or a film's lines, may take hours without a row.
     """
     context = ray.data.DataContext.get_current()
-    wanted: dict[str, Any] = {
+    options: dict[str, Any] = {
         "target_max_block_size": 1,
         "target_min_block_size": 0,
         "enable_progress_bars": False,
@@ -233,13 +233,13 @@ def quiet_data(ray: Any) -> Iterator[None]:
     }
     if hasattr(context, "autoscaling_config"):
         # A worker that has one film to do is busy: that is reason enough for another one.
-        wanted["autoscaling_config"] = replace(
+        options["autoscaling_config"] = replace(
             context.autoscaling_config, actor_pool_util_upscaling_threshold=1.0
         )
     from ray.data._internal.execution.operators import map_operator
 
     # Ray Data keeps figures on each block until its run has ended: millions of them, with a block a row.
-    with _replaced(context, wanted), _replaced(map_operator, {"to_stats": lambda _: []}):
+    with _replaced(context, options), _replaced(map_operator, {"to_stats": lambda _: []}):
         yield
 
 
@@ -331,15 +331,16 @@ class Register:
         self,
         film: int,
         name: str,
-        wanted: int | None,
+        number_of_others: int | None,
         failed: FilmResult | None,
         seconds: float = 0.0,
         peak: int = 0,
     ) -> bool:
         """A row of a film has gone all the way; whether it is the last one that was missing.
 
-        ``wanted`` (of the film's end) is how many others there are. The row that was the last stays it: a
-        worker that dies over it is handed the same row again. ``seconds`` and ``peak``: what its worker took.
+        ``number_of_others`` (of the film's end) is how many others there are. The row that was the last
+        stays it: a worker that dies over it is handed the same row again. ``seconds`` and ``peak``: what its
+        worker took.
         """
         film_state = self._films[film]
         if film_state.over:
@@ -347,8 +348,8 @@ class Register:
         film_state.names.add(name)
         film_state.failed = film_state.failed or failed
         film_state.seconds, film_state.peak = max(film_state.seconds, seconds), max(film_state.peak, peak)
-        if wanted is not None:
-            film_state.wanted = wanted + 1
+        if number_of_others is not None:
+            film_state.wanted = number_of_others + 1
         if (
             not film_state.last
             and film_state.wanted is not None

@@ -220,11 +220,11 @@ class PartsMemory:
 
     def add(self, key: str, stage: Stage, request: Request, identity: Identity, reply: Reply) -> Reply:
         record = answer_record(DESCRIPTION_PURPOSE, stage, request, identity, reply)
-        kept = reply_of(self._parts.add(request.slot_id, key, record))
-        self._replies[key] = kept
+        reply_kept = reply_of(self._parts.add(request.slot_id, key, record))
+        self._replies[key] = reply_kept
         self._slots[key] = request.slot_id
         self.asked.add(request.slot_id)
-        return kept
+        return reply_kept
 
     def forget(self, keys: Iterable[str]) -> None:
         for key in keys:

@@ -154,7 +154,7 @@ class PreparedSlots:
                 # Once: an attempt that follows a lost one keeps what this run was told.
                 begin_anew(job, folder.path)
                 self._register.tell(unit, 1)
-            context = RunContext.of(opened, folder, config, place.given, NoProgress())
+            context = RunContext.of(opened, folder, config, place.run_inputs, NoProgress())
             prepare_grammar(context)
             prepared = prepare(context)
             plans, _ = plan_clips(prepared, context, engine.abilities)
@@ -190,8 +190,8 @@ def _questions(
     described = {
         plan.slot.id for plan in plans if known_description(plan, context, engine, memory=memory) is not None
     }
-    wanted = [plan.clip(engine.abilities) for plan in plans if plan.slot.id not in described]
-    reading = clips(wanted, context.frames.pictures) if wanted else iter(())
+    clips_to_read = [plan.clip(engine.abilities) for plan in plans if plan.slot.id not in described]
+    reading = clips(clips_to_read, context.frames.pictures) if clips_to_read else iter(())
     following = next(reading, None)
     for plan in plans:
         slot = plan.slot.id

@@ -137,13 +137,13 @@ def load_config(
     return settings
 
 
-def config_names(given: ConfigNames) -> tuple[str | Config, ...]:
+def config_names(name_or_config: ConfigNames) -> tuple[str | Config, ...]:
     """What is given as config, one or several: names, files, or settings that are there already."""
-    if given is None:
+    if name_or_config is None:
         return ()
-    configs = [given] if isinstance(given, str | os.PathLike | Config) else given
+    configs = [name_or_config] if isinstance(name_or_config, str | os.PathLike | Config) else name_or_config
     try:
         return tuple(config if isinstance(config, Config) else os.fspath(config) for config in configs)
     except TypeError:
-        problem = f"config = {repr(given)[:80]} cannot be used."
+        problem = f"config = {repr(name_or_config)[:80]} cannot be used."
         raise ConfigError(problem, "Give a name, a file, a Config, or several of these.") from None

@@ -202,12 +202,12 @@ def languages() -> Mapping[str, str]:
 
 
 def _unknown(tag: str) -> UsageError:
-    wanted = tag.strip().lower()
-    base = re.split("[-_ ]", wanted)[0]
+    wanted_tag = tag.strip().lower()
+    base = re.split("[-_ ]", wanted_tag)[0]
     by_code = {code: short for short, codes in _codes().items() for code in codes}
     by_name = {name.lower(): short for short, name in languages().items()}
-    near = by_code.get(base) or by_name.get(wanted) or by_name.get(base) or _OWN_NAMES.get(wanted)
-    if near is None and (matches := difflib.get_close_matches(wanted, by_name, n=1, cutoff=0.75)):
+    near = by_code.get(base) or by_name.get(wanted_tag) or by_name.get(base) or _OWN_NAMES.get(wanted_tag)
+    if near is None and (matches := difflib.get_close_matches(wanted_tag, by_name, n=1, cutoff=0.75)):
         near = by_name[matches[0]]
     if near is None and (matches := difflib.get_close_matches(base, languages(), n=1)):
         near = matches[0]

@@ -235,7 +235,7 @@ def check_each_line(
             ),
         )
         # T7: the run knows when most of its lines are seen; of a person's line only quoted text is known.
-        seen_from = line.seen_from if line.seen_from is not None else material.seen_from.get(line.id)
+        seen_from = line.seen_from
         if seen_from is None and line.by_hand:
             seen_from = quoted_text_start(line, material.texts or ())
         if seen_from is not None:

@@ -297,25 +297,25 @@ def _gender_of(parse: Parse, head: int) -> str:
 def _is_character(parse: Parse, head: int) -> bool:
     """Whether a word means a character: a name where people stand in a sentence, or a role."""
     token = parse.tokens[head]
-    word, given = token.text.lower(), token.text.lower() in HIS_NAMES | HER_NAMES
+    word, is_given_name = token.text.lower(), token.text.lower() in HIS_NAMES | HER_NAMES
     # A word that only says what kind of thing another is means no one: ``the Ford truck``.
     owner = token.dep == "poss" and bool(_below(parse, head, "case"))
     alone = owner or token.dep not in ("compound", "amod", "nmod", "poss")
     if token.text[:1].isupper() and word not in ("i", "ok"):
         if _before_unseen_verb(parse, head):
-            if not token.begins_sentence or token.tag in _TAGS or given or token.pos != "NOUN":
+            if not token.begins_sentence or token.tag in _TAGS or is_given_name or token.pos != "NOUN":
                 return True
-        elif alone and _names_somebody(parse, head, given):
+        elif alone and _names_somebody(parse, head, is_given_name):
             return True
     role = word if word in PERSON_NOUNS else token.lemma.lower()
     return token.pos == "NOUN" and alone and role in ANY_NOUNS - GENERIC_NOUNS
 
 
-def _names_somebody(parse: Parse, head: int, given: bool) -> bool:
+def _names_somebody(parse: Parse, head: int, is_given_name: bool) -> bool:
     """A given name, or a title with a name; others where neither an article nor a place speaks against."""
     token = parse.tokens[head]
     article = bool(_below(parse, head, "det"))
-    if given and not article:
+    if is_given_name and not article:
         return token.tag in _TAGS or token.pos in ("NOUN", "ADJ", "ADV")
     titled = any(_is_title(parse.tokens[child]) for child in parse.children[head] if child < head)
     before = parse.tokens[token.head]

@@ -64,27 +64,27 @@ class Recall(Metric):
         """Fetches the model if it is not here. Raises EvaluationError where k leaves nothing to find or the
         model has no such layer, WeightsError for a model that is none or cannot be had."""
         super().__init__(name, context)
-        self._settings = wanted = context.settings.recall
-        if wanted.k >= wanted.neighbours:
+        self._settings = settings = context.settings.recall
+        if settings.k >= settings.neighbours:
             raise EvaluationError(
-                f"recall.k = {wanted.k} of recall.neighbours = {wanted.neighbours} finds everything.",
+                f"recall.k = {settings.k} of recall.neighbours = {settings.neighbours} finds everything.",
                 "Let more neighbours be than are looked at, such as 1 of 5 or 5 of 16.",
             )
-        check_encoder_name(source_of(wanted.model))
+        check_encoder_name(source_of(settings.model))
         self._rule = "full" if context.settings.rules == "code" else "all"
         self._pairs: PairScores = context.once("pair scores", lambda: PairScores(context))
         _ = self._pairs.identity  # a model that cannot be had is said now
         self._corpus: Corpus | None = None
         self._neighbours: list[Neighbours] = []
-        self.title = f"Recall@{wanted.k}/{wanted.neighbours}"
+        self.title = f"Recall@{settings.k}/{settings.neighbours}"
 
     @property
     def identity(self) -> Json:
-        wanted = self._settings
+        settings = self._settings
         return {
             "metric": "recall 1",
-            "k": wanted.k,
-            "neighbours": wanted.neighbours,
+            "k": settings.k,
+            "neighbours": settings.neighbours,
             "windows": self._rule,
             "rescale": self._baseline,
             **self._pairs.identity,
@@ -122,7 +122,8 @@ class Recall(Metric):
             for start, end in windows:
                 in_windows.update(near[start:end])
             in_windows.discard(place)
-            twins += any(items[other].reference == items[place].reference for other in in_windows)
+            reference = items[place].reference
+            twins += any(items[neighbour].reference == reference for neighbour in in_windows)
         if without_window:
             missing = f"no window of more than {self._settings.k}"
             if self._rule == "full":
@@ -338,11 +339,11 @@ def published(model: str) -> Published | None:
 
 def f_score(prediction: TokenVectors, reference: TokenVectors) -> float:
     """BERTScore's F; 0 where one of them has no word."""
-    (ours, words), (theirs, wanted) = prediction, reference
-    if not (words.any() and wanted.any()):
+    (ours, words), (theirs, reference_words) = prediction, reference
+    if not (words.any() and reference_words.any()):
         return 0.0
     alike = (ours @ theirs.T).astype(np.float64)
     precision = alike.max(axis=1)[words].mean()
-    recall = alike.max(axis=0)[wanted].mean()
+    recall = alike.max(axis=0)[reference_words].mean()
     total = precision + recall
     return float(2 * precision * recall / total) if total else 0.0

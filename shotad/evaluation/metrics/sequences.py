@@ -158,7 +158,7 @@ class NamesKept(_SequenceMetric):
         by_item = _namings(corpus, lines)
         for place in places:
             again = [naming for naming in by_item[place] if naming[2] is not None]
-            changed = [f"{last} → {label}" for _, label, last, kept in again if not kept]
+            changed = [f"{last} → {label}" for _, label, last, is_kept in again if not is_kept]
             sums = (float(len(again) - len(changed)), float(len(again)))
             yield sums, {"changed": changed} if changed else {}
 
