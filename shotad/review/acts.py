@@ -94,6 +94,33 @@ def write(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     return Change(message, (_with_text(timeline, cue, text),), focus=cue.id)
 
 
+def replace_text(timeline: LineTimeline, _: str, args: Json) -> Change:
+    """Put ``text`` for each ``find`` in all heard lines.
+
+    ``match_case`` and ``whole_words`` narrow what is found. A line that would have no words left stays as it
+    is. Raises ReviewError where nothing is found.
+    """
+    find, by = args.get("find"), text_in(args)
+    if not isinstance(find, str) or not find.strip():
+        raise ReviewError("There is nothing to find.", "Write the words that are to be replaced.")
+    pattern = re.escape(find)
+    if args.get("whole_words"):
+        pattern = rf"(?<!\w){pattern}(?!\w)"
+    search = re.compile(pattern, 0 if args.get("match_case") else re.IGNORECASE)
+    changed: list[Cue] = []
+    places = 0
+    for cue in timeline.track.heard:
+        text, count = search.subn(lambda _: by, cue.text)
+        text = clean_text(text_in({"text": text}))
+        if count and text and text != cue.text:
+            places += count
+            changed.append(_with_text(timeline, cue, text))
+    if not changed:
+        raise ReviewError(f"{quoted(find)} stands in no line that is heard.", "Check how it is written.")
+    message = f"Replaced {plural(places, 'time')} in {plural(len(changed), 'line')}."
+    return Change(message, tuple(changed), focus=changed[0].id)
+
+
 def accept(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     """Mark the line as read and found good by the reviewer. Raises ReviewError where it is not heard."""
     cue = timeline.cue(line_id)
@@ -232,16 +259,46 @@ def move(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     """Set the start, the end, or both, as near to the request as the free time around the line allows.
 
     Arguments: ``start`` and ``end`` in seconds of the film, or ``start_by`` and ``end_by`` in seconds from
-    the present ones. Raises ReviewError where none is given, or nothing can move.
+    the present ones. A start after the line's end alone, or an end before its start, moves the whole line.
+    Raises ReviewError where none is given, or nothing can move.
     """
     cue = timeline.cue(line_id)
-    old, free_span = span_of(cue.interval), require_free_span(timeline, cue)
+    old = span_of(cue.interval)
     start, end = _requested_time(args, "start", old[0]), _requested_time(args, "end", old[1])
     if start is None and end is None:
         raise ReviewError("Neither a start nor an end was given.", "Say where the line shall go.")
+    length = old[1] - old[0]
+    if end is None and start is not None and start >= old[1]:
+        return _moved_whole(timeline, cue, (start, start + length))
+    if start is None and end is not None and end <= old[0]:
+        return _moved_whole(timeline, cue, (end - length, end))
     requested = (old[0] if start is None else start, old[1] if end is None else end)
+    free_span = require_free_span(timeline, cue)
     new = _clamped(requested, free_span, timeline.shortest, moves_start=start is not None)
     return _moved(timeline, cue, new, requested)
+
+
+def _moved_whole(timeline: LineTimeline, cue: Cue, requested: Span) -> Change:
+    """The line at another time, as long as before where there is room for that.
+
+    Raises ReviewError where somebody speaks there, or other lines are spoken.
+    """
+    gap = timeline.gap_of(requested)
+    if gap is None:
+        raise ReviewError(
+            f"Somebody speaks at {clock(requested[0] / 1000)}.", "Lines stay where nobody speaks."
+        )
+    placed = with_span(cue, _clamped_whole(requested, gap, timeline.shortest))
+    free_span = require_free_span(timeline, placed, shared=True)
+    return _moved(timeline, cue, _clamped_whole(requested, free_span, timeline.shortest), requested)
+
+
+def _clamped_whole(requested: Span, free_span: Span, shortest: int) -> Span:
+    """The span within ``free_span`` that is nearest to ``requested`` and as long, if there is room."""
+    low, high = free_span
+    length = max(shortest, min(requested[1] - requested[0], high - low))
+    start = min(max(requested[0], low), high - length)
+    return start, start + length
 
 
 def _requested_time(args: Json, key: str, old: int) -> int | None:
@@ -257,6 +314,45 @@ def shift(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     (start, end), (low, high) = span_of(cue.interval), require_free_span(timeline, cue)
     step = max(min(by, high - end), 0) if by > 0 else min(max(by, low - start), 0)
     return _moved(timeline, cue, (start + step, end + step), (start + by, end + by))
+
+
+def shift_from(timeline: LineTimeline, line_id: str, args: Json) -> Change:
+    """Move this line and all heard ones after it ``by`` seconds.
+
+    Each goes as far as the speech around its new time and the lines beside it allow. Raises ReviewError where
+    none of them can move.
+    """
+    cue, by = timeline.cue(line_id), milliseconds(number_in(args, "by"))
+    lines = [line for line in timeline.track.heard if line.start >= cue.start]
+    earlier_ends = [end for start, end, _ in timeline.heard if start < span_of(cue.interval)[0]]
+    # The first that moves has nothing of the moved ones in its way: the last line, if all go later.
+    in_turn = reversed(lines) if by > 0 else lines
+    lowest = max(earlier_ends, default=milliseconds(EARLIEST_CUE))
+    highest = milliseconds(timeline.track.film.duration)
+    changed: list[Cue] = []
+    hindered = 0
+    for line in in_turn:
+        old = span_of(line.interval)
+        requested = (old[0] + by, old[1] + by)
+        low, high = timeline.gap_of(requested) or timeline.gap_of(old) or old
+        # A line that lies over speech already may stay where it is.
+        low, high = max(lowest, min(low, old[0])), min(highest, max(high, old[1]))
+        new = old
+        if high - low >= timeline.shortest:
+            new = _clamped_whole(requested, (low, high), timeline.shortest)
+        if by > 0:
+            highest = new[0]
+        else:
+            lowest = new[1]
+        hindered += new != requested
+        if new != old:
+            changed.append(as_saved(mark_edit(with_span(line, new), line, (EditField.TIME,), SOURCE)))
+    if not changed:
+        raise ReviewError("None of these lines can move so.", "Lines stay clear of speech: shift by less.")
+    message = f"{plural(len(changed), 'line')} moved by {by / 1000:+g} s"
+    if hindered:
+        message += f"; {hindered} of {len(lines)} not as far, for speech or another line is in the way"
+    return Change(f"{message}.", tuple(changed), focus=cue.id)
 
 
 def split(timeline: LineTimeline, line_id: str, args: Json) -> Change:
@@ -404,7 +500,10 @@ def add(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     cue = cut_to_free_time(timeline, cue)
     # The id says when a line starts, so it is given last.
     cue = replace(cue, id=hand_id(cue.interval.start, timeline.cues))
-    return Change(f"Line added at {clock(cue.interval.start)}.", (as_saved(cue),), focus=cue.id)
+    message = f"Line added at {clock(cue.interval.start)}"
+    if milliseconds(cue.interval.start) != span[0]:
+        message += f": at {clock(start)} somebody speaks, or a line is spoken"
+    return Change(f"{message}.", (as_saved(cue),), focus=cue.id)
 
 
 def _added_line(timeline: LineTimeline, span: Span, text: str, model: Cue | None) -> Cue:
@@ -443,7 +542,7 @@ def _moved(timeline: LineTimeline, cue: Cue, new: Span, requested: Span) -> Chan
     else:
         message = f"Moved to {start} to {end}"
     moved = as_saved(mark_edit(with_span(cue, new), cue, (EditField.TIME,), SOURCE))
-    limit = "" if new == requested else ", as far as there is room"
+    limit = "" if new == requested else ", as far as speech and other lines leave room"
     return Change(f"{message}{limit}.", (moved,), focus=cue.id)
 
 
@@ -535,6 +634,10 @@ def remove_slot(timeline: LineTimeline, slot_id: str, _: Json) -> Change:
 
 
 _LINE_ACTS = (choose, write, accept, unaccept, drop, restore, split, join, move, shift, add, remove, machine)
+_MANY_LINES_ACTS = (shift_from,)
 _SLOT_ACTS = (add_slot, remove_slot)
-ACTS: Mapping[str, EditAction] = {act.__name__: act for act in (*_LINE_ACTS, *_SLOT_ACTS)}
+ACTS: Mapping[str, EditAction] = {
+    **{act.__name__: act for act in (*_LINE_ACTS, *_MANY_LINES_ACTS, *_SLOT_ACTS)},
+    "replace": replace_text,
+}
 """All acts by name."""

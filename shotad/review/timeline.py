@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate, islice
@@ -75,7 +75,8 @@ class LineTimeline:
     frame: length of a frame, seconds.
     reviewer: name of the person at the page.
     end: end of the film, seconds.
-    settings: how slots are planned.
+    settings: how slots are planned, with the pace of the voice.
+    take_seconds: how long the voice takes for a text, in seconds, where it has spoken it; else None.
     """
 
     track: Track
@@ -85,6 +86,7 @@ class LineTimeline:
     reviewer: str = ""
     end: float = math.inf
     settings: SlotSettings = field(default_factory=SlotSettings)
+    take_seconds: Callable[[str], float | None] = lambda text: None
 
     @cached_property
     def cues(self) -> Mapping[str, Cue]:
@@ -104,8 +106,11 @@ class LineTimeline:
         return max(1, math.ceil(self.frame * 1000 - 1e-6))
 
     def spoken_seconds(self, text: str, language: str) -> float:
-        """Estimated seconds that a text takes to say, to 1 ms."""
-        return round(spoken_words(text, language) * self.settings.seconds_per_word, 3)
+        """Seconds that a text takes to say, to 1 ms: as the voice said it, else by its words."""
+        seconds = self.take_seconds(text)
+        if seconds is None:
+            seconds = spoken_words(text, language) * self.settings.seconds_per_word
+        return round(seconds, 3)
 
     @cached_property
     def heard(self) -> tuple[tuple[int, int, str], ...]:

@@ -51,7 +51,6 @@ from shotad.script.newer import content_stamp
 from shotad.script.pace import (
     budget_in_language_units,
     has_blanks,
-    spoken_words,
 )
 from shotad.sound.outputs import (
     FILMS,
@@ -64,7 +63,6 @@ from shotad.sound.outputs import (
 def line_view(timeline: LineTimeline, cue: Cue, findings: Findings) -> dict[str, Any]:
     """One line as the page shows it: JSON values."""
     free_interval, why_not_joined = free_interval_of(timeline, cue), why_apart(timeline, cue)
-    free_seconds = None if free_interval is None else max(0.0, free_interval.end - cue.interval.start)
     # A line that a person added beside the slot's own, or without a slot, may be as long as its own time
     # allows.
     slot = None if is_added(cue) else timeline.slots.get(cue.slot_id or "")
@@ -80,17 +78,11 @@ def line_view(timeline: LineTimeline, cue: Cue, findings: Findings) -> dict[str,
             "status": machine_version.status.value,
             "reason": machine_version.reason,
         }
-    # How long it takes to say: as it was spoken, else estimated by its words
     spoken_interval = None if spoken is None else spoken.interval
     spoken_view = None
     if spoken is not None:
         at = None if spoken_interval is None else span_view(spoken_interval)
         spoken_view = {"at": at, "text": spoken.text}
-    seconds = None
-    if spoken is not None and spoken_interval is not None:
-        seconds = spoken_interval.duration - spoken.pause
-    elif count := spoken_words(cue.text, cue.language):
-        seconds = count * timeline.settings.seconds_per_word
     return {
         "id": cue.id,
         "stamp": content_stamp(cue),
@@ -109,7 +101,7 @@ def line_view(timeline: LineTimeline, cue: Cue, findings: Findings) -> dict[str,
         "words": words_in(cue.text, cue.language),
         "allowed": budget_in_language_units(cue.language, max_words),
         "unit": "word" if has_blanks(cue.language) else "character",
-        "seconds": _rounded(seconds),
+        "seconds": _rounded(spoken_seconds(timeline, cue)),
         "candidates": list(cue.candidates),
         "chosen": cue.chosen,
         "fit_steps": list(cue.fit_steps),
@@ -118,9 +110,29 @@ def line_view(timeline: LineTimeline, cue: Cue, findings: Findings) -> dict[str,
         "hold": [] if cue.edited is None else [field.value for field in cue.edited.fields],
         "apart": "" if why_not_joined is None else " ".join(why_not_joined).strip(),
         "room": None if free_interval is None else span_view(free_interval),
-        "room_seconds": _rounded(free_seconds),
+        "room_seconds": _rounded(budget_seconds(timeline, cue, free_interval)),
         "findings": [finding_view(finding) for finding in findings.of(cue.id)],
     }
+
+
+def spoken_seconds(timeline: LineTimeline, cue: Cue) -> float | None:
+    """Seconds that the line takes to say, as it was spoken, else estimated; None for no words."""
+    spoken = cue.spoken
+    if spoken is not None and spoken.interval is not None:
+        return spoken.interval.duration - spoken.pause
+    return timeline.spoken_seconds(cue.text, cue.language) or None
+
+
+def budget_seconds(timeline: LineTimeline, cue: Cue, free_interval: Interval | None) -> float | None:
+    """The seconds that a line has, from its start: to the end of its slot, or of the free time around it.
+
+    What lies behind the slot belongs to other lines or to the quiet of the film, though a render may lend
+    it. A person's own line beside that of a slot has the free time alone. None where nothing is free.
+    """
+    slot = None if is_added(cue) else timeline.slots.get(cue.slot_id or "")
+    if slot is not None and slot.interval.start <= cue.start < slot.interval.end:
+        return slot.interval.end - cue.start
+    return None if free_interval is None else max(0.0, free_interval.end - cue.start)
 
 
 def changed_view(session: Session, change: Change, origin: str, findings: Findings) -> dict[str, Any]:
@@ -281,7 +293,20 @@ def film_view(
         "playable": dict(playable),
         "voice": dict(voice),
         "shots": shots_view(session),
-        "speech": [{**times_view(speech.interval), "kind": speech.kind.value} for speech in prepared.speech],
+        "speech": [
+            {
+                **times_view(utterance.interval),
+                "kind": utterance.kind.value,
+                "text": printable(utterance.text),
+                "speaker": printable(utterance.speaker),
+            }
+            for utterance in prepared.speech
+        ],
+        # In which unit the length of a text is told, and how many seconds the voice needs for one
+        "unit": "word" if has_blanks(track.language) else "character",
+        "unit_seconds": timeline.settings.seconds_per_word
+        * 100
+        / budget_in_language_units(track.language, 100),
         "slots": slots_view(prepared),
         "free": [span_view(gap) for gap in prepared.gaps],
         "progress": progress_view(track),

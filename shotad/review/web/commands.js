@@ -23,6 +23,9 @@ const table = new Map();
 /** @returns {(Command & {keys: Record<Where, string[]>})[]} All commands, as registered. */
 export const all = () => [...table.values()];
 
+/** @returns {Command & {keys: Record<Where, string[]>}} The command of a name. */
+export const command = (name) => table.get(name);
+
 /**
  * @param {Command} command
  */
@@ -62,9 +65,9 @@ export async function run(name, event) {
 export function keepFocus() {
   const at = document.activeElement;
   if (at && at !== document.body && at.isConnected) return;
-  if (document.querySelector("dialog[open]")) return;
+  if (document.querySelector("dialog[open], .menu:popover-open")) return;
   const list = document.getElementById("list");
-  (list?.querySelector("[role=option][tabindex='0']") ?? list)?.focus({ preventScroll: true });
+  (list?.querySelector(".row[tabindex='0']") ?? list)?.focus({ preventScroll: true });
 }
 
 /** How a key is written for people: "Ctrl+Shift+Z", "↓". */
@@ -75,6 +78,9 @@ export function written(key) {
     .map((part) => arrows[part] ?? (part.length === 1 ? part.toUpperCase() : part))
     .join("+");
 }
+
+/** The keys of a command as they are written for people, those that act everywhere first. */
+export const keysOf = (command) => [...command.keys.any, ...command.keys.edit, ...command.keys.list].map(written);
 
 /**
  * Gives a button its hint and its keys, for the mouse and for screen readers.

@@ -4,16 +4,18 @@
  */
 
 import { ApiError, get } from "./api.js";
-import { make as el } from "./build.js";
-import { button } from "./commands.js";
+import { make } from "./build.js";
+import { button, register } from "./commands.js";
 import { candidates } from "./candidates.js";
 import { editor } from "./editor.js";
 import { facts, findings, machine, why } from "./facts.js";
 import { frames } from "./frames.js";
+import { editingPlace } from "./list.js";
 import { material } from "./material.js";
+import { menu } from "./menu.js";
 import { moments } from "./moments.js";
-import { line, number, store, subscribe } from "./store.js";
-import { exact, setText } from "./wording.js";
+import { line, store, subscribe } from "./store.js";
+import { setText } from "./wording.js";
 
 /** Milliseconds on a line before its detail is fetched. */
 const REST = 120;
@@ -22,11 +24,12 @@ const AGAIN = 1500;
 /** Details that are kept. */
 const KEPT = 60;
 
-const STATES = { machine: "As the machine wrote it", edited: "Edited", accepted: "Accepted" };
-const SIGNS = { machine: "○", edited: "✎", accepted: "✓" };
-
-/** Fetches details: one at a time, always the one that is wanted now. */
-function details(told) {
+/**
+ * Fetches details: one at a time, always the one that is wanted now.
+ *
+ * @param {(detail: object|null, problem?: string) => void} take
+ */
+function details(take) {
   const kept = new Map();
   let wanted = null;
   let busy = false;
@@ -41,10 +44,10 @@ function details(told) {
       kept.delete(id);
       kept.set(id, { stamp, detail });
       if (kept.size > KEPT) kept.delete(kept.keys().next().value);
-      if (wanted?.id === id) told(detail);
+      if (wanted?.id === id) take(detail);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      if (wanted?.id === id) told(null, error.message);
+      if (wanted?.id === id) take(null, error.message);
     } finally {
       busy = false;
       if (wanted?.id !== id || wanted?.stamp !== stamp) fetchOne();
@@ -54,7 +57,7 @@ function details(told) {
   return (shown, isNew) => {
     clearTimeout(timer);
     const have = kept.get(shown.id);
-    if (isNew) told(have?.detail ?? null);
+    if (isNew) take(have?.detail ?? null);
     if (have?.stamp === shown.stamp) return (wanted = null);
     timer = setTimeout(() => {
       wanted = { id: shown.id, stamp: shown.stamp };
@@ -64,64 +67,84 @@ function details(told) {
   };
 }
 
-/** Number, time and state of the line. */
-function head(place) {
-  const title = el("h3", { class: "d-title" });
-  const state = el("span", { class: "d-state" });
-  const place_ = el("p", { class: "d-when" });
-  place.append(el("div", { class: "d-headed" }, title, place_, state));
-  return (shown) => {
-    setText(title, `Line ${number(shown.id)} of ${store.order.length}`);
-    const by = shown.by && shown.state !== "machine" ? ` by ${shown.by}` : "";
-    state.replaceChildren(el("span", { "aria-hidden": "true" }, SIGNS[shown.state]), ` ${STATES[shown.state]}${by}`);
-    state.dataset.state = shown.state;
-    const kind = shown.kind === "text" ? " · reads text on screen" : "";
-    setText(place_, `${exact(shown.start)} to ${exact(shown.end)}${kind}${shown.heard ? "" : " · not heard"}`);
-  };
+/** Commands of the line that are needed less often. */
+const MORE = [
+  ["record", "own-voice", "note", "say-as"],
+  ["split", "join", "shift-from-here", "describe-anew"],
+  ["unaccept", "drop", "machine", "remove", "remove-slot"],
+];
+
+/** Whether a command of the menu can be done with a line. */
+function canDo(name, shown) {
+  if (name === "unaccept") return shown.state === "accepted";
+  if (name === "machine") return Boolean(shown.machine);
+  if (name === "remove") return shown.slot === null || shown.hold.includes("added");
+  if (name === "remove-slot") return shown.slot !== null;
+  if (name === "drop") return Boolean(shown.text);
+  if (name === "split" || name === "join") return shown.heard;
+  return true;
 }
 
-/** The buttons of what is done most. */
+/** What is done most: hear, done, and a menu for the rest. */
 function tools(place) {
-  const drop = button("drop", "Drop");
-  const accept = button("accept", "Accept");
-  accept.classList.add("primary");
-  const unaccept = button("unaccept", "Take acceptance back");
-  const doing = el("div", { class: "d-row d-tools", role: "group", "aria-label": "Line" },
-    button("hear", "Hear line"), accept, unaccept, drop, button("split", "Split"), button("join", "Join with next"),
-    button("describe-anew", "Describe again…"), button("remove", "Remove"));
-  place.append(doing);
-  const remove = doing.lastChild;
-  return (shown) => {
-    setText(drop, shown.heard ? "Drop" : "Take back in");
-    unaccept.hidden = shown.state !== "accepted";
-    accept.hidden = shown.state === "accepted";
-    remove.hidden = shown.slot !== null && !shown.hold.includes("added");
-  };
+  const done = button("accept", "Done, next");
+  done.classList.add("primary");
+  const lineMenu = menu("line-menu", "Line", MORE, (name) => line() !== null && canDo(name, line()));
+  register({ name: "line-menu", title: "More that can be done with the line", group: "Choose and edit",
+    keys: { edit: ["Alt+M"] }, run: () => lineMenu.toggle(more) });
+  const more = button("line-menu", "More…");
+  more.setAttribute("aria-haspopup", "true");
+  more.setAttribute("aria-expanded", "false");
+  place.append(make("div", { class: "d-row d-tools", role: "group", "aria-label": "Line" }, button("hear", "Hear"), done, more));
+  return (shown) => done.classList.toggle("primary", Boolean(shown.text));
+}
+
+const MORE_OPEN = "shotad-more-open";
+
+/** What is looked at now and then: candidates, times, frames, who made the line. It stays as it was left. */
+function drawer(place) {
+  const body = make("div", { class: "d-drawer" });
+  const opened = make("details", { class: "d-more" }, make("summary", {}, "Times, candidates, frames, and where the line comes from"), body);
+  try {
+    opened.open = sessionStorage.getItem(MORE_OPEN) === "yes";
+  } catch {
+    // Storage is forbidden: it is closed at first.
+  }
+  opened.addEventListener("toggle", () => {
+    try {
+      sessionStorage.setItem(MORE_OPEN, opened.open ? "yes" : "no");
+    } catch {
+      // It holds for this page then.
+    }
+  });
+  place.append(opened);
+  return body;
 }
 
 function build(place) {
-  const empty = el("p", { class: "d-note" }, "No line is chosen.");
-  const body = el("div", { class: "d-body", "data-where": "edit", hidden: true });
+  const empty = make("p", { class: "d-note" }, "No line is chosen.");
+  const body = make("div", { class: "d-body", hidden: true });
   place.append(empty, body);
-  const problem = el("p", { class: "d-wrong", hidden: true });
-  const above = [head(body), tools(body)];
-  const text = el("section", { class: "d-section d-text", "aria-label": "Text" });
+  const text = make("section", { class: "d-section d-text", "aria-label": "Text" });
   body.append(text);
   const edit = editor(text, "line-findings");
-  const parts = [findings(text, "line-findings"), why(text)];
+  const shownParts = [findings(text, "line-findings"), why(text)];
   const sheet = material(body);
-  const pictures = frames(body);
-  const choice = candidates(body);
-  const times = moments(body);
-  const origin = machine(body, button("machine", "Give back to the machine"));
-  const known = facts(body);
+  shownParts.push(tools(body));
+  const inDrawer = drawer(body);
+  const times = moments(inDrawer);
+  const choice = candidates(inDrawer);
+  const pictures = frames(inDrawer);
+  shownParts.push(machine(inDrawer, button("machine", "Give back to the machine")));
+  const recorded = facts(inDrawer);
+  const problem = make("p", { class: "d-wrong", hidden: true });
   body.append(problem);
   return {
     line(shown, isNew) {
       empty.hidden = Boolean(shown);
       body.hidden = !shown;
       if (!shown) return;
-      for (const part of [...above, ...parts, origin]) part(shown);
+      for (const show of shownParts) show(shown);
       edit.show(shown, isNew);
       choice.show(shown);
       times.show(shown, isNew);
@@ -129,7 +152,7 @@ function build(place) {
     detail(detail, wrong = "") {
       sheet.show(detail?.material);
       pictures.show(detail?.frames ?? (wrong ? [] : null));
-      known.detail(detail);
+      recorded.detail(detail);
       problem.hidden = !wrong;
       setText(problem, wrong);
     },
@@ -138,7 +161,7 @@ function build(place) {
 
 /** Starts the detail of the chosen line. */
 export function start() {
-  const view = build(document.getElementById("detail-body"));
+  const view = build(editingPlace());
   const ask = details(view.detail);
   let due = 0;
   let shownId = null;

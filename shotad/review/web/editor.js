@@ -5,12 +5,14 @@
  */
 
 import { tab } from "./api.js";
-import { make as el } from "./build.js";
+import { make } from "./build.js";
 import { register } from "./commands.js";
+import { lineBeside } from "./lineacts.js";
+import { label as rowLabel, stateWords, unitsFor } from "./list.js";
 import * as outbox from "./outbox.js";
 import { say } from "./say.js";
-import { act, line, select, store, subscribe } from "./store.js";
-import { count, setText } from "./wording.js";
+import { act, line, number, select, store, subscribe } from "./store.js";
+import { count, setText, short } from "./wording.js";
 
 /** Milliseconds without a key after which people hear how full the line is. */
 const REST = 1000;
@@ -35,20 +37,32 @@ export const wordsIn = (text) => text.split(/\s+/u).filter((word) => /[\p{L}\p{N
 /** Letters and digits: how long a text is in languages that do not part words by spaces. */
 const lettersIn = (text) => (text.match(/[\p{L}\p{N}]/gu) ?? []).length;
 
+/** How long a text is in the unit of its language: words, or characters where words are not parted by blanks. */
+const unitsIn = (text) => (store.film?.unit === "character" ? lettersIn(text) : wordsIn(text));
+
 /**
- * "9 of 12 words · 3.4 of 4.1 s", and in words by how much that is too much.
+ * Seconds that a text takes to say: as the voice said it where it has, else as fast as it speaks this film.
  *
  * @param {string} text
- * @param {import("./store.js").Line} line
+ * @param {import("./store.js").Line} shown
  */
-export function fullness(text, { allowed = null, unit = "word", seconds = null, room_seconds: room = null }) {
-  const words = unit === "word" ? wordsIn(text) : lettersIn(text);
-  const parts = [allowed === null ? count(words, unit) : `${words} of ${count(allowed, unit)}`];
-  if (seconds !== null) parts.push(room === null ? `${seconds.toFixed(1)} s` : `${seconds.toFixed(1)} of ${room.toFixed(1)} s`);
-  const over = [];
-  if (allowed !== null && words > allowed) over.push(`${count(words - allowed, unit)} too many`);
-  if (seconds !== null && room !== null && seconds > room + 0.05) over.push(`${(seconds - room).toFixed(1)} s too long`);
-  return { text: parts.join(" · "), over: over.join(", ") };
+const secondsOf = (text, shown) =>
+  cleaned(text) === shown.text && shown.seconds !== null ? shown.seconds : unitsIn(text) * (store.film?.unit_seconds ?? 0.4);
+
+/**
+ * The one budget of a line: "2.9 of 4.2 s", and by how much that is too long.
+ *
+ * @param {string} text
+ * @param {import("./store.js").Line} shown
+ * @returns {{text: string, over: string, share: number}}
+ */
+export function budget(text, shown) {
+  const seconds = secondsOf(text, shown);
+  const length = shown.room_seconds;
+  if (length === null) return { text: `${seconds.toFixed(1)} s`, over: "", share: 0 };
+  if (!unitsIn(text)) return { text: `${length.toFixed(1)} s, about ${count(unitsFor(length), store.film?.unit ?? "word")}`, over: "", share: 0 };
+  const over = seconds > length + 0.05 ? `${(seconds - length).toFixed(1)} s too long` : "";
+  return { text: `${seconds.toFixed(1)} of ${length.toFixed(1)} s`, over, share: seconds / Math.max(0.1, length) };
 }
 
 /** Place in `text` where two lines part best: a sentence's end near the middle, else a clause's, else a space. */
@@ -64,73 +78,79 @@ export function bestSplit(text) {
 /** Characters as the server counts them, up to a place in a field's text. */
 const serverPlace = (value, at) => [...cleaned(value.slice(0, at) + "x")].length - 1;
 
+/** Milliseconds between two keys after which an undo takes back only what came later. */
+const BURST = 1000;
+
 /**
  * @param {HTMLElement} place
  * @param {string} described  Ids of what further describes the field.
  * @returns {{show: (line: object) => void, focus: () => void}}
  */
 export function editor(place, described) {
-  const field = el("textarea", {
+  const field = make("textarea", {
     id: "line-text", rows: 2, spellcheck: true, autocomplete: "off",
     "aria-describedby": `line-full line-over ${described}`,
   });
-  const full = el("span", { id: "line-full" });
-  const over = el("strong", { id: "line-over", class: "d-over", hidden: true });
-  const state = el("span", { class: "d-saved" });
-  const bar = el("span", { class: "d-bar", "aria-hidden": "true" }, el("span"));
-  place.append(el("h3", { class: "d-label" }, el("label", { for: "line-text" }, "Text of the line")), field, bar,
-    el("p", { class: "d-full" }, full, over, state));
+  const full = make("span", { id: "line-full" });
+  const over = make("strong", { id: "line-over", class: "d-over", hidden: true });
+  const begins = make("span", { class: "d-begins" });
+  const state = make("span", { class: "d-saved" });
+  const bar = make("span", { class: "d-bar", "aria-hidden": "true" }, make("span"));
+  place.append(field, bar, make("p", { class: "d-full" }, full, over, begins, state));
 
   let id = null;
   let base = null; // stamp of the line over which is typed; null: nothing typed since it was last as the server has it
   let began = null; // the text before this visit to the field
-  let visit = 0;
-  let stuck = false; // a conflict is open: nothing is sent, nothing replaced
+  let burst = 0; // what is typed in one go is undone in one go
+  let typedAt = 0;
+  let isStuck = false; // a conflict is open: nothing is sent, nothing replaced
   let timer = 0;
-  let wasOver = "";
+  let overBefore = "";
 
-  const told = (which) => {
+  const tell = (which) => {
     if (which !== id) return;
     const kept = outbox.texts().get(id);
-    const empty = base !== null && !wordsIn(field.value);
-    const late = kept?.held || (kept && store.undelivered);
-    // Keys that were sent together have one answer, which is heard once for each: "Saved" stays until more is typed.
-    if (kept || base !== null) setText(state, empty ? SAID_EMPTY : late ? "Not saved" : kept ? "Saving…" : "Saved");
-    state.classList.toggle("bad", Boolean(late) && !empty);
-    if (!kept && !empty) base = null;
+    const isEmpty = base !== null && !wordsIn(field.value) && Boolean(began);
+    const isLate = kept?.held || (kept && store.undelivered);
+    // Keys that were sent together have one answer, which comes once for each: "Saved" stays until more is typed.
+    if (kept || base !== null) setText(state, isEmpty ? SAID_EMPTY : isLate ? "Not saved" : kept ? "Saving…" : "Saved");
+    state.classList.toggle("bad", Boolean(isLate) && !isEmpty);
+    if (!kept && !isEmpty) base = null;
   };
   const save = (text, seen, group) => {
-    act("write", { text }, { line: id, seen, group, quiet: true }).then(told.bind(null, id));
-    told(id);
+    act("write", { text }, { line: id, seen, group, quiet: true }).then(tell.bind(null, id));
+    tell(id);
   };
 
   const measure = () => {
     const shown = line(id);
     if (!shown) return;
-    const { text, over: much } = fullness(field.value, shown);
+    const { text, over: excess, share } = budget(field.value, shown);
     setText(full, text);
-    over.hidden = !much;
-    setText(over, much);
-    const share = shown.room_seconds ? (shown.seconds ?? 0) / shown.room_seconds : 0;
-    bar.hidden = !shown.room_seconds;
+    over.hidden = !excess;
+    setText(over, excess);
+    setText(begins, [`starts at ${short(shown.start)}`, stateWords(shown)].filter(Boolean).join(" · "));
     bar.firstChild.style.inlineSize = `${Math.min(100, share * 100)}%`;
-    bar.classList.toggle("over", share > 1);
+    bar.classList.toggle("over", Boolean(excess));
     clearTimeout(timer);
-    if (much !== wasOver && document.activeElement === field)
+    if (excess !== overBefore && document.activeElement === field)
       timer = setTimeout(() => {
-        say(much ? `${text}: ${much}.` : `${text}. It fits.`);
-        wasOver = much;
+        say(excess ? `${text}: ${excess}.` : `${text}. It fits.`);
+        overBefore = excess;
       }, REST);
   };
-  const groupNow = () => `typing-${tab}-${visit}`;
+  const newBurst = () => (burst += 1);
+  const group = () => `typing-${tab}-${burst}`;
   const typed = () => {
     const shown = line(id);
     if (!shown) return;
+    if (performance.now() - typedAt > BURST) newBurst();
+    typedAt = performance.now();
     if (base === null) [base, began] = [shown.stamp, began ?? shown.text];
     measure();
-    if (!wordsIn(field.value)) return told(id);
-    stuck = false; // its dialog was left open-ended: the same question comes again
-    save(field.value, base, groupNow());
+    if (!wordsIn(field.value) && began) return tell(id);
+    isStuck = false; // its dialog was left open-ended: the same question comes again
+    save(field.value, base, group());
   };
   const put = (shown) => {
     const { selectionStart: from, selectionEnd: to } = field;
@@ -139,42 +159,43 @@ export function editor(place, described) {
     base = null;
     setText(state, "");
   };
-  const left = () => {
+  const leave = () => {
     const shown = line(id);
-    if (!shown || stuck || wordsIn(field.value) || !began) return;
+    if (!shown || isStuck || wordsIn(field.value) || !began) return;
     field.value = began;
-    if (cleaned(began) !== shown.text) save(began, base ?? shown.stamp, groupNow());
+    if (cleaned(began) !== shown.text) save(began, base ?? shown.stamp, group());
     say(`${SAID_EMPTY} Its text is back.`);
     measure();
   };
 
   field.addEventListener("input", typed);
+  field.addEventListener("pointerdown", newBurst);
   field.addEventListener("focus", () => {
-    visit += 1;
+    newBurst();
     began = null;
-    wasOver = over.textContent;
+    overBefore = over.textContent;
   });
-  field.addEventListener("blur", left);
+  field.addEventListener("blur", leave);
 
   subscribe("conflict", ({ act: name, id: which }) => {
-    if (name === "write" && which === id) stuck = true;
+    if (name === "write" && which === id) isStuck = true;
   });
   subscribe("settled-conflict", ({ id: which }) => {
     if (which !== id) return;
-    stuck = false;
+    isStuck = false;
     if (line(id)) put(line(id));
     measure();
-    told(id);
+    tell(id);
   });
 
   /** Shows a line. Called at once when another is chosen: a key may be pressed before the screen is drawn again. */
   const show = (shown) => {
     if (shown.id !== id) {
-      left();
+      leave();
       id = shown.id;
-      visit += 1;
+      newBurst();
       began = null;
-      stuck = false;
+      isStuck = false;
       const kept = outbox.texts().get(id);
       field.lang = shown.language;
       put(shown);
@@ -182,17 +203,19 @@ export function editor(place, described) {
         field.value = kept.text;
         base = kept.seen;
       }
-      told(id);
-      wasOver = "";
-    } else if (!stuck && !outbox.texts().has(id) && cleaned(field.value) !== shown.text) {
+      tell(id);
+      overBefore = "";
+    } else if (!isStuck && !outbox.texts().has(id) && cleaned(field.value) !== shown.text) {
       // Not an echo of what is typed: a candidate was chosen, a step undone, or somebody else wrote.
-      if (wordsIn(field.value) || document.activeElement !== field) put(shown);
+      put(shown);
     }
+    field.setAttribute("aria-label", `${shown.text ? "Line" : "Empty slot"} ${number(id)} of ${store.order.length}, at ${short(shown.start)}`);
+    field.placeholder = shown.text ? "" : "Write what is to be said here";
     measure();
   };
 
   subscribe("current", () => line() && show(line()));
-  subscribe("undelivered", () => told(id));
+  subscribe("undelivered", () => tell(id));
 
   const toField = () => {
     if (!line()) return;
@@ -200,16 +223,25 @@ export function editor(place, described) {
     field.setSelectionRange(field.value.length, field.value.length);
   };
   const split = () => {
-    const inField = document.activeElement === field;
-    const at = inField ? field.selectionStart : bestSplit(field.value);
+    const isInField = document.activeElement === field;
+    const at = isInField ? field.selectionStart : bestSplit(field.value);
     if (at === null || !cleaned(field.value.slice(0, at)) || !cleaned(field.value.slice(at)))
       return say("Put the cursor between two words to split the line there.");
     return act("split", { at: serverPlace(field.value, at) }, { line: id });
   };
-  register({ name: "edit", title: "Edit the text", group: "Choose and edit", keys: { list: ["Enter", "e"] }, run: toField });
-  register({ name: "split", title: "Split the line (in the text: at the cursor)", group: "Choose and edit",
-    keys: { list: ["s"], edit: ["Alt+S"] }, run: split });
-  register({ name: "back-to-list", title: "Back to the list of lines", group: "Move",
-    keys: { edit: ["Escape", "Ctrl+Enter"] }, run: () => select(store.current, { focus: true }) });
+  /** Enter in the text: to the next line, where one goes on writing. */
+  const toNextLine = () => {
+    const next = lineBeside(id, 1);
+    if (!next) return say("This is the last line.");
+    select(next);
+    return say(rowLabel(line(next), number(next)), "line");
+  };
+  const heading = "Choose and edit";
+  register({ name: "edit", title: "Write in the line", group: heading, keys: { list: ["Enter", "e"] }, run: toField });
+  register({ name: "next-line", title: "From the text to the next line (Shift+Enter breaks the line)", group: heading, keys: { edit: ["Enter"] },
+    when: (event) => event.target === field, run: toNextLine });
+  register({ name: "split", title: "Split the line (in the text: at the cursor)", group: heading, keys: { list: ["s"], edit: ["Alt+S"] }, run: split });
+  register({ name: "back-to-list", title: "From the text back to the script", group: "Move",
+    keys: { edit: ["Escape"] }, run: () => select(store.current, { focus: true }) });
   return { show, focus: toField };
 }

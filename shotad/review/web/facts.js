@@ -77,19 +77,21 @@ export function why(place) {
   place.append(box);
   let was = "";
   return (line) => {
-    const key = JSON.stringify([line.status, line.reason, line.fit_steps, line.doubt, line.voice]);
+    const key = JSON.stringify([line.status, line.reason, line.fit_steps, line.doubt]);
     if (key === was) return;
     was = key;
     const steps = line.fit_steps ?? [];
-    const word = STATUS[line.status];
+    // Why a machine wrote nothing is of no use to who writes; only that it failed is.
+    const isUnwritten = !line.text && line.status !== "failed";
+    const word = isUnwritten ? "" : STATUS[line.status];
+    const reason = isUnwritten ? "" : line.reason;
     const doubts = line.doubt?.reasons ?? [];
     // A silent line's own reason says it already.
-    const voice = line.voice && !line.reason.startsWith(line.voice) ? el("p", {}, el("strong", {}, `${line.voice[0].toUpperCase()}${line.voice.slice(1)}.`)) : null;
-    box.hidden = !word && !line.reason && !steps.length && !line.doubt && !voice;
+    box.hidden = !word && !reason && !steps.length && !line.doubt;
     const title = word ? `${word}: ` : "";
-    const head = el("p", {}, title && el("strong", {}, title), line.reason || (word ? "no reason is on record." : ""));
-    box.replaceChildren(...(voice ? [voice] : []), head, ...(steps.length ? [el("p", { class: "d-note" }, "To make it fit:"), listed(steps)] : []), ...(line.doubt ? [doubt(line.doubt), listed(doubts)] : []).filter(Boolean));
-    head.hidden = !title && !line.reason;
+    const head = el("p", {}, title && el("strong", {}, title), reason || (word ? "no reason is on record." : ""));
+    box.replaceChildren(head, ...(steps.length ? [el("p", { class: "d-note" }, "To make it fit:"), listed(steps)] : []), ...(line.doubt ? [doubt(line.doubt), listed(doubts)] : []).filter(Boolean));
+    head.hidden = !title && !reason;
   };
 }
 
@@ -129,8 +131,7 @@ export function machine(place, back) {
  */
 export function findings(place, id) {
   const list = el("ul", { class: "d-findings" });
-  const none = el("p", { class: "d-note" }, "No findings.");
-  place.append(el("div", { id }, list, none));
+  place.append(el("div", { id }, list));
   let was = "";
   const item = ({ rule, level, text, hint }) =>
     el("li", { class: "d-finding", "data-level": level },
@@ -145,6 +146,5 @@ export function findings(place, id) {
     list.replaceChildren(...(line.findings ?? []).map(item));
     list.setAttribute("aria-label", count(many, "finding"));
     list.hidden = !many;
-    none.hidden = many > 0;
   };
 }

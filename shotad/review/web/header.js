@@ -2,56 +2,50 @@
 
 import { ApiError, post } from "./api.js";
 import { dialog, field, make } from "./build.js";
-import { hint, register } from "./commands.js";
+import { command, hint, keysOf, register } from "./commands.js";
+import { stateOf } from "./list.js";
 import { alert, say } from "./say.js";
 import { set, settings } from "./settings.js";
 import { emit, line, number, redo, select, store, subscribe, undo } from "./store.js";
 import { clock } from "./times.js";
+import { setText } from "./wording.js";
 
-const by = (id) => document.getElementById(id);
+const byId = (id) => document.getElementById(id);
 
 /** @param {any} film */
 function name(film) {
   const title = film.film.title || film.film.name;
-  by("title").textContent = title;
-  by("about").textContent = `${clock(film.film.duration)} · ${film.language}`;
-  by("about").title = film.film.name;
+  byId("title").textContent = title;
+  byId("title").title = `${film.film.name} · ${clock(film.film.duration)} · ${film.language}`;
 }
 
-/** @param {any} progress */
-function progress(progress) {
-  const { lines, accepted, edited, dropped } = progress;
-  const text = lines ? `${accepted} of ${lines} accepted` : "No lines yet";
-  by("progress-text").textContent = text;
-  by("progress").title = `${edited} edited, ${progress.machine} as the machine wrote, ${dropped} not heard`;
-  by("progress-bar").max = Math.max(1, lines);
-  by("progress-bar").value = accepted;
+/** "4 of 9 written · 2 accepted" */
+function progress() {
+  const entries = [...store.lines.values()];
+  const written = entries.filter((entry) => entry.heard).length;
+  const toWrite = entries.filter((entry) => stateOf(entry) === "empty").length;
+  const accepted = entries.filter((entry) => entry.heard && entry.state === "accepted").length;
+  const text = entries.length ? `${written} of ${written + toWrite} written · ${accepted} accepted` : "No lines yet";
+  setText(byId("progress-text"), text);
   document.title = `${text} – ${store.film.film.title || store.film.film.name} – shotad review`;
 }
 
 /**
- * What would be undone and done again, and on which line.
+ * Undo and Redo keep their names and their width; their hints say what they would do, and on which line.
  *
  * @param {{undo: string|null, redo: string|null, undo_line?: string|null, redo_line?: string|null}} history
  */
 function history(history) {
   for (const [id, word] of [["undo", "Undo"], ["redo", "Redo"]]) {
-    const label = history[id]?.replace(/\.$/u, "");
-    const at = number(history[`${id}_line`] ?? "");
-    const button = by(id);
-    button.textContent = !label ? word : at ? `${word}: line ${at}, ${label[0].toLowerCase()}${label.slice(1)}` : `${word}: ${label}`;
+    const step = history[id]?.replace(/\.$/u, "");
+    const place = number(history[`${id}_line`] ?? "");
+    const button = byId(id);
     hint(button);
-    if (label) button.title = `${button.textContent} (${button.title})`; // a long one is cut at its end
+    const what = place ? `line ${place}, ${step?.[0].toLowerCase()}${step?.slice(1)}` : step;
+    button.title = step ? `${word}: ${what} (${keysOf(command(id)).join(", ")})` : `Nothing to ${id}`;
     // Not `disabled`: the focus would be lost when the last step is undone.
-    button.setAttribute("aria-disabled", String(!label));
+    button.setAttribute("aria-disabled", String(!step));
   }
-}
-
-/** @param {string} who */
-function reviewer(who) {
-  const button = by("reviewer");
-  button.textContent = who ? `Reviewer: ${who}` : "Your name";
-  hint(button);
 }
 
 /**
@@ -114,12 +108,10 @@ export function start() {
   register({ name: "reviewer", title: "Who reviews", group: "Page", run: nameDialog() });
   subscribe("film", (film) => {
     name(film);
-    progress(film.progress);
+    progress();
     history(film.history);
-    reviewer(film.reviewer);
     if (!film.reviewer && settings.name) rename(settings.name); // said once to this browser
   });
-  subscribe("reviewer", reviewer);
   subscribe("progress", progress);
   subscribe("history", history);
 }

@@ -11,6 +11,9 @@ import { settings } from "./settings.js";
 const FIELD = "input:not([type=checkbox], [type=radio], [type=button], [type=range]), textarea, select, [contenteditable=true]";
 /** What a field does itself: its own undo comes first. */
 const OWN = new Set(["Ctrl+Z", "Ctrl+Shift+Z", "Ctrl+Y", "Ctrl+X", "Ctrl+C", "Ctrl+V", "Ctrl+A"]);
+const UNDO = new Set(["Ctrl+Z", "Ctrl+Shift+Z", "Ctrl+Y"]);
+/** A field whose every change is saved: its undo is that of the page, the same before and after a reload. */
+const SAVED = "#line-text";
 /** Where Alt makes another character of the key (macOS), the place of the key tells. */
 const PLACES = { BracketLeft: "[{", BracketRight: "]}", Comma: ",<", Period: ".>", Slash: "/?" };
 
@@ -50,10 +53,13 @@ const single = (key) => [...key].length === 1 && key !== " ";
  */
 function find(key, target) {
   const places = ["any"];
-  if (target.closest("#list")) places.unshift("list");
+  // The chosen line is opened within the list: what acts in its fields and buttons are the keys of editing.
   if (target.closest("[data-where=edit]")) places.unshift("edit");
+  // Where nothing has the focus, as after loading, they act on the chosen line.
+  else if (target.closest("#list") || target === document.body) places.unshift("list");
   const field = target.matches(FIELD);
-  if (field && (OWN.has(key) || single(key) || (target.matches("select") && key.startsWith("Alt+Arrow")))) return undefined;
+  const isOwn = OWN.has(key) && !(UNDO.has(key) && target.matches(SAVED));
+  if (field && (isOwn || single(key) || (target.matches("select") && key.startsWith("Alt+Arrow")))) return undefined;
   if (single(key) && !settings.singleKeys) return undefined;
   for (const place of places) {
     const command = all().find((one) => one.keys[place].includes(key));
@@ -65,7 +71,7 @@ function find(key, target) {
 /** @param {KeyboardEvent} event */
 function pressed(event) {
   if (event.defaultPrevented || event.isComposing || !(event.target instanceof Element)) return;
-  if (document.querySelector("dialog[open]")) return;
+  if (document.querySelector("dialog[open], .menu:popover-open")) return;
   const key = nameOf(event);
   const command = key ? find(key, event.target) : undefined;
   if (!command || (command.when && !command.when(event))) return;

@@ -14,23 +14,37 @@ const ONE_GO = 1000; // ms: steps closer together than this are undone together
  * @param {1|-1} way
  * @returns {string|null} The next line on this side that the filter shows.
  */
-export function beside(id, way) {
+export function lineBeside(id, way) {
   const ids = store.shown.length ? store.shown : store.order;
   const at = ids.indexOf(id);
   return at < 0 ? null : (ids[at + way] ?? null);
 }
 
-/** Accepts and goes on at once; comes back if it could not be done. */
+/** The next line of those shown, after this one, that waits for somebody: empty, or not accepted. */
+function nextOfWork(id) {
+  const later = store.shown.slice(store.shown.indexOf(id) + 1).map((each) => line(each));
+  const next = later.find((entry) => (entry.heard ? entry.state !== "accepted" : !entry.text));
+  return next?.id ?? lineBeside(id, 1);
+}
+
+/** Accepts and goes on at once; comes back if it could not be done. An empty slot is only left behind. */
 async function accept() {
   const id = store.current;
   if (id === null) return;
-  const next = beside(id, 1);
-  const at = number(id);
+  const next = nextOfWork(id);
+  const place = number(id);
+  const field = document.getElementById("line-text");
+  if (!line(id).text && !field?.value.trim()) {
+    say(next ? "Nothing is written there." : "Nothing is written there, and this was the last line.");
+    if (next) select(next);
+    if (next) emit("arrived", next);
+    return;
+  }
   const doing = act("accept", {}, { line: id, quiet: true });
   if (next) select(next);
   const done = await doing;
   if (done === null && store.current === next) select(id);
-  if (done) say(`Line ${at}: ${done.said}${next ? "" : " That was the last line."}`);
+  if (done) say(`Line ${place}: ${done.said}${next ? "" : " That was the last line."}`);
   if (done && next && store.current === next) emit("arrived", next);
 }
 
@@ -95,12 +109,12 @@ export function start() {
   const edit = "Choose and edit";
   for (let i = 1; i <= CHOICES; i += 1)
     register({ name: `choose-${i}`, title: `Choose candidate ${i}`, group: edit, keys: { list: [String(i)], edit: [`Alt+${i}`] }, run: () => choose(i) });
-  register({ name: "drop", title: "Drop the line, or take it back in", group: edit, keys: ["d"], run: drop });
+  register({ name: "drop", title: "Leave the line out, or take it back in", group: edit, keys: ["d"], run: drop });
   register({ name: "join", title: "Join with the next line", group: edit, keys: ["m"], run: join });
   register({ name: "machine", title: "Give the line back to the machine", group: edit, run: () => act("machine") });
   register({ name: "remove", title: "Remove the line", group: edit, run: () => act("remove") });
-  const keys = { list: ["a"], edit: ["Ctrl+Shift+Enter"] };
-  register({ name: "accept", title: "Accept, and go on to the next line", group: "Accept", keys, run: accept });
+  const keys = { list: ["a"], edit: ["Ctrl+Enter", "Alt+Enter", "Ctrl+Shift+Enter"] };
+  register({ name: "accept", title: "Done: accept the line, and go on to the next", group: "Accept", keys, run: accept });
   register({ name: "unaccept", title: "Take the acceptance back", group: "Accept", keys: ["u"], run: () => act("unaccept") });
   for (const [name, title, key, what, way] of MOVES) {
     const one = (far) => ({ group: "Time", repeats: true, run: () => nudge(what, way, far) });

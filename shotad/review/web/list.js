@@ -1,11 +1,12 @@
 /**
- * The list of lines: a listbox in plain HTML. All rows are in the page, so that a screen reader reaches each of
- * them; `content-visibility` spares the browser the rows that are out of sight (measured: benchmarks/LOG.md).
+ * The script: lines, empty slots and, between them, the words of the dialogue, as one grid in plain HTML. The chosen
+ * line is open in place. All rows are in the page, so that a screen reader reaches each of them;
+ * `content-visibility` spares the browser the rows that are out of sight (measured: benchmarks/LOG.md).
  */
 
 import { make } from "./build.js";
 import { register } from "./commands.js";
-import { beside } from "./lineacts.js";
+import { lineBeside } from "./lineacts.js";
 import { say } from "./say.js";
 import { emit, line, number, select, store, subscribe } from "./store.js";
 import { clock } from "./times.js";
@@ -13,55 +14,85 @@ import { aloud, count, setText } from "./wording.js";
 
 /** Icon and word of each state; the icon is never alone. */
 const STATES = {
+  empty: ["", "to write"],
   machine: ["○", "machine"],
-  edited: ["✎\ufe0e", "edited"],
+  edited: ["✎\ufe0e", "written"],
   accepted: ["✓\ufe0e", "accepted"],
-  dropped: ["—", "not heard"],
+  dropped: ["—", "left out"],
 };
+
+/** Whether a slot waits for its line. */
+export const isEmpty = (entry) => !entry.heard && !entry.text;
 
 /** What the filter may let through. */
 export const FILTERS = {
-  all: { title: "All lines", lets: () => true },
-  open: { title: "Not accepted", lets: (one) => one.heard && one.state !== "accepted" },
-  findings: { title: "With findings", lets: (one) => one.findings.length > 0 },
-  machine: { title: "As the machine wrote", lets: (one) => one.heard && one.state === "machine" },
-  dropped: { title: "Not heard", lets: (one) => !one.heard },
+  all: { title: "All", lets: () => true },
+  empty: { title: "To write", lets: isEmpty },
+  open: { title: "Not accepted", lets: (entry) => entry.heard && entry.state !== "accepted" },
+  findings: { title: "With findings", lets: (entry) => entry.findings.length > 0 },
+  machine: { title: "As the machine wrote", lets: (entry) => entry.heard && entry.state === "machine" },
+  dropped: { title: "Left out", lets: (entry) => !entry.heard && Boolean(entry.text) },
 };
 
 /** @type {Map<string, HTMLElement>} */
 const rows = new Map();
 /** @type {HTMLElement} */
 let list;
+/** Where the chosen line is edited; it stands in the chosen row. */
+const panel = make("div", { id: "detail", className: "open", role: "gridcell", "data-where": "edit" });
 
 /** From this doubt on a row says that its line is doubtful. */
 const DOUBTFUL = 0.5;
-const isDoubtful = (one) => one.doubt !== null && one.doubt.value >= DOUBTFUL;
+const isDoubtful = (entry) => entry.doubt !== null && entry.doubt.value >= DOUBTFUL;
 
-/** @param {import("./store.js").Line} one */
-const stateOf = (one) => (one.heard ? one.state : "dropped");
+/** @param {import("./store.js").Line} entry */
+export const stateOf = (entry) => (isEmpty(entry) ? "empty" : entry.heard ? entry.state : "dropped");
+
+/** "✓ accepted by Ann"; nothing for an empty slot. */
+export function stateWords(entry) {
+  const state = stateOf(entry);
+  if (state === "empty") return "";
+  return `${STATES[state].join(" ")}${entry.by && state === "accepted" ? ` by ${entry.by}` : ""}`;
+}
+
+/** About how many words (or characters, as the language has it) this film's voice says in some seconds. */
+export const unitsFor = (seconds) => Math.max(1, Math.floor(seconds / (store.film?.unit_seconds || 0.4)));
+
+/** "Empty slot · 4.2 s, about 11 words · song likely here" */
+export function emptyText(entry) {
+  const length = entry.room_seconds ?? entry.end - entry.start;
+  const parts = ["Empty slot", `${length.toFixed(1)} s, about ${count(unitsFor(length), store.film?.unit ?? "word")}`];
+  if (entry.voice) parts.push(entry.voice);
+  return parts.join(" · ");
+}
 
 /**
  * How a row is read: "Line 12 of 40, 1 minute 20, machine, 2 findings: She opens the door."
  *
- * @param {import("./store.js").Line} one
- * @param {number} at Place from 1.
+ * @param {import("./store.js").Line} entry
+ * @param {number} place  From 1.
  * @returns {string}
  */
-export function label(one, at) {
-  const parts = [`Line ${at} of ${store.order.length}`, aloud(Math.floor(one.start + 1e-6), 0), STATES[stateOf(one)][1]];
-  if (isDoubtful(one)) parts.push("doubtful");
-  if (one.voice) parts.push(one.voice);
-  if (one.findings.length) parts.push(count(one.findings.length, "finding"));
-  if (one.allowed !== null && one.words > one.allowed) parts.push(`${count(one.words - one.allowed, "word")} over`);
-  return `${parts.join(", ")}: ${one.text || "no text"}`;
+export function label(entry, place) {
+  const state = stateOf(entry);
+  const parts = [`Line ${place} of ${store.order.length}`, aloud(Math.floor(entry.start + 1e-6), 0), STATES[state][1]];
+  if (isDoubtful(entry)) parts.push("doubtful");
+  if (entry.voice && state !== "empty") parts.push(entry.voice);
+  if (entry.findings.length) parts.push(count(entry.findings.length, "finding"));
+  if (state !== "empty" && isOverlong(entry)) parts.push(`${secondsOver(entry).toFixed(1)} seconds too long`);
+  return `${parts.join(", ")}: ${state === "empty" ? emptyText(entry) : entry.text}`;
 }
 
-const worst = (one) => (one.findings.some((each) => each.level === "error") ? "error" : "warning");
+/** Seconds by which a line is longer than the time that it has. */
+const secondsOver = (entry) => (entry.seconds ?? 0) - (entry.room_seconds ?? Infinity);
+const isOverlong = (entry) => entry.heard && secondsOver(entry) > 0.05;
+const worstLevel = (entry) => (entry.findings.some((finding) => finding.level === "error") ? "error" : "warning");
 
 /** A row as all are at first; copies of it are made faster than rows. */
-const BLANK = make("div", { role: "option", className: "row", tabIndex: -1, "aria-selected": "false" });
-for (const name of ["at", "state", "text", "found", "words"])
-  BLANK.append(make("span", name === "text" ? { className: name } : { className: name, lang: "en" }));
+const BLANK = make("div", { role: "row", className: "row", tabIndex: -1, "aria-selected": "false" },
+  make("div", { role: "gridcell", className: "line" },
+    make("span", { className: "at", lang: "en" }), make("span", { className: "text" }),
+    make("span", { className: "signs", lang: "en" })));
 
 /** @returns {HTMLElement} */
 function newRow(id) {
@@ -75,25 +106,23 @@ function newRow(id) {
  * Brings a row up to date.
  *
  * @param {HTMLElement} row
- * @param {import("./store.js").Line} one
+ * @param {import("./store.js").Line} entry
  */
-function fill(row, one) {
-  const [at, state, text, found, words] = row.children;
-  const kind = stateOf(one);
-  row.dataset.state = kind;
-  setText(at, clock(one.start));
-  setText(state, STATES[kind].join(" "));
-  setText(text, one.text || "(no text)");
+function fill(row, entry) {
+  const [at, text, signs] = row.firstElementChild.children;
+  const state = stateOf(entry);
+  row.dataset.state = state;
+  setText(at, clock(entry.start));
+  setText(text, state === "empty" ? emptyText(entry) : entry.text);
   // The name of the row is read in the language of the line: its words are the matter.
-  if (row.lang !== one.language) row.lang = one.language;
-  const told = isDoubtful(one) ? ["? doubtful"] : [];
-  if (one.voice) told.push(one.voice);
-  if (one.findings.length) told.push(`${worst(one) === "error" ? "✖\ufe0e" : "▲"} ${count(one.findings.length, "finding")}`);
-  setText(found, told.join(" · "));
-  if (one.findings.length) found.dataset.level = worst(one);
-  else delete found.dataset.level;
-  setText(words, one.allowed === null ? count(one.words, "word") : `${one.words}/${one.allowed} words`);
-  words.className = one.allowed !== null && one.words > one.allowed ? "words over" : "words";
+  if (row.lang !== entry.language) row.lang = entry.language;
+  const remarks = state === "empty" ? [] : [STATES[state].join(" ")];
+  if (isDoubtful(entry)) remarks.push("? doubtful");
+  if (entry.voice && state !== "empty") remarks.push(entry.voice);
+  if (isOverlong(entry)) remarks.push(`▲ ${secondsOver(entry).toFixed(1)} s too long`);
+  if (entry.findings.length) remarks.push(`${worstLevel(entry) === "error" ? "✖\ufe0e" : "▲"} ${count(entry.findings.length, "finding")}`);
+  if (entry.note) remarks.push("✉\ufe0e note");
+  setText(signs, remarks.join(" · "));
 }
 
 /** Numbers change when lines come or go: then all names do. */
@@ -116,31 +145,52 @@ function filter() {
     const row = rows.get(id);
     if (row.hidden === show) row.hidden = !show;
   }
+  list.classList.toggle("filtered", store.filter !== "all"); // dialogue stands beside its lines, or not at all
   tell(store.order.some((id) => lets(store.lines.get(id))));
   emit("shown", store.shown);
 }
 
 /** Says in the page where nothing is to be listed. */
-function tell(some) {
+function tell(hasLines) {
   const note = document.getElementById("list-note");
   setText(note, store.order.length ? `No line is so: ${FILTERS[store.filter].title.toLowerCase()}. The chosen line stays.` : "There are no lines yet.");
-  note.hidden = some;
-  list.setAttribute("role", store.order.length ? "listbox" : "group"); // a list box without options is none
-  if (some) list.removeAttribute("aria-describedby");
+  note.hidden = hasLines;
+  list.setAttribute("role", store.order.length ? "grid" : "group"); // a grid without rows is none
+  if (hasLines) list.removeAttribute("aria-describedby");
   else list.setAttribute("aria-describedby", note.id);
+}
+
+/** The words of the dialogue, in order of time: their rows, and when they begin. */
+let dialogue = [];
+
+/** A row of what somebody says in the film: to read, not to choose. */
+function dialogueRow({ start, text, speaker }) {
+  const words = make("span", { className: "text", dir: "auto" }, speaker ? `${speaker}: ${text}` : text);
+  return make("div", { role: "row", className: "speech", lang: store.film?.language ?? "" },
+    make("div", { role: "gridcell", className: "line" }, make("span", { className: "at" }, clock(start)), words));
 }
 
 /** @type {string[]} The order in which the rows are. */
 let arranged = [];
 
+/** All rows in order of time: lines, and the dialogue between them. */
+function* inOrder() {
+  let next = 0;
+  for (const id of store.order) {
+    const { start } = store.lines.get(id);
+    for (; next < dialogue.length && dialogue[next].start < start; next += 1) yield dialogue[next].row;
+    yield rows.get(id);
+  }
+  for (; next < dialogue.length; next += 1) yield dialogue[next].row;
+}
+
 /** Puts the rows into the order of time; moves only those that are elsewhere. */
 function arrange() {
   arranged = store.order;
   let next = list.firstElementChild;
-  for (const id of store.order) {
-    const row = rows.get(id);
+  for (const row of inOrder()) {
     if (row === next) next = next.nextElementSibling;
-    else if (row === document.activeElement && row.isConnected) {
+    else if (row.isConnected && row.contains(document.activeElement)) {
       // A focused row that is moved would lose the focus: what lies between moves instead.
       while (next && next !== row) {
         const away = next;
@@ -152,33 +202,47 @@ function arrange() {
   }
 }
 
+/** Whether the rows were built before: a page that opens shows its beginning, and is not scrolled to its first line. */
+let isBuilt = false;
+
 /** Builds all rows again. */
 function build() {
-  const had = list.contains(document.activeElement);
+  const hadFocus = list.contains(document.activeElement);
   rows.clear();
-  const all = document.createDocumentFragment();
   for (const id of store.order) {
     const row = newRow(id);
     fill(row, store.lines.get(id));
     rows.set(id, row);
-    all.append(row);
   }
+  const spoken = store.film.speech.filter((utterance) => utterance.text);
+  dialogue = spoken.map((utterance) => ({ start: utterance.start, row: dialogueRow(utterance) }));
+  const all = document.createDocumentFragment();
+  all.append(...inOrder());
   list.replaceChildren(all);
   arranged = store.order;
   name(store.order);
   filter();
-  mark(store.current, had);
+  mark(store.current, hadFocus, isBuilt);
+  isBuilt = true;
 }
 
 /** @type {string|null} */
 let marked = null;
 
-/** Makes a row the chosen one, in sight, focused if the list has the focus. */
-function mark(id, focus = list.contains(document.activeElement)) {
-  const old = rows.get(marked);
-  if (old && marked !== id) {
-    old.setAttribute("aria-selected", "false");
-    old.tabIndex = -1;
+/** Opens a row: the panel moves into it, and what in it had the focus has it still. */
+function open(row) {
+  if (panel.parentElement === row) return;
+  const focused = panel.contains(document.activeElement) ? document.activeElement : null;
+  row.append(panel);
+  focused?.focus({ preventScroll: true });
+}
+
+/** Makes a row the chosen one, open and in sight, focused if another row has the focus. */
+function mark(id, focus = hasFocusedRow(), scroll = true) {
+  const before = rows.get(marked);
+  if (before && marked !== id) {
+    before.setAttribute("aria-selected", "false");
+    before.tabIndex = -1;
   }
   marked = id;
   const row = rows.get(id);
@@ -187,13 +251,17 @@ function mark(id, focus = list.contains(document.activeElement)) {
   if (row.hidden) row.hidden = false;
   row.setAttribute("aria-selected", "true");
   row.tabIndex = 0;
+  open(row);
   if (focus) row.focus({ preventScroll: true });
-  row.scrollIntoView({ block: "nearest" });
+  if (scroll) row.scrollIntoView({ block: "nearest" });
 }
+
+/** Whether a row itself has the focus, not what is edited in it. */
+const hasFocusedRow = () => document.activeElement === list || document.activeElement?.classList.contains("row");
 
 /** @param {{changed: string[], gone: string[]}} news */
 function update({ changed, gone }) {
-  const focused = list.contains(document.activeElement);
+  const focused = hasFocusedRow();
   const added = changed.filter((id) => !rows.has(id) && store.lines.has(id));
   for (const id of added) rows.set(id, newRow(id));
   for (const id of changed) if (rows.has(id)) fill(rows.get(id), store.lines.get(id));
@@ -202,11 +270,11 @@ function update({ changed, gone }) {
     rows.get(id)?.remove();
     rows.delete(id);
   }
-  const moved = arranged !== store.order; // lines came, went, or changed places
-  if (moved) arrange();
-  name(moved ? store.order : changed.filter((id) => rows.has(id)));
-  if (moved || store.filter !== "all") filter();
-  if (focused && !list.contains(document.activeElement)) mark(store.current, true);
+  const isMoved = arranged !== store.order; // lines came, went, or changed places
+  if (isMoved) arrange();
+  name(isMoved ? store.order : changed.filter((id) => rows.has(id)));
+  if (isMoved || store.filter !== "all") filter();
+  if (focused && !hasFocusedRow()) mark(store.current, true);
 }
 
 /** Goes to a line. Where the focus is elsewhere, in its text say, no row is read: then the line is said. */
@@ -217,37 +285,52 @@ function go(id, otherwise) {
 }
 
 /**
- * Says which line is chosen now, unless the list has the focus and the row is read anyway.
+ * Says which line is chosen now, unless a row has the focus and is read anyway.
  *
  * @param {string} id
  */
 export function told(id) {
-  if (!list.contains(document.activeElement)) say(label(line(id), number(id)), "line");
+  if (!hasFocusedRow()) say(label(line(id), number(id)), "line");
+}
+
+/** @type {HTMLElement|null} The row that is played now. */
+let playedRow = null;
+
+/** While the film runs, the row of the moment is marked and kept in sight, unless somebody writes. */
+function follow({ seconds, playing }) {
+  const id = playing ? store.order.findLast((each) => store.lines.get(each).start <= seconds + 0.05) : null;
+  const row = id ? rows.get(id) : null;
+  if (row === playedRow) return;
+  playedRow?.classList.remove("played");
+  playedRow = row;
+  if (!row) return;
+  row.classList.add("played");
+  if (!panel.contains(document.activeElement)) row.scrollIntoView({ block: "nearest" });
 }
 
 /** How many rows are in sight. */
 function page() {
-  const row = rows.get(store.current);
-  return Math.max(1, Math.floor(list.clientHeight / Math.max(1, row?.offsetHeight ?? 1)) - 1);
+  const closed = [...rows.values()].find((row) => !row.hidden && row !== panel.parentElement);
+  return Math.max(1, Math.floor(list.clientHeight / Math.max(1, closed?.offsetHeight ?? 1)) - 1);
 }
 
 /** @param {number} by */
 function jump(by) {
-  const at = Math.max(0, store.shown.indexOf(store.current));
-  const to = Math.min(store.shown.length - 1, Math.max(0, at + by));
+  const from = Math.max(0, store.shown.indexOf(store.current));
+  const to = Math.min(store.shown.length - 1, Math.max(0, from + by));
   go(store.shown[to] ?? null, "There are no lines.");
 }
 
 /**
  * The next line, after the chosen one and round to the start, that is so.
  *
- * @param {(one: import("./store.js").Line) => boolean} is
+ * @param {(entry: import("./store.js").Line) => boolean} matches
  * @returns {string|null}
  */
-function nextThat(is) {
-  const at = store.order.indexOf(store.current);
-  const ids = [...store.order.slice(at + 1), ...store.order.slice(0, at)];
-  return ids.find((id) => is(store.lines.get(id))) ?? null;
+export function nextThat(matches) {
+  const from = store.order.indexOf(store.current);
+  const ids = [...store.order.slice(from + 1), ...store.order.slice(0, from)];
+  return ids.find((id) => matches(store.lines.get(id))) ?? null;
 }
 
 /** @param {string} value One of FILTERS. */
@@ -260,7 +343,7 @@ export function setFilter(value) {
 }
 
 /** @type {string|null} Where `nextDoubtful` led last. */
-let led = null;
+let lastDoubtful = null;
 
 /**
  * The most doubtful of the other lines; once there, and nothing done to it, the next below it.
@@ -270,40 +353,53 @@ let led = null;
 function nextDoubtful() {
   const doubted = store.order.filter((id) => store.lines.get(id).doubt !== null);
   const worstFirst = doubted.sort((a, b) => store.lines.get(b).doubt.value - store.lines.get(a).doubt.value);
-  const below = store.current === led ? worstFirst.indexOf(led) + 1 : 0;
-  led = [...worstFirst.slice(below), ...worstFirst].find((id) => id !== store.current) ?? null;
-  return led;
+  const below = store.current === lastDoubtful ? worstFirst.indexOf(lastDoubtful) + 1 : 0;
+  lastDoubtful = [...worstFirst.slice(below), ...worstFirst].find((id) => id !== store.current) ?? null;
+  return lastDoubtful;
+}
+
+/** Goes to the next empty slot; who was writing goes on writing there. */
+export function toNextEmpty() {
+  const id = nextThat(isEmpty);
+  if (!id) return say(isEmpty(line() ?? { heard: true }) ? "This is the only empty slot." : "No slot is empty: every one has its line.");
+  const isWriting = panel.contains(document.activeElement);
+  select(id, { focus: !isWriting });
+  return isWriting ? told(id) : undefined;
 }
 
 function commands() {
   const move = (name, title, keys, run, more = {}) => register({ name, title, group: "Move", keys, run, repeats: true, ...more });
-  const next = (way, end) => () => go(beside(store.current, way), end);
+  const next = (way, end) => () => go(lineBeside(store.current, way), end);
   move("next", "Next line", { list: ["ArrowDown", "j"], any: ["Alt+ArrowDown"] }, next(1, "This is the last line."));
   move("previous", "Previous line", { list: ["ArrowUp", "k"], any: ["Alt+ArrowUp"] }, next(-1, "This is the first line."));
   move("page-down", "A page further", ["PageDown"], () => jump(page()));
   move("page-up", "A page back", ["PageUp"], () => jump(-page()));
   move("first", "First line", ["Home"], () => jump(-Infinity));
   move("last", "Last line", ["End"], () => jump(Infinity));
-  const open = (one) => one.heard && one.state !== "accepted";
-  move("next-open", "Next line that is not accepted", ["n"], () => go(nextThat(open), "All other lines are accepted."));
-  const found = (one) => one.findings.length > 0;
+  move("next-empty", "Next empty slot", { any: ["Alt+N"] }, toNextEmpty);
+  const isOpen = (entry) => entry.heard && entry.state !== "accepted";
+  move("next-open", "Next line that is not accepted", ["n"], () => go(nextThat(isOpen), "All other lines are accepted."));
+  const hasFindings = (entry) => entry.findings.length > 0;
   move("next-doubtful", "Next line, the most doubtful first", ["q"], () => go(nextDoubtful(), "No other line has a doubt."));
-  move("next-finding", "Next line with a finding", ["f"], () => go(nextThat(found), "No other line has findings."));
+  move("next-finding", "Next line with a finding", ["f"], () => go(nextThat(hasFindings), "No other line has findings."));
 }
 
 /** Starts the list. */
 export function start() {
   list = document.getElementById("list");
   commands();
-  const rowOf = (event) => (event.target instanceof Element ? event.target.closest(".row") : null);
+  const rowOf = (event) => (event.target instanceof Element && !panel.contains(event.target) ? event.target.closest(".row") : null);
   list.addEventListener("click", (event) => rowOf(event) && select(rowOf(event).dataset.id, { focus: true }));
+  // Who clicks twice wants to write.
+  list.addEventListener("dblclick", (event) => rowOf(event) && document.getElementById("line-text")?.focus());
   // Selection follows focus, also where a screen reader moves the focus itself.
   list.addEventListener("focusin", (event) => {
     if (rowOf(event)) select(rowOf(event).dataset.id);
-    else if (rows.has(store.current)) mark(store.current, true);
+    else if (event.target === list && rows.has(store.current)) mark(store.current, true);
   });
   subscribe("film", build);
   subscribe("lines", update);
+  subscribe("player", follow);
   subscribe("current", (id) => {
     mark(id);
     if (store.filter !== "all") filter();
@@ -311,3 +407,6 @@ export function start() {
   subscribe("focus", (id) => mark(id, true));
   subscribe("arrived", told);
 }
+
+/** The place where the chosen line is edited. */
+export const editingPlace = () => panel;

@@ -10,6 +10,7 @@ import { writing } from "./jobs.js";
 import * as keys from "./keys.js";
 import * as lineacts from "./lineacts.js";
 import * as list from "./list.js";
+import * as menu from "./menu.js";
 import { waiting } from "./outbox.js";
 import * as regions from "./regions.js";
 import { alert, say } from "./say.js";
@@ -18,7 +19,7 @@ import * as store from "./store.js";
 import { count } from "./wording.js";
 
 /** Parts that other modules give; each exports `start()`. One that fails does not take the others along. */
-const PARTS = ["detail", "player", "timeline", "jobs", "redo", "slots", "cast", "export"];
+const PARTS = ["detail", "player", "timeline", "jobs", "redo", "slots", "cast", "export", "everywhere"];
 
 /** @param {string} name */
 async function part(name) {
@@ -81,7 +82,7 @@ async function fresh() {
 }
 
 async function start() {
-  for (const one of [commands, keys, lineacts, list, search, header, help, regions, conflict]) one.start();
+  for (const module of [commands, keys, lineacts, list, search, header, help, regions, conflict, menu]) module.start();
   await Promise.all(PARTS.map(part));
   let retry = () => {};
   banner.start(() => retry());

@@ -4,7 +4,7 @@
  * A text is taken in as if it had been typed behind what the line says: it is saved, undone and counted so too.
  */
 
-import { make as el } from "./build.js";
+import { make } from "./build.js";
 import { register } from "./commands.js";
 import { say } from "./say.js";
 import { line, subscribe } from "./store.js";
@@ -23,10 +23,10 @@ function takeIn(offer) {
   say(`Taken in: ${offer}`);
 }
 
-/** A heading with its texts; null where nothing is known. */
-function part(title, texts) {
+/** Seen, and in which shots: one line of what is known, with its heading in front. */
+function remark(title, texts) {
   if (!texts.length) return null;
-  return el("div", {}, el("h4", {}, title), ...texts.map((text) => el("p", { dir: "auto" }, text)));
+  return make("p", { class: "d-remark", dir: "auto" }, make("strong", {}, `${title}: `), texts.join(" · "));
 }
 
 /**
@@ -34,9 +34,7 @@ function part(title, texts) {
  * @returns {{show: (material: object|null|undefined) => void}} null: nothing is known; undefined: not known yet.
  */
 export function material(place) {
-  const heading = el("h3", { id: "material-heading" }, "Material for this line");
-  const body = el("div", { class: "d-material" });
-  const section = el("section", { class: "d-section", "aria-labelledby": "material-heading", hidden: true }, heading, body);
+  const section = make("section", { class: "d-section d-material", "aria-label": "What is known of this moment" });
   place.append(section);
   let shown = null;
   let offers = []; // of each text that can be taken in: its words, its button, the word that it is in the line
@@ -52,33 +50,28 @@ export function material(place) {
   };
 
   const offered = (text) => {
-    const item = el("li", {}, el("span", { dir: "auto" }, text.words));
-    if (!text.offer) return item;
-    const take = el("button", { type: "button", "aria-label": `Take in: ${text.offer}`, onclick: () => takeIn(text.offer) }, "Take in");
-    const taken = el("span", { class: "d-note", hidden: true }, "in the line");
+    if (!text.offer) return make("li", { dir: "auto" }, text.words);
+    const take = make("button", { type: "button", class: "d-offer", "aria-label": `Take in: + ${text.offer}`, onclick: () => takeIn(text.offer) }, `+ ${text.offer}`);
+    const taken = make("span", { class: "d-note", hidden: true }, `In the line: ${text.offer}`);
     offers.push({ text, take, taken });
-    item.append(" ", take, taken);
-    return item;
+    return make("li", { dir: "auto" }, take, taken);
   };
 
   const picture = ({ url, name }) =>
-    el("li", {}, el("img", { src: url, alt: name, loading: "lazy", decoding: "async" }), el("span", { class: "d-under", "aria-hidden": "true" }, name));
+    make("li", {}, make("img", { src: url, alt: name, title: name, loading: "lazy", decoding: "async", width: 112, height: 63 }));
 
   const fill = () => {
     offers = [];
-    const { pictures, no_pictures: lost, marks, people, texts, shots, before, after } = shown;
+    const { pictures, no_pictures: noPictures, marks, people, texts, shots } = shown;
     const parts = [
-      ...marks.map((text) => el("p", { class: "d-why" }, text)),
-      pictures.length ? el("ul", { class: "d-pictures", "aria-label": "Pictures" }, ...pictures.map(picture)) : null,
-      lost ? el("p", { class: "d-note" }, lost) : null,
-      texts.length ? el("div", {}, el("h4", {}, "Text on the screen"), el("ul", { class: "d-offers" }, ...texts.map(offered))) : null,
-      part("Who is seen", people),
-      part("Dialogue before", before),
-      part("Dialogue after", after),
-      part("Shots", shots),
+      pictures.length ? make("ul", { class: "d-pictures", "aria-label": "Pictures" }, ...pictures.map(picture)) : null,
+      noPictures ? make("p", { class: "d-note" }, noPictures) : null,
+      texts.length ? make("ul", { class: "d-offers", "aria-label": "Text on the screen" }, ...texts.map(offered)) : null,
+      ...marks.map((mark) => make("p", { class: "d-remark" }, make("strong", {}, mark))),
+      remark("Seen", people),
+      remark("Shots", shots),
     ];
-    body.replaceChildren(...parts.filter(Boolean));
-    setText(heading, `Material for this line (${shown.length})`);
+    section.replaceChildren(...parts.filter(Boolean));
     mark();
   };
 
@@ -94,16 +87,27 @@ export function material(place) {
     },
   });
 
-  let made = "";
+  register({
+    name: "dialogue-here", title: "Dialogue before and after: have it read", group: "Find", keys: { list: ["y"], edit: ["Alt+Y"] },
+    run: () => {
+      const before = shown?.before ?? [];
+      const after = shown?.after ?? [];
+      if (!before.length && !after.length) return say("No words of the dialogue are known here.");
+      const spoken = [before.length ? `Before: ${before.join(" ")}` : "", after.length ? `After: ${after.join(" ")}` : ""];
+      return say(spoken.filter(Boolean).join(" "));
+    },
+  });
+
+  let filledFrom = "";
   return {
-    show(given) {
-      const key = JSON.stringify(given ?? null);
-      if (key === made) return mark();
-      made = key;
-      shown = given ?? null;
-      section.hidden = !shown;
+    show(material) {
+      const key = JSON.stringify(material ?? null);
+      if (key === filledFrom) return mark();
+      filledFrom = key;
+      shown = material ?? null;
       offers = [];
       if (shown) fill();
+      else section.replaceChildren(make("p", { class: "d-note coming" }, material === null ? "Nothing is known of this moment." : ""));
       return undefined;
     },
   };

@@ -140,14 +140,15 @@ export function start() {
   input.setAttribute("aria-describedby", "search-count");
   count = make("output", { id: "search-count", htmlFor: "search" });
   choice = make("select", { id: "filter" }, ...Object.entries(FILTERS).map(([value, one]) => make("option", { value }, one.title)));
-  register({ name: "search", title: "Search in the lines", group: "Find", keys: ["/"], run: () => (input.focus(), input.select()) });
+  register({ name: "search", title: "Find in the script", group: "Find", keys: ["/"], run: () => (input.focus(), input.select()) });
   register({ name: "search-next", title: "Next match", group: "Find", keys: [">"], run: () => step(1) });
   register({ name: "search-previous", title: "Previous match", group: "Find", keys: ["<"], run: () => step(-1) });
   register({ name: "go-to", title: "Go to time", group: "Find", keys: ["g"], run: timeDialog() });
-  const searching = make("div", { className: "searching" }, field("Search", input), count, button("search-previous", "Previous"), button("search-next", "Next"));
-  for (const one of searching.querySelectorAll("button")) one.setAttribute("aria-label", `${one.textContent} match`);
-  const jumps = make("div", { className: "tools" }, button("next-open", "Next not accepted"), button("next-doubtful", "Most doubtful"), button("next-finding", "Next finding"), button("go-to", "Go to time"));
-  document.getElementById("find").append(searching, field("Show", choice), jumps);
+  register({ name: "filter", title: "Choose which lines are shown", group: "Find", run: () => choice.focus() });
+  input.placeholder = "Find";
+  input.setAttribute("aria-label", "Find in the script");
+  choice.setAttribute("aria-label", "Show");
+  document.getElementById("find").append(input, count, choice, button("next-empty", "Next empty"));
   input.addEventListener("input", tell);
   input.addEventListener("keydown", typed);
   choice.addEventListener("change", () => {
