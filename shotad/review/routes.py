@@ -69,6 +69,7 @@ from shotad.review.security import (
 from shotad.review.session import Session
 from shotad.review.timeline import Change
 from shotad.review.views import Findings, changed_view, conflict_view, film_view
+from shotad.review.waveform import PEAKS_A_SECOND, Waveform
 from shotad.review.work import export, redo_line, render_film
 from shotad.script import load_track
 from shotad.script.cue import MAX_TEXT_LENGTH
@@ -131,7 +132,8 @@ def review_of(session: Session, film: Path | None, tabs: Tabs) -> Review:
         proxy = Proxy(film, folder, config, session.film, tabs)
         if proxy.why:
             proxy.start()
-        pictures = PictureServices(film, ShownFrames(session, film), proxy, hearing)
+        waveform = Waveform(film, folder, config, session.film.fingerprint, tabs)
+        pictures = PictureServices(film, ShownFrames(session, film), proxy, hearing, waveform)
     review = Review(session, findings, jobs, people, MaterialViews(session), tabs, pictures)
     session.publish = review._publish
     return review
@@ -153,6 +155,7 @@ class PictureServices:
     frames: ShownFrames
     proxy: Proxy
     hearing: Hearing
+    waveform: Waveform
 
 
 @dataclass(frozen=True)
@@ -198,6 +201,7 @@ class Review:
             self.pictures.proxy.stop()
             self.pictures.frames.close()
             self.pictures.hearing.close()
+            self.pictures.waveform.close()
         self.session.close()
 
 
@@ -489,13 +493,17 @@ def media_routes(review: Review) -> list[Route]:
     def sound(request: Request) -> Any:
         return _file(inside(review.watched().hearing.folder, request.path_params["name"]), "audio/wav", _KEPT)
 
+    def waveform(_: Request) -> Any:
+        peaks = review.watched().waveform.peaks()
+        if peaks is None:
+            return Response(status_code=204)  # the tabs are told when they are there
+        headers = {"x-peaks-a-second": str(PEAKS_A_SECOND), "cache-control": _ASKED}
+        return Response(peaks, media_type="application/octet-stream", headers=headers)
+
     def frame(request: Request) -> Any:
         slot, number = request.path_params["slot"], request.path_params["number"]
         painted = request.query_params.get("painted") == "1"
         return _picture(request, review.watched().frames.picture(slot, number, painted))
-
-    def shot(request: Request) -> Any:
-        return _picture(request, review.watched().frames.shot(request.path_params["index"]))
 
     def moment(request: Request) -> Any:
         second = review.material.moment(request.path_params["milliseconds"])
@@ -525,8 +533,8 @@ def media_routes(review: Review) -> list[Route]:
         post("/api/proxy", make_proxy),
         get("/api/hear/{line}", hear, limiter=sounds),
         get("/media/heard/{name}", sound),
+        get("/media/waveform", waveform),
         get("/media/frames/{slot}/{number:place}.jpg", frame, limiter=pictures),
-        get("/media/shots/{index:place}.jpg", shot, limiter=pictures),
         get("/media/moments/{milliseconds:place}.jpg", moment, limiter=pictures),
         get("/media/person/{key}/{number:place}.jpg", person, limiter=pictures),
         get("/files/{name}", file),

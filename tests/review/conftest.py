@@ -58,7 +58,7 @@ def opened(browser: Any, place: Path) -> Iterator[Callable[..., Any]]:
 
         def open_tab(prepare: Callable[[Any], None] | None = None, **options: Any) -> Any:
             page = made.open(prepare, **options)
-            until(page, "document.querySelector('.d-title')?.textContent.startsWith('Line 1 ')")
+            until(page, "document.getElementById('line-text')?.ariaLabel?.includes(' 1 of ')")
             page.focus("#list [aria-selected=true]")
             return page
 

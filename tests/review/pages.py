@@ -114,7 +114,7 @@ class Tabs:
         if prepare:
             prepare(page)
         page.goto(self._address)
-        page.wait_for_selector("[role=option]")
+        page.wait_for_selector(".row")
         return page
 
     def close(self) -> None:
@@ -140,7 +140,7 @@ def press(page: Any, *keys: str) -> None:
 
 def reload(page: Any) -> None:
     page.reload()
-    page.wait_for_selector("[role=option]")
+    page.wait_for_selector(".row")
 
 
 def until(page: Any, script: str) -> None:

@@ -193,10 +193,11 @@ def test_the_film_is_served_in_ranges_and_pictures_are_kept_until_they_change(un
     assert head.headers["content-type"].startswith("video/")
     assert untouched.get("/media/film", range=f"bytes={len(data)}-").status == 416
     assert head.headers["cross-origin-resource-policy"] == "same-origin"
-    shot = untouched.get("/media/shots/0.jpg")
-    assert (shot.status, shot.headers["content-type"]) == (200, "image/jpeg")
-    assert shot.body.startswith(b"\xff\xd8")
-    assert untouched.get("/media/shots/0.jpg", if_none_match=shot.headers["etag"]).status == 304
+    url = untouched.get(f"/api/lines/{FIRST}").json["material"]["pictures"][0]["url"]
+    picture = untouched.get(url)
+    assert (picture.status, picture.headers["content-type"]) == (200, "image/jpeg")
+    assert picture.body.startswith(b"\xff\xd8")
+    assert untouched.get(url, if_none_match=picture.headers["etag"]).status == 304
 
 
 def test_a_line_has_the_material_of_its_slot_and_its_pictures_are_served(place: Path) -> None:
@@ -292,7 +293,7 @@ def test_without_its_film_lines_can_be_reviewed_all_the_same_and_another_is_refu
         )
         assert material["after"] == ["0:06.0 Where is the key to the garden?"]
         assert page.job(kind="export", formats=["vtt"])["state"] == "done"
-        for path in ("/media/film", "/media/proxy", "/media/shots/0.jpg", f"/media/frames/{FIRST}/1.jpg"):
+        for path in ("/media/film", "/media/proxy", "/media/waveform", f"/media/frames/{FIRST}/1.jpg"):
             answer = page.get(path)
             assert answer.status == 404
             assert "--film" in answer.json["error"]["hint"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -19,12 +18,10 @@ from shotad.core import (
     Clip,
     Config,
     FilmInfo,
-    Interval,
     Reply,
     Request,
     RunInputs,
     RunSettings,
-    Shot,
     WorkFolder,
     load_config,
 )
@@ -34,7 +31,6 @@ from shotad.description import Engines, describe, redo
 from shotad.engines.fake import FakeEngine
 from shotad.film import Prepared, open_film
 from shotad.film.framestore import nearest_tick, tick_second
-from shotad.film.pyav_reader import PyavFilm
 from shotad.review import frames as room
 from shotad.review.frames import FrameNote, ShownFrames, mark_of
 from tests.handmade import look, slots_record
@@ -221,32 +217,6 @@ def test_people_are_marked_as_the_model_saw_them(tmp_path, monkeypatch, lossless
         forgotten = ShownFrames(Session(tmp_path / "w", info, run.config), film)
         with pytest.raises(AssertionError):
             assert_shown(forgotten, again)
-
-
-# The film strip
-
-
-def test_the_middle_of_each_shot_is_shown_small_and_kept(tmp_path, monkeypatch):
-    here = tmp_path / "film.mp4"
-    here.write_bytes(make_film(FilmSpec(frames=400, gop=25, b_frames=2)).path.read_bytes())
-    with open_film(here) as film:
-        info = film.info
-    shots = tuple(Shot(i, Interval(i * 0.4, (i + 1) * 0.4)) for i in range(40))
-    session = Session(tmp_path / "w", info, prepared=Prepared(info, 16.0, shots, (), (), ()))
-    strip = ShownFrames(session, here)
-    with ThreadPoolExecutor(8) as pool:
-        got = dict(zip(range(1, 40, 3), pool.map(strip.shot, range(1, 40, 3)), strict=True))
-    strip.close()
-    assert pixels(got[7]).shape == (90, 160, 3)
-    assert all(read_number(pixels(picture)) == 5 + 10 * index for index, picture in got.items())
-    files = list((tmp_path / "w" / "review" / "strip").glob("*.jpg"))
-    assert len(files) == len(got)
-    assert all(path.stat().st_size < 8000 for path in files)
-    monkeypatch.setattr(PyavFilm, "_frames_at", None)
-    assert ShownFrames(session, here).shot(7) == got[7]
-    here.unlink()
-    with pytest.raises(FilmError, match="There is no film"):
-        ShownFrames(session, here).shot(0)
 
 
 def test_marks_are_painted_as_the_model_saw_them(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ NO_JSON = (
 ADDRESSES = (
     "/{}", "/api/{}", "/api/events?{}", "/api/lines/{}", "/api/hear/{}", "/api/hear/s00001000?kind={}", "/media/heard/{}",
     "/media/frames/{}/1.jpg", "/media/frames/s00001000/{}.jpg", "/media/frames/s00001000/1.jpg?painted={}",
-    "/media/shots/{}.jpg", "/media/person/{}/1.jpg", "/media/person/x/{}.jpg", "/files/{}", "/web/{}",
+    "/media/moments/{}.jpg", "/media/person/{}/1.jpg", "/media/person/x/{}.jpg", "/files/{}", "/web/{}",
 )  # fmt: skip
 PLACES = (
     "x", "%00", "..%2f..%2fetc%2fpasswd", "../x", "%ff", "%ed%a0%80", "1" * 5000, "9" * 20, "9" * 9, "-1",

@@ -241,7 +241,7 @@ def test_every_state_of_the_page_passes_axe(opened: Callable[..., Any]) -> None:
     for state, script in STATES.items():
         page.evaluate("sessionStorage.clear()")
         reload(page)
-        until(page, "document.querySelector('.d-title')?.textContent.startsWith('Line 1 ')")
+        until(page, "document.getElementById('line-text')?.ariaLabel?.includes(' 1 of ')")
         page.evaluate(f"import('/web/store.js').then({script})")
         page.wait_for_timeout(150)
         drawn(page)

@@ -50,7 +50,7 @@ def place(tmp_path: Path) -> Path:
 
 def row(page: Any) -> Any:
     """The chosen row: there is always one alone, and Tab reaches it alone."""
-    chosen = page.locator("#list [role=option][aria-selected=true][tabindex='0']")
+    chosen = page.locator("#list .row[aria-selected=true][tabindex='0']")
     assert chosen.count() == page.locator("#list [tabindex='0']").count() == 1
     return chosen
 
@@ -77,7 +77,7 @@ def counted(page: Any, accepted: int) -> None:
 
 def _the_page_has_landmarks_headings_and_lines_that_read_well(page: Any) -> None:
     assert [page.locator(tag).count() for tag in ("header#top", "main", "footer", "h1")] == [1, 1, 1, 1]
-    labels = page.locator("#list [role=option]").evaluate_all("all => all.map(a => a.ariaLabel)")
+    labels = page.locator("#list .row").evaluate_all("all => all.map(a => a.ariaLabel)")
     assert len(labels) == len(LINES)
     assert re.fullmatch(
         r"Line 2 of 6, 3 seconds, machine(, \d findings?)?: She opens the old door\.", labels[1]
@@ -133,7 +133,7 @@ def test_accept_goes_on_and_every_step_can_be_undone(page: Any) -> None:
     said(page, "Line 1: Accepted")
     assert page.locator("#alert").text_content() == ""
     at(page, 2)
-    assert "accepted" in page.locator("#list [role=option]").first.get_attribute("aria-label")
+    assert "accepted" in page.locator("#list .row").first.get_attribute("aria-label")
     counted(page, 1)
     assert page.locator("#undo").inner_text().startswith("Undo: ")
     press(page, "Control+z")
@@ -230,12 +230,12 @@ def test_filter_shows_what_is_left_and_counts(page: Any) -> None:
     said(page, "Accepted")
     page.locator("#filter").select_option("open")
     said(page, "Not accepted: 5 lines.")
-    assert page.locator("#list [role=option]:visible").count() == 5
+    assert page.locator("#list .row:visible").count() == 5
     assert page.locator("#filter option[value=open]").inner_text() == "Not accepted (5)"
     row(page).focus()
     press(page, "a")
     settled(page)
-    assert page.locator("#list [role=option]:visible").count() == 4
+    assert page.locator("#list .row:visible").count() == 4
     at(page, 3)
 
 

@@ -53,7 +53,7 @@ def cue_text(place: Path, name: str = FIRST) -> str:
 
 def choose(page: Any, place: int) -> None:
     """Chooses a line by the mouse, and waits until it is shown."""
-    page.locator("#list [role=option]").nth(place).click()
+    page.locator("#list .row").nth(place).click()
     until(page, f"document.querySelector('.d-title').textContent.startsWith('Line {place + 1} ')")
 
 
@@ -180,7 +180,7 @@ def test_beside_a_line_it_is_said_that_it_leaves_the_next_no_time(page: Any) -> 
     )
     # It describes the field, so that a screen reader reads it there, and the row counts it.
     assert "line-findings" in page.get_attribute("#line-text", "aria-describedby")
-    until(page, "document.querySelectorAll('#list [role=option]')[2].textContent.includes('finding')")
+    until(page, "document.querySelectorAll('#list .row')[2].textContent.includes('finding')")
     assert violations(page) == []
     choose(page, 2)
     until(page, "document.getElementById('line-findings').textContent.includes('would not be spoken')")
@@ -375,7 +375,7 @@ def test_frames_step_one_by_one_and_the_time_line_has_words(page: Any) -> None:
     assert "3 slots, 3 lines." in page.get_attribute(".t-canvas", "aria-label")
     choose(page, 1)
     until(page, "document.querySelector('.t-where').textContent.startsWith('0:09.0')")
-    page.locator("#list [role=option]").nth(1).focus()
+    page.locator("#list .row").nth(1).focus()
     page.keyboard.press("w")
     said(page, "9 seconds. Shot 3 of 5.")
     said(page, "Line 2 of 3, machine.")

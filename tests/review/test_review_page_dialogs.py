@@ -66,7 +66,7 @@ def test_no_rule_of_accessibility_is_broken_and_nothing_is_cut_off(page: Any) ->
     for size in SIZES:
         page.set_viewport_size({"width": size[0], "height": size[1]})
         for key in KEYS:
-            page.locator("[role=option]").first.focus()
+            page.locator(".row").first.focus()
             dialog = opened(page, key)
             if key == "c":
                 dialog.locator("summary").first.click()
@@ -127,7 +127,7 @@ def test_a_slot_goes_and_comes_back_by_hand_with_a_line_of_ones_own(page: Any, p
     assert "Write the line first" in dialog.locator("[data-told]").inner_text()
     page.keyboard.type("A line of my own.")
     pressed(dialog, "Add")
-    page.locator("[role=option] >> text=A line of my own.").wait_for()
+    page.locator(".row >> text=A line of my own.").wait_for()
     assert "A line of my own." in [cue.text for cue in on_disk(place).heard]
 
 

@@ -141,7 +141,7 @@ def test_acts_outlive_a_server_that_is_killed(browser: Any, place: Path) -> None
         again = Program(place, server.port)
         try:
             page.goto(again.url)
-            page.wait_for_selector("[role=option]")
+            page.wait_for_selector(".row")
             until(page, DONE)
             said(page, "that were not saved before are saved now.")
             cues = load_track(place / TRACK).cues

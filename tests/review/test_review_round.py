@@ -199,7 +199,7 @@ def test_keys_that_are_faster_than_the_screen_write_into_the_line_they_chose(bro
     slow = "window.requestAnimationFrame = (draw) => setTimeout(() => draw(performance.now()), 700)"
     with served(folder) as address, tabs(browser, address) as opened:
         page = opened.open(lambda page: page.add_init_script(slow))
-        until(page, "document.querySelector('.d-title')?.textContent.startsWith('Line 1 ')")
+        until(page, "document.getElementById('line-text')?.ariaLabel?.includes(' 1 of ')")
         tab_to(page, "Skip to the list of lines")
         press(page, "Enter", "j", "Enter", "Control+a")
         page.keyboard.type("She waits.")

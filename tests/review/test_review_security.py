@@ -217,7 +217,7 @@ def test_a_link_on_another_page_lets_a_browser_in(browser: Any, tmp_path: Path) 
         )
         page.goto("http://chat.example/")
         page.click("a")
-        page.wait_for_selector("[role=option]", timeout=120_000)
+        page.wait_for_selector(".row", timeout=120_000)
         assert page.url == address.partition("?")[0]
         context.close()
 

@@ -57,6 +57,7 @@ function listen() {
     job: store.job,
     playable: (news) => store.emit("playable", (store.store.film.playable = news)),
     heard: (news) => store.emit("heard", news),
+    waveform: (news) => store.emit("waveform", news),
     trouble: (news) => store.emit("trouble", news),
     film: () => fresh(),
     reviewer: ({ reviewer }) => store.emit("reviewer", (store.store.film.reviewer = reviewer)),

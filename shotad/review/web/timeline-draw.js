@@ -9,17 +9,17 @@ import { letterOf } from "./wording.js";
 
 /** Rows from the top: name, height in CSS pixels. */
 export const ROWS = [
-  { name: "time", title: "Time", height: 20 },
-  { name: "shots", title: "Shots", height: 62 },
-  { name: "speech", title: "Speech", height: 16 },
-  { name: "slots", title: "Slots", height: 16 },
-  { name: "lines", title: "Lines", height: 34 },
+  { name: "time", title: "Time", height: 18 },
+  { name: "shots", title: "Shots", height: 18 },
+  { name: "sound", title: "Sound", height: 44 },
+  { name: "speech", title: "Dialogue", height: 20 },
+  { name: "lines", title: "Lines", height: 40 },
 ];
 export const HEIGHT = ROWS.reduce((sum, row) => sum + row.height, 0);
 /** Top of each row. */
 export const TOP = Object.fromEntries(ROWS.map((row, i) => [row.name, ROWS.slice(0, i).reduce((sum, one) => sum + one.height, 0)]));
 
-const NAMES = ["ink", "soft", "ground", "edge", "speech", "slot", "line", "accepted", "edited", "chosen", "on-chosen", "bad"];
+const NAMES = ["wave", "ink", "soft", "ground", "edge", "speech", "slot", "line", "accepted", "edited", "chosen", "on-chosen", "on-speech", "bad"];
 const THREADS = 8;
 /** Pixels under which a line has no pattern. */
 const NARROW = 4;
@@ -61,12 +61,10 @@ function label(context, text, x, y, width) {
 export class Drawing {
   /**
    * @param {HTMLCanvasElement} canvas
-   * @param {(index: number) => CanvasImageSource|null} thumbnail
    */
-  constructor(canvas, thumbnail) {
+  constructor(canvas) {
     this.canvas = canvas;
     this.context = canvas.getContext("2d");
-    this.thumbnail = thumbnail;
     this.restyle();
   }
 
@@ -91,7 +89,7 @@ export class Drawing {
   /**
    * Draws what is seen.
    *
-   * @param {{film: any, lines: any[], chosen: string|null}} what
+   * @param {{film: any, lines: any[], chosen: string|null, waveform: {peaks: Uint8Array, rate: number}|null}} what
    * @param {{from: number, scale: number}} view  First second, pixels per second.
    */
   draw(what, { from, scale }) {
@@ -103,6 +101,7 @@ export class Drawing {
     context.textBaseline = "middle";
     this.time();
     this.shots(what.film.shots);
+    this.sound(what.waveform);
     this.speech(what.film.speech);
     this.slots(what.film.slots);
     this.lines(what.lines, what.chosen);
@@ -123,11 +122,12 @@ export class Drawing {
     context.fillStyle = colour.soft;
     for (let i = Math.floor(this.from / step); i * step < this.to; i++) {
       const x = Math.round((i * step - this.from) * scale);
-      context.fillRect(x, 14, 1, 6);
-      context.fillText(clock(i * step, digits), x + 3, 9);
+      context.fillRect(x, 13, 1, 5);
+      context.fillText(clock(i * step, digits), x + 3, 8);
     }
   }
 
+  /** Where shots begin, the letter of their thread and their scale. */
   shots(shots) {
     const { context, colour } = this;
     const top = TOP.shots;
@@ -138,45 +138,62 @@ export class Drawing {
       if (x + width - last < 1) return;
       last = x + width;
       const thread = shot.thread ?? null;
-      if (width > 26) this.picture(shot, x, top + 2, width);
       context.fillStyle = thread === null ? colour.edge : colour.threads[thread % THREADS];
-      context.fillRect(x, top + 44, Math.max(0.6, width - 1), 4);
+      context.fillRect(x, top + 14, Math.max(0.6, width - 1), 3);
       if (width > 3) {
         context.fillStyle = colour.edge;
-        context.fillRect(x, top, 1, 60);
+        context.fillRect(x, top, 1, 17);
       }
       context.fillStyle = colour.ink;
       const words = [thread === null ? "" : letterOf(thread), width > 40 ? (SCALES[shot.scale] ?? "") : ""];
-      label(context, words.filter(Boolean).join(" "), x + 3, top + 55, width - 4);
+      label(context, words.filter(Boolean).join(" "), x + 3, top + 8, width - 4);
     });
   }
 
-  /** A shot's picture, at its left end, as much of it as there is room for. */
-  picture(shot, x, y, width) {
-    const image = this.thumbnail(shot.index);
-    if (!image) return;
-    const height = 40;
-    const natural = (image.width / image.height) * height;
-    const shown = Math.min(natural, width - 2);
-    this.context.drawImage(image, 0, 0, (image.width * shown) / natural, image.height, x + 1, y, shown, height);
+  /**
+   * The wave form: for each pixel the loudest of its peaks, around the middle of the row.
+   *
+   * @param {{peaks: Uint8Array, rate: number}|null} waveform
+   */
+  sound(waveform) {
+    if (!waveform) return;
+    const { context, colour, scale } = this;
+    const { peaks, rate } = waveform;
+    const half = (ROWS.find((row) => row.name === "sound").height - 4) / 2;
+    const middle = TOP.sound + half + 2;
+    context.fillStyle = colour.wave;
+    for (let x = 0; x < this.width; x++) {
+      const first = Math.floor((this.from + x / scale) * rate);
+      const end = Math.max(first + 1, Math.floor((this.from + (x + 1) / scale) * rate));
+      let loudest = 0;
+      for (let i = first; i < end && i < peaks.length; i++) loudest = Math.max(loudest, peaks[i]);
+      // The root shows quiet sound too, as ears hear it.
+      const height = Math.max(0.5, half * Math.sqrt(loudest / 255));
+      context.fillRect(x, middle - height, 1, 2 * height);
+    }
   }
 
+  /** When somebody speaks, with the words where they are known. */
   speech(speech) {
     const { context, colour } = this;
-    const y = TOP.speech + 3;
+    const y = TOP.speech + 2;
     let last = -Infinity;
-    eachInView(speech, this.from, this.to, (one) => {
-      const [x, width] = this.box(one);
+    eachInView(speech, this.from, this.to, (utterance) => {
+      const [x, width] = this.box(utterance);
       if (x + width - last < 0.5) return;
       last = x + width;
       context.fillStyle = colour.speech;
-      context.fillRect(x, y, width, 10);
+      context.fillRect(x, y, width, 16);
+      context.fillStyle = colour["on-speech"];
+      label(context, utterance.text, x + 3, y + 8.5, width - 5);
     });
   }
 
+  /** Slots stand behind their lines, so that one sees how much of them a line fills. */
   slots(slots) {
     const { context, colour } = this;
-    const y = TOP.slots + 3;
+    const y = TOP.lines + 4;
+    const height = ROWS.at(-1).height - 8;
     let last = -Infinity;
     eachInView(slots, this.from, this.to, (slot) => {
       const [x, width] = this.box(slot, 2);
@@ -184,13 +201,15 @@ export class Drawing {
       last = x + width;
       if (width <= 3) {
         context.fillStyle = colour.slot;
-        return context.fillRect(x, y, width, 10);
+        return context.fillRect(x, y, width, height);
       }
       context.fillStyle = slot.by_hand ? this.hatched : colour.ground;
-      context.fillRect(x, y, width, 9);
+      context.fillRect(x, y, width, height);
       context.strokeStyle = colour.slot;
       context.lineWidth = 1;
-      return context.strokeRect(x + 0.5, y + 0.5, Math.max(1, width - 1), 9);
+      context.setLineDash([4, 3]);
+      context.strokeRect(x + 0.5, y + 0.5, Math.max(1, width - 1), height - 1);
+      return context.setLineDash([]);
     });
   }
 
@@ -216,7 +235,9 @@ export class Drawing {
   line(line, chosen) {
     const { context, colour } = this;
     const [x, width] = this.box(line, 3);
-    const [y, height] = line.heard ? [TOP.lines + 4, 25] : [TOP.lines + 14, 15];
+    const isEmpty = !line.heard && !line.text;
+    const [y, height] = line.heard || isEmpty ? [TOP.lines + 8, 24] : [TOP.lines + 16, 14];
+    if (isEmpty && !chosen) return; // its slot is drawn
     const accepted = line.state === "accepted";
     const fill = chosen ? colour.chosen : accepted ? colour.accepted : colour.ground;
     context.fillStyle = fill;
@@ -233,7 +254,7 @@ export class Drawing {
     if (width < 14) return;
     const sign = { machine: "○", edited: "✎", accepted: "✓" }[line.state];
     const level = line.findings?.some((one) => one.level === "error") ? "✖" : line.findings?.length ? "▲" : "";
-    const words = `${sign}${level}${line.heard ? "" : " not heard"} ${line.text}`;
+    const words = isEmpty ? "to write" : `${sign}${level}${line.heard ? "" : " left out"} ${line.text}`;
     const middle = y + height / 2 + 0.5;
     if (line.state === "edited" && !chosen) {
       // Words on stripes would be hard to read.

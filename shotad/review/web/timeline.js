@@ -1,11 +1,10 @@
 /** The time line: shots, speech, slots and lines beside each other; scrolled, zoomed, clicked, dragged. */
 
 import { make as el } from "./build.js";
-import { button, register } from "./commands.js";
+import { register } from "./commands.js";
 import * as player from "./player.js";
 import { say } from "./say.js";
 import { act, line, select, store, subscribe } from "./store.js";
-import { thumbnails } from "./thumbnails.js";
 import { Drawing, HEIGHT, ROWS, TOP } from "./timeline-draw.js";
 import { firstEndingAfter } from "./timeline-scale.js";
 import { aloud, exact, setText } from "./wording.js";
@@ -19,7 +18,7 @@ const ZOOM = 1.6;
 const WIDEST = 8e6;
 /** Pixels around a handle that take hold of it: for a mouse, for a finger. */
 const GRIP = { mouse: 6, pen: 8, touch: 16 };
-/** Milliseconds of rest after which the picture's words are written again, and pictures of shots fetched. */
+/** Milliseconds of rest after which the picture's words are written again. */
 const REST = 150;
 
 class Timeline {
@@ -31,8 +30,8 @@ class Timeline {
     this.drag = null;
     this.due = 0;
     this.build(place);
-    this.thumbs = thumbnails(() => this.soon());
-    this.drawing = new Drawing(this.canvas, (index) => this.thumbs.of(index));
+    this.waveform = null;
+    this.drawing = new Drawing(this.canvas);
     this.listen(place);
   }
 
@@ -48,12 +47,9 @@ class Timeline {
       return title;
     });
     this.where = el("p", { class: "t-where", id: "t-where" });
-    const tools = el("div", { class: "t-tools", role: "group", "aria-label": "View of the time line" },
-      button("zoom-out", "Zoom out"), button("zoom-in", "Zoom in"), button("zoom-all", "Whole film"),
-      button("zoom-line", "Chosen line"), button("where-am-i", "Where am I?"));
     place.append(
       el("div", { class: "t-rows" }, el("div", { class: "t-titles", "aria-hidden": "true" }, ...titles), this.scroller),
-      el("div", { class: "t-foot" }, this.where, tools, legend()));
+      el("div", { class: "t-foot" }, this.where, legend()));
     this.spacer.style.blockSize = `${HEIGHT}px`;
   }
 
@@ -77,6 +73,16 @@ class Timeline {
   /** First second in view. */
   get from() {
     return this.scroller.scrollLeft / this.scale;
+  }
+
+  /** Fetches the wave form; one that is not computed yet is fetched when the server says that it is. */
+  async fetchWaveform() {
+    if (this.waveform) return;
+    const answer = await fetch("/media/waveform", { credentials: "same-origin" }).catch(() => null);
+    if (answer?.status !== 200) return; // not yet, or the film is gone
+    const rate = Number(answer.headers.get("x-peaks-a-second"));
+    this.waveform = { peaks: new Uint8Array(await answer.arrayBuffer()), rate };
+    this.soon();
   }
 
   resize() {
@@ -150,8 +156,7 @@ class Timeline {
   draw() {
     if (!store.film) return;
     this.followed();
-    this.thumbs.anew();
-    const what = { film: store.film, lines: this.shown(), chosen: store.current };
+    const what = { film: store.film, lines: this.shown(), chosen: store.current, waveform: this.waveform };
     this.drawing.draw(what, { from: this.from, scale: this.scale });
     this.playhead();
     clearTimeout(this.resting);
@@ -166,7 +171,6 @@ class Timeline {
 
   rested() {
     if (!store.film) return;
-    this.thumbs.rest();
     const words = viewWords(store.film, this.lines, this.from, this.from + this.width / this.scale);
     if (this.canvas.getAttribute("aria-label") !== words) this.canvas.setAttribute("aria-label", words);
     setText(this.where, whereText(store.film, this.lines, player.now()));
@@ -276,7 +280,7 @@ class Timeline {
 /** What patterns and signs mean. */
 function legend() {
   const rows = [
-    ["○", "as the machine wrote it"], ["✎, striped", "edited"], ["✓, filled", "accepted"], ["dashed, lower", "not heard"], ["thin: low, middle, high", "machine, edited, accepted, where there is no room for signs"],
+    ["○", "as the machine wrote it"], ["✎, striped", "edited"], ["✓, filled", "accepted"], ["dashed, lower", "left out"], ["thin: low, middle, high", "machine, edited, accepted, where there is no room for signs"],
     ["▲ ✖", "warning, error"], ["letter", "thread of a shot"], ["hatched", "slot made by hand"],
     ["ECU CU MS FS LS", "extreme close-up, close-up, medium, full, long shot"],
   ];
@@ -303,12 +307,13 @@ export function start() {
   timeline = new Timeline(document.getElementById("timeline"));
   commands();
   subscribe("film", () => {
-    timeline.thumbs.clear();
+    timeline.fetchWaveform();
     timeline.taken();
     timeline.resize();
   });
   subscribe("lines", () => timeline.taken());
   subscribe("slots", () => timeline.soon());
+  subscribe("waveform", () => timeline.fetchWaveform());
   subscribe("current", (id) => {
     const shown = line(id);
     if (shown) timeline.follow(shown);
