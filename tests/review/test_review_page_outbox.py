@@ -77,7 +77,7 @@ def test_ten_accepted_lines_and_a_reload_are_ten(page: Any, place: Path, slow: N
     assert accepted(place) < 10, "the reload comes too late to show anything"
     reload(page)
     until(page, DONE)
-    assert page.locator("#progress-text").inner_text() == "10 of 10 accepted"
+    assert page.locator("#progress-text").inner_text() == "10 of 10 written · 10 accepted"
     assert accepted(place) == steps(place).count("done") == 10
 
 
@@ -90,7 +90,7 @@ def test_two_tabs_that_are_reloaded_keep_what_each_did(page, opened, place, slow
     reload(other)
     for one in (page, other):
         until(one, DONE)
-        until(one, "document.getElementById('progress-text').textContent === '10 of 10 accepted'")
+        until(one, "document.getElementById('progress-text').textContent === '10 of 10 written · 10 accepted'")
         assert one.locator("dialog[open]").count() == 0
     assert accepted(place) == steps(place).count("done") == 10
 
@@ -193,5 +193,5 @@ def test_one_act_that_is_far_too_long_holds_up_no_other(page: Any, place: Path) 
     press(page, "j", "a")
     page.wait_for_selector("#banner .bad")
     way.cut = False
-    until(page, "document.getElementById('progress-text').textContent.startsWith('1 of')")
+    until(page, "document.getElementById('progress-text').textContent.endsWith(' 1 accepted')")
     assert accepted(place) == 1
