@@ -30,6 +30,19 @@ CANDIDATES = (
 
 
 @pytest.fixture
+def opened(opened: Callable[..., Any]) -> Callable[..., Any]:
+    """A tab in which the drawer of the chosen line is open: times, candidates, frames."""
+
+    def open_tab(*prepare: Callable[[Any], None], **options: Any) -> Any:
+        page = opened(*prepare, **options)
+        page.locator(".d-more > summary").click()
+        page.focus("#list .row[aria-selected=true]")
+        return page
+
+    return open_tab
+
+
+@pytest.fixture
 def place(tmp_path: Path) -> Path:
     """A described film whose first line has six candidates."""
     return retrack(
@@ -153,7 +166,7 @@ def test_two_tabs_at_one_line_lose_nothing(opened: Callable[..., Any], place: Pa
 
 def test_what_is_typed_is_judged_as_it_arises_and_goes_back(page: Any, place: Path) -> None:
     page.fill("#line-text", "We see a cat by the window.")
-    until(page, "document.querySelector('.d-group legend').textContent.includes('the text differs')")
+    until(page, "document.querySelector('.d-drawer').textContent.includes('the text differs')")
     assert page.locator(".d-candidates input:checked").count() == 0
     until(page, "document.querySelector('#line-findings [data-level=error]') !== null")
     assert "Error L2" in page.inner_text("#line-findings")
@@ -367,7 +380,7 @@ def test_frames_step_one_by_one_and_the_time_line_has_words(page: Any) -> None:
         page.get_by_role("button", name="+1 frame", exact=True).click()
         seen.append(page.evaluate("document.querySelector('video').currentTime"))
     assert np.diff(seen) == pytest.approx([0.04] * 3, abs=0.002)
-    page.get_by_role("button", name="Whole film").click()
+    press(page, "0")
     until(
         page,
         "document.querySelector('.t-canvas').getAttribute('aria-label').includes('5 shots, 1 stretch of speech')",
@@ -382,10 +395,10 @@ def test_frames_step_one_by_one_and_the_time_line_has_words(page: Any) -> None:
 
 
 def test_lines_are_clicked_and_their_ends_dragged(page: Any, place: Path) -> None:
-    page.get_by_role("button", name="Whole film").click()
+    press(page, "0")
     page.mouse.click(*spot(page, 10.0))
     until(page, "document.getElementById('line-text').ariaLabel.includes(' 2 of ')")
-    page.get_by_role("button", name="Chosen line").first.click()
+    press(page, "z")
     drawn(page)
     page.mouse.move(*spot(page, 11.0))
     page.mouse.down()
@@ -405,7 +418,7 @@ def test_a_text_on_the_screen_is_taken_in_by_the_mouse_and_by_a_key(
     (place / "stage1.jsonl").write_text(json.dumps(look(FIRST, shots=shots, notes=notes)) + "\n")
     page = opened()
     choose(page, 0)
-    take = page.get_by_role("button", name='Take in: Text reads: "READY."')
+    take = page.get_by_role("button", name='Take in: + Text reads: "READY."')
     take.click()
     shows(page, 'A cat sleeps by the window. Text reads: "READY."')
     until(page, "document.querySelector('.d-offers .d-note').checkVisibility()")

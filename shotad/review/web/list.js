@@ -155,7 +155,7 @@ function tell(hasLines) {
   const note = document.getElementById("list-note");
   setText(note, store.order.length ? `No line is so: ${FILTERS[store.filter].title.toLowerCase()}. The chosen line stays.` : "There are no lines yet.");
   note.hidden = hasLines;
-  list.setAttribute("role", store.order.length ? "grid" : "group"); // a grid without rows is none
+  list.setAttribute("role", list.childElementCount ? "grid" : "group"); // a grid without rows is none
   if (hasLines) list.removeAttribute("aria-describedby");
   else list.setAttribute("aria-describedby", note.id);
 }
