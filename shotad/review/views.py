@@ -26,7 +26,7 @@ from shotad.core.workfolder import read_record
 from shotad.description import Checker, lint
 from shotad.description.linting.check import CachedLineFindings
 from shotad.description.linting.material import recorded_findings, track_material
-from shotad.film import Prepared, SlotChange, word_budget
+from shotad.film import Prepared, SlotChange
 from shotad.review.acts import why_apart
 from shotad.review.details import engines_view
 from shotad.review.events import Json, Tabs
@@ -42,7 +42,6 @@ from shotad.script import (
     LineState,
     Material,
     Track,
-    count_words,
     lines_of_track,
 )
 from shotad.script.cue import milliseconds
@@ -66,7 +65,6 @@ def line_view(timeline: LineTimeline, cue: Cue, findings: Findings) -> dict[str,
     # A line that a person added beside the slot's own, or without a slot, may be as long as its own time
     # allows.
     slot = None if is_added(cue) else timeline.slots.get(cue.slot_id or "")
-    max_words = slot.max_words if slot else word_budget(cue.interval.duration, timeline.settings)
     review, doubt, spoken = cue.review, cue.doubt, cue.spoken
     # The machine's own version, where a person has another
     machine_version = cue.edited.machine if cue.edited is not None else None
@@ -98,9 +96,6 @@ def line_view(timeline: LineTimeline, cue: Cue, findings: Findings) -> dict[str,
         "by": review.by if review is not None else "",
         "slot": cue.slot_id if cue.slot_id in timeline.slots else None,
         "voice": "" if slot is None or slot.voice is None else slot.voice.words,
-        "words": words_in(cue.text, cue.language),
-        "allowed": budget_in_language_units(cue.language, max_words),
-        "unit": "word" if has_blanks(cue.language) else "character",
         "seconds": _rounded(spoken_seconds(timeline, cue)),
         "candidates": list(cue.candidates),
         "chosen": cue.chosen,
@@ -216,11 +211,6 @@ def slots_view(prepared: Prepared) -> list[dict[str, Any]]:
         }
         for slot in prepared.slots
     ]
-
-
-def words_in(text: str, language: str) -> int:
-    """How long a text is: in words, or in letters where the language is written without blanks."""
-    return count_words(text) if has_blanks(language) else sum(char.isalnum() for char in text)
 
 
 def span_view(interval: Interval) -> list[float]:

@@ -1,7 +1,7 @@
-"""The wave form of the film's sound for the time line: its peaks, computed once in the background and kept.
+"""The wave form of the film's sound for the time line: its peaks, computed once and kept.
 
-Fifty peaks a second show where words begin and end at the closest view of the time line, and two hours of film
-are 360 kB. A library that draws wave forms in the browser would fetch and decode the whole film there.
+Fifty peaks a second show where words begin and end at the closest view of the time line, and two hours of
+film are 360 kB. A library that draws wave forms in the browser would fetch and decode the whole film there.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _RATE = 8000
 """Samples a second of which peaks are taken: speech and music keep their outline."""
 
 WAVEFORM = "waveform.u8"
-"""In the folder ``review`` of the work folder: first the film's fingerprint and a line end, then the peaks."""
+"""In the folder ``review`` of the work folder: the film's fingerprint, a line end, then the peaks."""
 
 
 class Waveform:

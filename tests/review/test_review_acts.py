@@ -105,7 +105,10 @@ def test_acceptance_goes_by_itself_when_the_line_changes() -> None:
 
 @pytest.mark.parametrize(("name", "args", "start", "end"), [
     ("move", {"end": 9.0}, 1.0, 6.0),
-    ("move", {"end": 0.5}, 1.0, 1.04),
+    pytest.param("move", {"end": 0.5}, 0.1, 2.1, id="an end before the start moves the line"),
+    pytest.param("move", {"start": 3.5}, 3.5, 5.5, id="a start after the end moves the line"),
+    pytest.param("move", {"start": 5.0}, 4.0, 6.0, id="as far as there is room"),
+    pytest.param("move", {"start": 15.0}, 15.0, 17.0, id="beyond speech"),
     ("move", {"start": -3.0}, 0.1, 3.0),
     pytest.param("move", {"start": 2.999}, 2.96, 3.0, id="a frame"),
     ("move", {"start_by": 0.5, "end_by": 0.25}, 1.5, 3.25),
@@ -115,6 +118,49 @@ def test_moving_stays_within_the_gap_and_off_other_lines(name, args, start, end)
     assert one(timeline(TWO), name, TWO.id, **args).interval == Interval(start, end)
     beside = timeline(TWO, line(4.0, "Rain.", 5.0))
     assert one(beside, "move", TWO.id, end=9.0).interval.end == 4.0
+
+
+def test_a_line_is_not_moved_into_speech() -> None:
+    with pytest.raises(ReviewError, match=r"Somebody speaks at 0:06\.500"):
+        act(timeline(TWO, free=(Interval(0.0, 6.0), Interval(9.0, 20.0))), "move", TWO.id, start=6.5)
+    change = act(timeline(TWO), "move", TWO.id, start=5.0)
+    assert change.message.endswith(", as far as speech and other lines leave room.")
+    added = act(timeline(TWO), "add", "", text="Rain.", start=2.0, end=4.0)
+    assert added.message.startswith(
+        "Line added at 0:03.000: at 0:02.000 somebody speaks, or a line is spoken"
+    )
+
+
+def test_all_lines_from_one_on_are_shifted() -> None:
+    rain, sun = line(8.5, "Rain."), line(12.0, "Sun.")
+    lines = timeline(TWO, rain, sun)
+    change = act(lines, "shift_from", rain.id, by=1.5)
+    assert [cue.interval for cue in sorted(change.cues, key=lambda cue: cue.start)] == [
+        Interval(10.0, 12.0), Interval(13.5, 15.5),
+    ]  # fmt: skip
+    assert change.message == "2 lines moved by +1.5 s."
+    assert all(cue.edited and cue.edited.fields == (EditField.TIME,) for cue in change.cues)
+    change = act(lines, "shift_from", TWO.id, by=-2.0)
+    assert [(cue.id, cue.interval) for cue in change.cues] == [
+        (TWO.id, Interval(0.1, 2.1)), (rain.id, Interval(8.0, 10.0)), (sun.id, Interval(10.0, 12.0)),
+    ]  # fmt: skip
+    assert "2 of 3 not as far" in change.message
+    with pytest.raises(ReviewError, match="None of these lines can move so"):
+        act(timeline(line(18.0, "Rain.")), "shift_from", slot_id(18.0), by=1.0)
+
+
+def test_words_are_replaced_in_all_lines_that_are_heard() -> None:
+    dog = line(9.0, "A Cat and a cat, concatenated.")
+    lines = timeline(TWO, dog, line(14.0, "A cat.", status=CueStatus.DROPPED, reason="x"))
+    change = act(lines, "replace", "", find="cat", text="dog", whole_words=True)
+    assert [cue.text for cue in change.cues] == ["A dog sleeps.", "A dog and a dog, concatenated."]
+    assert change.message == "Replaced 3 times in 2 lines."
+    change = act(lines, "replace", "", find="Cat", text="\\1", match_case=True)
+    assert [cue.text for cue in change.cues] == ["A \\1 and a cat, concatenated."]
+    with pytest.raises(ReviewError, match="'zebra' stands in no line"):
+        act(lines, "replace", "", find="zebra", text="dog")
+    with pytest.raises(ReviewError, match="nothing to find"):
+        act(lines, "replace", "", find=" ", text="dog")
 
 
 def test_a_frame_earlier_is_said_so() -> None:
@@ -243,7 +289,7 @@ def test_a_line_goes_back_to_the_machine_and_one_that_was_removed_stays_in_the_t
 
 
 def test_an_unknown_line() -> None:
-    for name in ACTS.keys() - {"add", "add_slot", "remove_slot"}:
+    for name in ACTS.keys() - {"add", "add_slot", "remove_slot", "replace"}:
         with pytest.raises(ReviewError, match="no line 's00009999'"):
             act(timeline(TWO), name, "s00009999", number=1, text="x", at=1, start=1.0, by=1.0)
 

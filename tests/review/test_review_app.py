@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from shotad.core.runsettings import read_settings
 from shotad.review.routes import WEB, Review, open_session
 from shotad.script import load_track
 from tests.rendering.described import film_with
-from tests.review.reviewed import Page, reviewed
+from tests.review.asgi import Answer
+from tests.review.reviewed import WAIT, Page, reviewed
 from tests.review.sessions import Tabs
 
 FIRST, SECOND, THIRD = "s00001000", "s00009000", "s00014000"
@@ -198,6 +200,24 @@ def test_the_film_is_served_in_ranges_and_pictures_are_kept_until_they_change(un
     assert (picture.status, picture.headers["content-type"]) == (200, "image/jpeg")
     assert picture.body.startswith(b"\xff\xd8")
     assert untouched.get(url, if_none_match=picture.headers["etag"]).status == 304
+
+
+def test_the_wave_form_shows_where_the_film_is_loud_and_is_kept(place: Path) -> None:
+    def peaks_of(page: Page) -> Answer:
+        end = time.monotonic() + WAIT
+        while (answer := page.get("/media/waveform")).status == 204:
+            assert time.monotonic() < end, "the wave form never came"
+            time.sleep(0.02)
+        return answer
+
+    with reviewed(place) as (_, page):
+        answer = peaks_of(page)
+        rate = int(answer.headers["x-peaks-a-second"])
+        duration = page.film()["film"]["duration"]
+        assert len(answer.body) == pytest.approx(duration * rate, abs=rate)
+        assert max(answer.body) > min(answer.body)
+    with reviewed(place) as (_, page):
+        assert page.get("/media/waveform").body == answer.body, "it is not computed again"
 
 
 def test_a_line_has_the_material_of_its_slot_and_its_pictures_are_served(place: Path) -> None:

@@ -72,7 +72,10 @@ def at(page: Any, number: int, *, focus: bool = True) -> None:
 
 
 def counted(page: Any, accepted: int) -> None:
-    until(page, f"document.getElementById('progress-text').textContent === '6 of 6 written · {accepted} accepted'")
+    until(
+        page,
+        f"document.getElementById('progress-text').textContent === '6 of 6 written · {accepted} accepted'",
+    )
 
 
 def _the_page_has_landmarks_headings_and_lines_that_read_well(page: Any) -> None:

@@ -172,8 +172,8 @@ def test_what_is_typed_is_judged_as_it_arises_and_goes_back(page: Any, place: Pa
     assert "Error L2" in page.inner_text("#line-findings")
     page.fill("#line-text", "A cat sleeps. " * 8)
     until(page, "!document.getElementById('line-over').hidden")
-    assert page.inner_text("#line-over") == "4.1 s too long"
-    said(page, "4.1 s too long")
+    assert page.inner_text("#line-over") == "4.0 s too long"
+    said(page, "4.0 s too long")
     until(page, "!document.getElementById('line-findings').textContent.includes('L2')")
     until(page, "!document.querySelector('.d-machine').hidden")
     assert CANDIDATES[0] in page.inner_text(".d-machine")

@@ -90,7 +90,9 @@ def test_two_tabs_that_are_reloaded_keep_what_each_did(page, opened, place, slow
     reload(other)
     for one in (page, other):
         until(one, DONE)
-        until(one, "document.getElementById('progress-text').textContent === '10 of 10 written · 10 accepted'")
+        until(
+            one, "document.getElementById('progress-text').textContent === '10 of 10 written · 10 accepted'"
+        )
         assert one.locator("dialog[open]").count() == 0
     assert accepted(place) == steps(place).count("done") == 10
 

@@ -27,6 +27,7 @@ from shotad.script.guidelines import ACCEPTED_FILE as ACCEPTED
 from tests.handmade import line as line_record, look
 from tests.redo.redoing import again, run
 from tests.rendering.described import LINES, film_with, retrack, write_folder
+from tests.review.reviewed import reviewed
 from tests.review.sessions import Tabs, session_of
 
 CAT, DOOR, RAIN = "s00001000", "s00009000", "s00014000"
@@ -79,7 +80,8 @@ def test_the_film_is_all_that_the_page_needs_and_json(opened):
     }  # fmt: skip
     assert view["reviewer"] == "Ann"
     assert [line["id"] for line in view["lines"]] == [CAT, DOOR, RAIN]
-    assert view["speech"] == [{"start": 6.0, "end": 8.0, "kind": "speech"}]
+    words = {"text": "Where is the key to the garden?", "speaker": ""}
+    assert view["speech"] == [{"start": 6.0, "end": 8.0, "kind": "speech", **words}]
     assert view["free"] == [[0.0, 5.75], [8.25, 20.0]]
     assert view["slots"][1] == {
         "id": DOOR, "start": 9.0, "end": 14.0, "words": 20, "by_hand": False, "voice": "",
@@ -134,10 +136,25 @@ def test_a_spoken_line_tells_how_long_its_voice_took(opened_at, place):
     assert view["spoken"] == {"at": [1.0, 2.2], "text": "A cat."}
 
 
-def test_other_languages_count_as_they_are_written(opened_at, tmp_path):
-    view = line_of(opened_at(write_folder(tmp_path / "zh", lines={1.0: "她打开门。"}, language="zh")))
-    assert (view["words"], view["unit"]) == (4, "character")
-    assert view["allowed"] > 4
+def test_the_one_budget_is_the_slots_time_as_this_voice_speaks(place):
+    with reviewed(place) as (review, page):
+        line = page.line(CAT)
+        assert (line["seconds"], line["room_seconds"]) == (2.25, 5.0)
+        page.act("move", CAT, {"start": 2.0})
+        assert page.line(CAT)["room_seconds"] == 4.0, "from where the line starts to the end of its slot"
+        review.session.seconds_per_word = lambda: 0.5
+        assert page.line(CAT)["seconds"] == 3.0
+        assert page.film()["unit_seconds"] == 0.5
+        review.session.take_seconds = {"A cat sleeps by the window.": 1.9}.get
+        assert page.line(CAT)["seconds"] == 1.9, "the voice has spoken it"
+
+
+def test_other_languages_count_as_they_are_written(tmp_path):
+    folder = write_folder(tmp_path / "zh", lines={1.0: "她打开门。"}, language="zh")
+    with reviewed(folder) as (_, page):
+        film = page.film()
+    assert film["unit"] == "character"
+    assert film["lines"][0]["seconds"] == pytest.approx(4 * film["unit_seconds"], rel=0.15)
 
 
 def test_slots_that_come_and_go_are_told_with_the_change(opened):
@@ -150,7 +167,7 @@ def test_slots_that_come_and_go_are_told_with_the_change(opened):
     assert [slot["id"] for slot in view["slots"] if slot["by_hand"]] == ["s00010000"]
     line = next(line for line in view["lines"] if line["id"] == "s00010000")
     assert (line["status"], line["heard"], line["reason"]) == ("silent", False, "added by a person")
-    assert (line["slot"], line["words"], line["allowed"], line["seconds"]) == ("s00010000", 0, 8, None)
+    assert (line["slot"], line["seconds"], line["room_seconds"]) == ("s00010000", None, 3.0)
     gone = changed_view(session, session.undo(), "", found)
     assert gone["gone"] == ["s00010000"]
     assert "s00010000" not in {slot["id"] for slot in gone["slots"]}

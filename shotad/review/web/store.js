@@ -9,7 +9,7 @@
  * @typedef {{rule: string, level: "error"|"warning", text: string, hint: string}} Finding
  * @typedef {{id: string, stamp: string, start: number, end: number, text: string, kind: string, status: string,
  *   heard: boolean, reason: string, doubt: {value: number, reasons: string[]}|null, state: "machine"|"edited"|"accepted", by: string, slot: string|null, voice: string,
- *   room: [number, number]|null, apart: string, words: number, allowed: number|null, seconds: number, room_seconds: number,
+ *   room: [number, number]|null, apart: string, seconds: number|null, room_seconds: number|null,
  *   candidates: string[], chosen: number|null, fit_steps: string[], spoken: object|null, machine: object|null,
  *   hold: string[], findings: Finding[]}} Line
  * @typedef {{revision: number, said: string, lines: Line[], gone: string[], focus: string|null,
