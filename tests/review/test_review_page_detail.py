@@ -169,7 +169,7 @@ def test_what_is_typed_is_judged_as_it_arises_and_goes_back(page: Any, place: Pa
     until(page, "document.querySelector('.d-drawer').textContent.includes('the text differs')")
     assert page.locator(".d-candidates input:checked").count() == 0
     until(page, "document.querySelector('#line-findings [data-level=error]') !== null")
-    assert "Error L2" in page.inner_text("#line-findings")
+    assert "(rule L2)" in page.inner_text("#line-findings")
     page.fill("#line-text", "A cat sleeps. " * 8)
     until(page, "!document.getElementById('line-over').hidden")
     assert page.inner_text("#line-over") == "4.0 s too long"
