@@ -51,6 +51,7 @@ from shotad.film import (
 )
 from shotad.film.slots import no_line_times
 from shotad.review.events import Json
+from shotad.review.keeping import Signature, signatures
 from shotad.review.soundtrack import STREAM_KINDS, Soundtrack, sound_version, wav_bytes, wav_size
 from shotad.script import (
     Cue,
@@ -174,7 +175,7 @@ class Hearing:
         self._lock, self._loud = threading.Lock(), dict[str, float | None]()
         self._film: Film | None = None
         self._programme: Programme | None = None
-        self._was_there = False
+        self._signature: Signature = None
         self._soundtrack: Soundtrack | None = None
         self._silent: tuple[str, ...] = ()
         self._warming: threading.Thread | None = None
@@ -358,13 +359,13 @@ class Hearing:
     def _sound(self, duration: float) -> Programme:
         """The film's sound; silence, with a warning, where the film is gone or has none.
 
-        Looked for again when the film went or came back since.
+        Opened again when the file went, came back or was replaced since.
         """
         with self._lock:
-            is_there = self._path.exists()
-            if self._programme is not None and is_there == self._was_there:
+            (signature,) = signatures([self._path])
+            if self._programme is not None and signature == self._signature:
                 return self._programme
-            self._was_there = is_there
+            self._signature = signature
             if self._film is not None:
                 self._film.close()
                 self._film = None
