@@ -159,6 +159,7 @@ async function begin(wanted) {
   try {
     await settled(); // what is typed is saved before it is spoken
     if (turn !== asked) return;
+    for (const [id, { stamp }] of store.lines) stamps.set(id, stamp);
     position = wanted.from;
     sound.volume = volume();
     if (wanted.kind === "mix") captions(wanted.from);
@@ -273,12 +274,17 @@ const spokenAt = (seconds) => spoken.lines.find((each) => seconds >= each.start 
 
 /** Film seconds of lines that were changed since the sound was asked for. @type {Set<number>} */
 const pending = new Set();
+/** The lines as they were then, by their stamps: neighbours of a changed line are told too. @type {Map<string, string>} */
+const stamps = new Map();
 let changing = 0;
 
 /** Notes lines that may be heard otherwise now. */
 function changed({ changed: ids, gone }) {
   if (run?.kind !== "mix") return;
   for (const id of [...ids, ...gone]) {
+    const stamp = line(id)?.stamp;
+    if (stamps.get(id) === stamp) continue;
+    stamps.set(id, stamp);
     // Where it was heard, and where it is now; of one that is gone only its name says when it was.
     const seconds = [spoken.lines.find((each) => each.id === id)?.start, line(id)?.start ?? Number(id.slice(1)) / 1000];
     for (const second of seconds) if (second !== undefined) pending.add(second);
@@ -338,14 +344,12 @@ function moment(seconds) {
 async function toggleDescription() {
   described = !described;
   say(described ? "With description." : "The film alone.");
-  if (run?.mode === "watch" || run?.mode === "loop") {
-    run = { ...run, kind: described ? "mix" : "programme" };
-    if (sound.running) {
-      if (described) captions(now());
-      await sound.change(urlFrom(run.kind));
-    } else begin(run);
-  }
+  if (run?.mode === "watch" || run?.mode === "loop") run = { ...run, kind: described ? "mix" : "programme" };
   view.state(current());
+  if (run?.mode !== "watch" && run?.mode !== "loop") return;
+  if (!sound.running) return void begin(run);
+  if (described) captions(now());
+  await sound.change(urlFrom(run.kind));
 }
 
 /** @param {number} speed */
@@ -486,6 +490,7 @@ export function start() {
   };
   sound = new Sound(...view.audios, video, { moment, ended, broken });
   mediaKeys();
+  view.state(current());
   for (const name of ["seeked", "loadedmetadata"]) video.addEventListener(name, () => run || moved());
   video.addEventListener("error", failed);
   subscribe("film", (film) => {

@@ -13,11 +13,26 @@ const SLIDE = 1;
 
 const MODES = { hear: "as the audience hears it", film: "the film alone", voice: "the voice alone" };
 
+const SVG = "http://www.w3.org/2000/svg";
+
+/** A drawing of lines on 16 by 16. */
+function icon(path) {
+  const drawing = document.createElementNS(SVG, "svg");
+  drawing.setAttribute("viewBox", "0 0 16 16");
+  drawing.setAttribute("aria-hidden", "true");
+  const lines = document.createElementNS(SVG, "path");
+  lines.setAttribute("d", path);
+  drawing.append(lines);
+  return drawing;
+}
+
+const CORNERS = "M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4";
+
 /** A button of which a sign is seen and a name is heard. */
 function signed(command, sign, name) {
-  const made = button(command, sign);
-  made.replaceChildren(el("span", { "aria-hidden": "true" }, sign));
-  made.append(el("span", { class: "hidden" }, name));
+  const made = button(command, name);
+  const seen = typeof sign === "string" ? el("span", { "aria-hidden": "true" }, sign) : sign;
+  made.replaceChildren(seen, el("span", { class: "hidden" }, name));
   return made;
 }
 
@@ -101,7 +116,7 @@ export function view(place, does) {
   const speed = el("select", { class: "p-speed p-wide", "aria-label": "Speed" },
     ...SPEEDS.map((each) => el("option", { value: each, selected: each === 1 }, `${each}×`)));
   speed.addEventListener("change", () => does.setSpeed(Number(speed.value)));
-  const full = signed("full-screen", "⛶", "Full screen");
+  const full = signed("full-screen", icon(CORNERS), "Full screen");
   full.classList.add("p-wide");
   const opener = el("button", { type: "button", class: "p-opener" }, el("span", { "aria-hidden": "true" }, "…"), el("span", { class: "hidden" }, "More of the player"));
   const { panel, slider } = morePanel(does);
@@ -110,7 +125,7 @@ export function view(place, does) {
     signed("back-2", "↶ 2", "Back 2 seconds"), play, signed("on-2", "2 ↷", "On 2 seconds"), time, loop, speed, description, full, opener, panel);
   const told = el("p", { class: "p-told" });
   const warnings = el("ul", { class: "p-warnings", "aria-label": "Of what was heard", hidden: true });
-  const notice = el("p", { class: "p-told", hidden: true });
+  const notice = el("p", { class: "p-notice", hidden: true });
   const notes = el("div", { class: "p-notes" }, notice, told, warnings);
   place.append(screen, ...audios, keys, notes);
   document.addEventListener("fullscreenchange", () => full.setAttribute("aria-pressed", String(document.fullscreenElement === place)));

@@ -129,7 +129,8 @@ export class Sound {
     }
     await Promise.all(waits);
     if (playing.signal.aborted) return false;
-    await Promise.all([audio.play(), picture ? video.play().catch(() => {}) : null]);
+    if (picture) video.play().catch(() => {}); // the sound does not wait for it
+    await audio.play();
     if (playing.signal.aborted) return false;
     this.running = true;
     this.watch(playing);
