@@ -119,7 +119,8 @@ class LineSound:
     """Where a line is heard: from film second ``start`` to ``end`` of the film's sound with its lines.
 
     ``line`` is when the voice speaks, in film seconds, None: it does not; ``text`` the words that it speaks.
-    ``path`` is a file of the voice alone, from its first sound to its last.
+    ``settled``: the whole film was measured; until then levels may change a little. ``path`` is a file of
+    the voice alone, from its first sound to its last.
     """
 
     start: float
@@ -334,8 +335,6 @@ class Hearing:
             return LineSound(start, end, line, "", self._silent, settled)
         if is_written and plain_language(cue.language) != plain_language(track.language):
             warnings += (f"The line is in {cue.language!r}; the voice speaks {track.language!r}.",)
-        if not settled and is_written:
-            warnings += ("The film's loudness is still being measured: levels may change a little.",)
         if kind == "voice":
             own = spoken if spoken is not None else self._speaking.alone(track, cue)
             path = self._voice_file(track, own, film_sound)

@@ -8,7 +8,7 @@
 import { ApiError, get, post } from "./api.js";
 import { register } from "./commands.js";
 import * as outbox from "./outbox.js";
-import { SPEEDS, view as build } from "./playerview.js";
+import { MEASURING, SPEEDS, view as build } from "./playerview.js";
 import { alert, say } from "./say.js";
 import { Sound } from "./sound.js";
 import { emit, line, settled, store, subscribe } from "./store.js";
@@ -230,13 +230,13 @@ export async function hear(kind = "mix") {
 
 /** After what was heard of a line has ended: what a person must know of it, said when it no longer talks over the voice. */
 function ended() {
-  const { mode, warnings } = run;
+  const { mode, warnings, settled: isSettled } = run;
   const again = mode === "loop" ? loopOf(line(run.id)) : null;
   if (again) return seek(again.from);
   stop();
   if (mode === "watch") return say("The film is over.");
   view.warn(warnings);
-  for (const text of warnings) if (text !== NOTHING_WRITTEN) say(text);
+  for (const text of [...warnings, isSettled ? "" : MEASURING]) if (text !== NOTHING_WRITTEN) say(text);
   return undefined;
 }
 
@@ -500,7 +500,7 @@ export function start() {
   });
   subscribe("playable", take);
   subscribe("lines", changed);
-  subscribe("heard", ({ settled: is }) => is && run && view.heard({ ...run, settled: true }));
+  subscribe("heard", ({ settled: is }) => is && run && view.heard((run = { ...run, settled: true })));
   // Another line is shown from its start, and repeated where slots are; what is heard of the last one ends.
   subscribe("current", (id) => {
     if (run?.mode === "watch" || run?.id === id) return;

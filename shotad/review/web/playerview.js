@@ -8,6 +8,7 @@ import { aloud, setText, short } from "./wording.js";
 
 /** Speeds that can be chosen. */
 export const SPEEDS = [0.5, 0.75, 1, 1.25, 1.5, 2];
+export const MEASURING = "The film's loudness is still being measured: levels may change a little.";
 /** Seconds that the time slider moves by a key. */
 const SLIDE = 1;
 
@@ -171,7 +172,7 @@ export function view(place, does) {
     /** Which line is heard, and what is to be known of it. */
     heard({ mode, id, settled, warnings: texts }) {
       if (!MODES[mode]) return;
-      const roughly = settled ? "" : " How loud the whole film is, is still being measured: levels may shift a little.";
+      const roughly = settled ? "" : ` ${MEASURING}`;
       setText(told, `You hear line ${store.order.indexOf(id) + 1}: ${MODES[mode]}.${roughly}`);
       this.warn(texts);
     },
