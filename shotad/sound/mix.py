@@ -383,6 +383,9 @@ def place(line: Spoken, total: int, gain: float) -> PlacedTake | None:
     return PlacedTake(line, first, min(end, total), gain)
 
 
+SAME_LOUDNESS = 0.5
+"""LU that nobody hears between two versions of a film: the tolerance of EBU R 128."""
+
 MIN_OVER = 4.0
 """LU over the programme under which a line counts as covered (A3): it is then followed with effort."""
 
@@ -472,9 +475,20 @@ def loudness_sentence(report: MixReport, sound: FileSound, name: str) -> str:
     figures += f", peaks {_peak(sound.loudness.true_peak)}."
     if not sound.mix:
         return f"Loudness of the description alone: {name} {figures}"
-    target = "as loud as the film" if report.target is None else f"target {report.target:g} LUFS"
+    if report.target is None:
+        target = _beside_film(report.programme.integrated, sound.loudness.integrated)
+    else:
+        target = f"target {report.target:g} LUFS"
     film = _lufs(report.programme.integrated)
     return f"Loudness, {report.profile} ({target}): film {film}, {name} {figures}"
+
+
+def _beside_film(film: float | None, mix: float | None) -> str:
+    """How loud a mix without a target is beside the film, in words: lines make it louder, and the limiter
+    softer."""
+    if film is None or mix is None or abs(mix - film) < SAME_LOUDNESS:
+        return "as loud as the film"
+    return f"{abs(mix - film):.1f} LU {'louder' if mix > film else 'softer'} than the film"
 
 
 def over_peak(report: MixReport, sound: FileSound) -> float:

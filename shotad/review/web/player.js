@@ -307,9 +307,9 @@ async function anew() {
   if (!sound.running || run?.kind !== "mix") return;
   await settled();
   const seconds = now();
+  pending.clear();
   const answer = await captions(seconds, { isNew: false });
   if (turn !== asked || !answer) return;
-  pending.clear();
   if (answer.version === spoken.version) return;
   spoken.version = answer.version;
   try {
