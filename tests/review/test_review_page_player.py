@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -274,7 +275,7 @@ def test_the_description_can_be_off_and_steps_are_of_two_seconds(page: Any) -> N
 
 
 def test_the_whole_screen_has_picture_caption_and_keys(page: Any) -> None:
-    page.get_by_role("button", name="Full screen").click()
+    page.get_by_role("button", name="Full screen", exact=True).click()
     until(page, "document.fullscreenElement?.id === 'player'")
     until(page, "document.activeElement.dataset.command === 'play'")
     page.keyboard.press("Space")
@@ -283,7 +284,7 @@ def test_the_whole_screen_has_picture_caption_and_keys(page: Any) -> None:
     assert page.is_visible(".p-keys")
     page.keyboard.press("F8")
     until(page, STILL)
-    page.get_by_role("button", name="Full screen").click()
+    page.get_by_role("button", name="Full screen", exact=True).click()
     until(page, "!document.fullscreenElement")
 
 
@@ -296,6 +297,19 @@ def test_more_of_the_player_opens_and_closes(page: Any) -> None:
     page.keyboard.press("Escape")
     assert more.get_attribute("aria-expanded") == "false"
     assert page.evaluate("document.activeElement.className") == "p-opener"
+
+
+def test_what_takes_long_is_said_until_it_is_heard(opened: Callable[..., Any]) -> None:
+    def slow(route: Any) -> None:
+        time.sleep(2.5)
+        route.continue_()
+
+    page = opened(lambda page: page.route("**/media/sound/**", slow))
+    press(page, " ")
+    said(page, "The sound is being prepared.")
+    until(page, PLAYS)
+    until(page, "!document.getElementById('status').textContent")
+    assert page.inner_text(".p-told") == ""
 
 
 def test_a_voice_that_fails_is_told_and_the_film_plays_on(opened: Callable[..., Any], place: Path) -> None:

@@ -9,7 +9,7 @@ import { ApiError, get, post } from "./api.js";
 import { register } from "./commands.js";
 import * as outbox from "./outbox.js";
 import { MEASURING, SPEEDS, view as build } from "./playerview.js";
-import { alert, say } from "./say.js";
+import { alert, say, unsay } from "./say.js";
 import { Sound } from "./sound.js";
 import { emit, line, settled, store, subscribe } from "./store.js";
 import { aloud } from "./wording.js";
@@ -34,6 +34,7 @@ const INSIDE = 0.001;
 const VOLUME = "shotad-volume";
 /** Said where a browser wants a fresh key for a sound: now that it is made, it begins at once. */
 const ONCE_MORE = "Ready. Press once more to hear it.";
+const PREPARING = { line: "The line is being prepared.", sound: "The sound is being prepared." };
 const NOTHING_WRITTEN = "Nothing is written here yet: you hear the film of this slot.";
 
 /**
@@ -96,9 +97,15 @@ export function stop() {
   run = null;
   spoken.lines = [];
   view.caption("");
-  view.waiting("");
+  prepared();
   view.state(current());
   moved();
+}
+
+/** Nothing is prepared any more: nobody is told so. */
+function prepared() {
+  view.waiting("");
+  Object.values(PREPARING).forEach(unsay);
 }
 
 /** What the view shows of how the player stands. */
@@ -155,7 +162,7 @@ async function begin(wanted) {
   spoken.version = "";
   view.state(current());
   view.waiting("Preparing the sound…");
-  const long = setTimeout(() => turn === asked && say("The sound is being prepared."), LONG);
+  const long = setTimeout(() => turn === asked && say(PREPARING.sound), LONG);
   try {
     await settled(); // what is typed is saved before it is spoken
     if (turn !== asked) return;
@@ -166,7 +173,7 @@ async function begin(wanted) {
     const from = exactly(wanted.from);
     const url = wanted.url ?? urlFrom(wanted.kind)(from);
     if (!(await sound.start(url, from, wanted.mode !== "voice" && canShow()))) return;
-    view.waiting("");
+    prepared();
     view.heard(wanted);
   } catch (error) {
     if (turn === asked) failedToPlay(error);
@@ -206,7 +213,7 @@ export async function hear(kind = "mix") {
   run = { ...watching(), mode, kind, id: shown.id, written: writtenOf(shown.id) };
   view.state(current());
   view.waiting("Preparing the line…");
-  const long = setTimeout(() => turn === asked && say("The line is being prepared."), LONG);
+  const long = setTimeout(() => turn === asked && say(PREPARING.line), LONG);
   try {
     await settled();
     const answer = await get(`/api/hear/${encodeURIComponent(shown.id)}?kind=${kind}`);

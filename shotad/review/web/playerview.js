@@ -56,6 +56,9 @@ function morePanel({ volume, seek, setVolume }) {
   const frames = el("div", { class: "p-row", role: "group", "aria-label": "Picture" },
     button("frame-back", "−1 frame"), button("frame-on", "+1 frame"));
   if (document.pictureInPictureEnabled) frames.append(button("picture-in-picture", "Own window"));
+  // On a telephone the row has no space for these.
+  const narrow = el("div", { class: "p-row p-narrow", role: "group", "aria-label": "Film" },
+    button("loop", "Repeat slot"), button("slower", "Slower"), button("faster", "Faster"), button("full-screen", "Full screen"));
   slider.addEventListener("input", () => seek(Number(slider.value)));
   loud.addEventListener("input", () => {
     setVolume(Number(loud.value) / 100);
@@ -63,7 +66,7 @@ function morePanel({ volume, seek, setVolume }) {
   });
   const panel = el("div", { id: "player-more", class: "p-more", role: "group", "aria-label": "More of the player", hidden: true },
     el("label", { class: "p-field" }, el("span", {}, "Place"), slider),
-    el("label", { class: "p-field" }, el("span", {}, "Volume"), loud), hearing, frames);
+    el("label", { class: "p-field" }, el("span", {}, "Volume"), loud), hearing, frames, narrow);
   return { panel, slider };
 }
 
@@ -113,7 +116,9 @@ export function view(place, does) {
   loop.classList.add("p-wide");
   loop.replaceChildren(el("span", { "aria-hidden": "true" }, "⟲ "), "Slot");
   const description = button("description", "AD on");
-  const time = el("span", { class: "p-time" });
+  const here = el("span");
+  const whole = el("span", { class: "p-wide" });
+  const time = el("span", { class: "p-time" }, here, whole);
   const speed = el("select", { class: "p-speed p-wide", "aria-label": "Speed" },
     ...SPEEDS.map((each) => el("option", { value: each, selected: each === 1 }, `${each}×`)));
   speed.addEventListener("change", () => does.setSpeed(Number(speed.value)));
@@ -129,8 +134,11 @@ export function view(place, does) {
   const notice = el("p", { class: "p-notice", hidden: true });
   const notes = el("div", { class: "p-notes" }, notice, told, warnings);
   place.append(screen, ...audios, keys, notes);
-  document.addEventListener("fullscreenchange", () => full.setAttribute("aria-pressed", String(document.fullscreenElement === place)));
-  full.setAttribute("aria-pressed", "false");
+  const press = (command, isPressed) => {
+    for (const each of place.querySelectorAll(`button[data-command="${command}"]`)) each.setAttribute("aria-pressed", String(isPressed));
+  };
+  document.addEventListener("fullscreenchange", () => press("full-screen", document.fullscreenElement === place));
+  press("full-screen", false);
 
   let tenth = "";
   return {
@@ -139,10 +147,11 @@ export function view(place, does) {
     /** State of the picture that is shown, as the server calls it. */
     shown: "",
     time(seconds, length) {
-      const text = `${short(seconds)} / ${clock(length)}`;
+      const text = short(seconds);
+      setText(whole, ` / ${clock(length)}`);
       if (text === tenth) return;
       tenth = text;
-      setText(time, text);
+      setText(here, text);
       slider.max = String(length);
       if (document.activeElement !== slider) slider.value = String(seconds);
       slider.setAttribute("aria-valuetext", aloud(seconds, 0));
@@ -151,8 +160,8 @@ export function view(place, does) {
       setText(play, mode ? "Pause" : "Play");
       play.setAttribute("aria-label", mode ? "Pause" : described ? "Play with description" : "Play the film alone");
       place.classList.toggle("hearing", Boolean(mode));
-      loop.setAttribute("aria-pressed", String(looping));
-      description.setAttribute("aria-pressed", String(described));
+      press("loop", looping);
+      press("description", described);
       for (const [name, its] of [["hear", "hear"], ["hear-voice", "voice"], ["hear-film", "film"]])
         for (const each of document.querySelectorAll(`button[data-command="${name}"]`)) each.classList.toggle("on", mode === its);
       if (!mode && !warnings.childElementCount) setText(told, "");

@@ -34,6 +34,17 @@ export function say(text, about = text) {
 }
 
 /**
+ * Takes back what is not so any more, where it is still shown.
+ *
+ * @param {string} text
+ */
+export function unsay(text) {
+  waiting = waiting.filter((one) => one.text !== text);
+  const status = document.getElementById("status");
+  if (status?.textContent.trim() === text) status.textContent = "";
+}
+
+/**
  * Says at once, over everything else: only for what went wrong.
  *
  * @param {string} text One or two sentences.
