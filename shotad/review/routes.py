@@ -58,6 +58,7 @@ from shotad.review.people import CastEditor
 from shotad.review.proxy import Proxy
 from shotad.review.security import (
     MOST_BYTES,
+    MOST_SOUND_BYTES,
     Guard,
     Hosts,
     Keys,
@@ -74,6 +75,7 @@ from shotad.script import load_track
 from shotad.script.cue import MAX_TEXT_LENGTH
 from shotad.script.track import FilmId
 from shotad.script.track_files import TRACK
+from shotad.sound.recordings import keep_recording, read_recording, recording_file
 
 
 def open_session(
@@ -252,7 +254,13 @@ def make_app(review: Review, keys: Keys, hosts: Hosts) -> ASGIApp:
         Route("/api/events", events, methods=["GET"]),
     ]
     app = Starlette(
-        routes=[*page_routes, *acts_routes(review), *media_routes(review), *work_routes(review)],
+        routes=[
+            *page_routes,
+            *acts_routes(review),
+            *media_routes(review),
+            *work_routes(review),
+            *voice_routes(review),
+        ],
         exception_handlers={HTTPException: _refuse, ShotadError: _refuse, Exception: _failed},
         lifespan=alive,
     )
@@ -292,19 +300,34 @@ def get(path: str, handler: Handler, *, limiter: anyio.CapacityLimiter | None = 
     return Route(path, answer, methods=["GET"])
 
 
+def post_sound(path: str, handler: Handler, *, limiter: anyio.CapacityLimiter | None = None) -> Route:
+    """A route that reads a file of sound and answers what ``handler(request, data)`` returns."""
+
+    async def answer(request: Request) -> Any:
+        data = await _body(request, MOST_SOUND_BYTES)
+        return _answered(await anyio.to_thread.run_sync(handler, request, data, limiter=limiter))
+
+    return Route(path, answer, methods=["POST"])
+
+
+async def _body(request: Request, most: int) -> bytes:
+    """The body of a request. Raises Refused where it has more than ``most`` bytes."""
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > most:  # no more is read than a page may send
+            raise RequestRefused(413, "That is more than a page ever sends.")
+        parts.append(part)
+    return b"".join(parts)
+
+
 def post(
     path: str, handler: Handler, *, status: int = 200, limiter: anyio.CapacityLimiter | None = None
 ) -> Route:
     """A route that reads a JSON object and answers what ``handler(request, body)`` returns."""
 
     async def answer(request: Request) -> Any:
-        parts, size = [], 0
-        async for part in request.stream():
-            size += len(part)
-            if size > MOST_BYTES:  # no more is read than a page may send
-                raise RequestRefused(413, "That is more than a page ever sends.")
-            parts.append(part)
-        body = read_body(b"".join(parts))
+        body = read_body(await _body(request, MOST_BYTES))
         result = await anyio.to_thread.run_sync(handler, request, body, limiter=limiter)
         return _answered(result, status)
 
@@ -557,6 +580,39 @@ def _picture(request: Request, jpeg: bytes) -> Response:
     if request.headers.get("if-none-match") == headers["etag"]:
         return Response(status_code=304, headers=headers)
     return Response(jpeg, media_type="image/jpeg", headers=headers)
+
+
+def voice_routes(review: Review) -> list[Route]:
+    """How lines are spoken: people's own recordings."""
+    session = review.session
+
+    def record(request: Request, data: bytes) -> Any:
+        """Keep a recording as that of a line: one step that can be undone."""
+        line = request.path_params["line"]
+        query = request.query_params
+        cue = session.cue(line)
+        sound = read_recording(data)
+        recording = keep_recording(session.folder, cue, sound)
+        change = session.act(
+            "record", line, asdict(recording), seen_stamp=query.get("seen"), origin=query.get("tab", "")
+        )
+        return {
+            "changed": change.view,
+            "seconds": recording.seconds,
+            "warnings": list(sound.warnings),
+        }
+
+    def recording(request: Request) -> Any:
+        stored = session.cue(request.path_params["line"]).stored_recording
+        path = None if stored is None else recording_file(session.folder, stored)
+        if path is None:
+            raise HTTPException(404)
+        return _file(path, "audio/flac", _ASKED)
+
+    return [
+        post_sound("/api/lines/{line}/recording", record, limiter=anyio.CapacityLimiter(1)),
+        get("/media/recordings/{line}", recording),
+    ]
 
 
 def work_routes(review: Review) -> list[Route]:

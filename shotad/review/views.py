@@ -114,6 +114,9 @@ def line_view(timeline: LineTimeline, cue: Cue, findings: Findings) -> dict[str,
         "chosen": cue.chosen,
         "fit_steps": list(cue.fit_steps),
         "spoken": spoken_view,
+        "recording": recording_view(cue),
+        "own_voice": cue.voice,
+        "pace": cue.pace,
         "machine": machine_view,
         "hold": [] if cue.edited is None else [field.value for field in cue.edited.fields],
         "apart": "" if why_not_joined is None else " ".join(why_not_joined).strip(),
@@ -121,6 +124,14 @@ def line_view(timeline: LineTimeline, cue: Cue, findings: Findings) -> dict[str,
         "room_seconds": _rounded(free_seconds),
         "findings": [finding_view(finding) for finding in findings.of(cue.id)],
     }
+
+
+def recording_view(cue: Cue) -> dict[str, Any] | None:
+    """A person's recording of a line; ``fits``: it is of the line's present words, and used."""
+    stored = cue.stored_recording
+    if stored is None:
+        return None
+    return {"seconds": stored.seconds, "fits": cue.recording is not None, "name": stored.file}
 
 
 def changed_view(session: Session, change: Change, origin: str, findings: Findings) -> dict[str, Any]:

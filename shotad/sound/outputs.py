@@ -21,7 +21,7 @@ from shotad.script import (
 )
 from shotad.script.cue import timecode
 from shotad.script.guidelines import finding_of, finding_row
-from shotad.sound.kinds import Pause
+from shotad.sound.kinds import OWN_VOICE, Pause
 
 SOUNDS = ("wav", "flac", "mp3", "opus", "m4a")
 """Endings of sound files."""
@@ -249,6 +249,11 @@ class Rendered:
         return tuple(changed)
 
     @property
+    def recorded(self) -> tuple[Cue, ...]:
+        """The lines that are heard in a person's own recording."""
+        return tuple(cue for cue in self.spoken if cue.spoken and cue.spoken.voice == OWN_VOICE)
+
+    @property
     def faster(self) -> tuple[Cue, ...]:
         """The lines that are spoken faster than the others, to fit."""
         return tuple(cue for cue in self.spoken if any(FASTER in step for step in _steps(cue)))
@@ -273,6 +278,7 @@ class Rendered:
                 "faster": len(self.faster),
                 "moved": len(self.moved),
                 "not_heard": len(self.unspoken),
+                "recorded": len(self.recorded),
                 "takes_spoken_now": self.takes_spoken,
                 "takes_kept": self.takes_kept,
             },
@@ -331,6 +337,8 @@ def _voice_lines(rendered: Rendered, voice: str) -> list[str]:
     counts = f"Lines: {len(rendered.spoken)} of {len(rendered.track.heard)} spoken by {voice}"
     takes = f"{plural(rendered.takes_spoken, 'take')} spoken now, {rendered.takes_kept} kept from before"
     lines.append(f"{counts}; {takes}.")
+    if rendered.recorded:
+        lines.append(f"Of these, heard in your own recording: {len(rendered.recorded)}.")
     unheard: list[tuple[Cue, str]] = []
     for cue in rendered.unspoken:
         steps = _steps(cue)
@@ -404,6 +412,7 @@ def _row(cue: Cue) -> Json:
         "id": cue.id,
         "script": cue.text,
         "spoken": spoken.text if spoken else "",
+        "voice": spoken.voice if spoken else "",
         "start": None if interval is None else round(interval.start, 3),
         "end": None if interval is None else round(interval.end, 3),
         "speed": round(spoken.speed, 3) if spoken else None,

@@ -43,6 +43,7 @@ from shotad.sound.mux_film import Assembly
 from shotad.sound.outputs import OTHERWISE, Kind, OutputFile, Rendered
 from shotad.sound.pauses import pauses_record, pauses_vtt
 from shotad.sound.programme import RATE, programme_of
+from shotad.sound.recordings import recording_notes
 from shotad.sound.voice_engines import Speaker, make_voice, plain_language, privacy_notes
 from shotad.sound.voicing import Materials, cast_is_gone, gather, speak
 
@@ -218,6 +219,7 @@ def notes_on(materials: Materials) -> tuple[str, ...]:
         lines = plural(count, "line is", "lines are")
         speaks = f"{materials.voice} speaks all in the track's language, {track.language!r}."
         notes.append(f"{lines} in {language!r}; {speaks}")
+    notes += recording_notes(materials.folder.path, track)
     outdated = outdated_note(track, materials.folder)
     if outdated is not None:
         notes.append(outdated)

@@ -56,7 +56,7 @@ from shotad.script.track_files import (
 )
 from shotad.sight import load_cast
 from shotad.sound.fitting import fit
-from shotad.sound.kinds import Fitting, LineToSpeak, Unspoken
+from shotad.sound.kinds import AS_THE_FILM, Fitting, LineToSpeak, Unspoken, delivery_of
 from shotad.sound.pauses import PausePlanner
 from shotad.sound.placing import lines_of
 from shotad.sound.pronunciation import EMPTY_LEXICON, Lexicon, lexicon_of
@@ -204,7 +204,9 @@ def speak(
         pronunciations(materials.folder.path),
         force=force,
     )
-    texts = [" ".join(cue.text.split()) for cue in track.heard]
+    # A recorded line needs no voice; one with a voice or pace of its own is spoken when it is fitted.
+    as_the_film = [cue for cue in track.heard if delivery_of(cue) == AS_THE_FILM]
+    texts = [" ".join(cue.text.split()) for cue in as_the_film]
     speakable = [text for text in texts if not unspeakable_reason(studio.sent(text), track.language)]
     # All lines as they are first, several at once; fitting then asks for shorter ones bit by bit.
     studio.say_all(speakable, progress=progress)
@@ -325,7 +327,13 @@ def with_voiced(track: Track, fitting: Fitting, voice: str) -> Track:
         interval = Interval(start / 1000, end / 1000)
         take = spoken_line.take
         voiced = SpokenTake(
-            voice, spoken_line.text, interval, stamp, take.speed, spoken_line.steps, spoken_line.pause
+            take.voice or voice,
+            spoken_line.text,
+            interval,
+            stamp,
+            take.speed,
+            spoken_line.steps,
+            spoken_line.pause,
         )
         cues.append(replace(cue, stored_take=voiced, spoken_length=round(take.seconds, 3)))
     return track.with_cues(cues)
