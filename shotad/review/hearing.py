@@ -82,6 +82,7 @@ from shotad.sound.fitting import (
     fit,
     neighbourhood,
 )
+from shotad.sound.kinds import delivery_of
 from shotad.sound.levels import DUCKING_HOLD, peak_limit
 from shotad.sound.mix import (
     Part,
@@ -444,7 +445,7 @@ class Speaking:
             return at, (), ()
         if kind == "voice" and own is None:  # as it is, at its own time
             with self._turn:
-                take = studio.say(" ".join(cue.text.split()))
+                take = studio.say(" ".join(cue.text.split()), delivery_of(cue))
             own = Spoken(cue.id, cue.text, cue.interval.start, take)
         sounding = (own,) if kind == "voice" and own is not None else near.spoken
         return at, sounding, tuple(f"{text[0].upper()}{text[1:]}." for text in notes)

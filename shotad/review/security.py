@@ -77,7 +77,8 @@ HEADERS: Mapping[bytes, bytes] = {
     b"permissions-policy": b"camera=(), microphone=(self), geolocation=(), display-capture=()",
     b"cache-control": b"no-store",
 }
-"""On every answer; the microphone is for the page itself, to record lines. One that names its own value, for what may be kept, keeps that."""
+"""On every answer; the microphone is for the page itself, to record lines. One that names its own value, for
+what may be kept, keeps that."""
 
 
 class RequestRefused(ShotadError):  # noqa: N818  said of the request

@@ -42,7 +42,7 @@ def record(timeline: LineTimeline, line_id: str, args: Json) -> Change:
 
 
 def keep_recording(timeline: LineTimeline, line_id: str, args: Json) -> Change:
-    """Use the recording of the line although it was of other words. Raises ReviewError where there is none."""
+    """Use the line's recording although it was of other words. Raises ReviewError where there is none."""
     cue = timeline.cue(line_id)
     if cue.stored_recording is None:
         raise ReviewError("This line has no recording.", "Record it first.")

@@ -32,8 +32,8 @@ from shotad.film.slots import subtract
 from shotad.script import count_words, split_sentences
 from shotad.script.cue import timecode
 from shotad.script.pace import spoken_words
-from shotad.sound.kinds import Fitting, LineToSpeak, Pause, Spoken, Studio, Take
 from shotad.sound.fitting import spoken_take
+from shotad.sound.kinds import Fitting, LineToSpeak, Pause, Spoken, Studio, Take
 from shotad.sound.placing import BETWEEN, earliest
 
 SHARE = 0.1

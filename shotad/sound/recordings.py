@@ -2,8 +2,8 @@
 
 `read_recording` takes what a microphone gave: WAV, FLAC, or what browsers record (WebM, Ogg, MP4). The
 result is mono, without the silence around the voice, and its ``warnings`` say what could be heard to be
-wrong. `keep_recording` writes it to ``voice/own`` in the work folder, under the line, its words, and a hash of
-the sound. A file is never overwritten, so an undo finds the recording that was there before.
+wrong. `keep_recording` writes it to ``voice/own`` in the work folder, under the line, its words, and a hash
+of the sound. A file is never overwritten, so an undo finds the recording that was there before.
 
 `record_line`, `keep_for_new_words` and `discard_recording` change a track; the same changes are acts of the
 review page.
@@ -294,8 +294,8 @@ COMMAND = "record"
 def record_line(folder: WorkFolder, line_name: str, sound: RecordedSound) -> Cue:
     """Keep a recording as that of a line of the film's track; returns the line.
 
-    ``line_name`` is an id, a time, or a number in SRT. Raises UsageError for one that is not there, SoundError
-    for a line without words.
+    ``line_name`` is an id, a time, or a number in SRT. Raises UsageError for one that is not there,
+    SoundError for a line without words.
     """
 
     def recorded(cue: Cue) -> Cue:

@@ -303,7 +303,7 @@ class CachingStudio:
 
     @property
     def reused(self) -> int:
-        """How many different takes were read from the folder instead of spoken; recordings are not counted."""
+        """How many different takes of a voice were read from the folder instead of spoken."""
         spoken_earlier = self._takes.keys() - self._spoken
         return sum(1 for name in spoken_earlier if _TAKE_NAME.fullmatch(name))
 

@@ -47,7 +47,7 @@ def test_a_recorded_line_is_heard_in_place_of_the_voice_and_ducked_as_others(pla
     cue = record(place, CAT, sound)
     assert (cue.state, cue.edited.fields if cue.edited else ()) == (LineState.EDITED, (EditField.VOICE,))
     done, voice = rendered(place, "mix", "ad")
-    assert [text for text, _ in voice.calls] == [text for text in (c.text for c in done.track.cues[1:])]
+    assert [text for text, _ in voice.calls] == [cue.text for cue in done.track.cues[1:]]
     line = done.track.cues[0].spoken
     assert line is not None
     assert line.interval is not None
