@@ -12,6 +12,7 @@ import { facts, findings, machine, why } from "./facts.js";
 import { frames } from "./frames.js";
 import { material } from "./material.js";
 import { moments } from "./moments.js";
+import { recording } from "./recording.js";
 import { line, number, store, subscribe } from "./store.js";
 import { exact, setText } from "./wording.js";
 
@@ -109,6 +110,7 @@ function build(place) {
   body.append(text);
   const edit = editor(text, "line-findings");
   const parts = [findings(text, "line-findings"), why(text)];
+  const own = recording(body);
   const sheet = material(body);
   const pictures = frames(body);
   const choice = candidates(body);
@@ -123,6 +125,7 @@ function build(place) {
       if (!shown) return;
       for (const part of [...above, ...parts, origin]) part(shown);
       edit.show(shown, isNew);
+      own.show(shown);
       choice.show(shown);
       times.show(shown, isNew);
     },
