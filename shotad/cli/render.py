@@ -27,6 +27,13 @@ sound_options = together(
     click.option("--voice", metavar="NAME", help="Voice: auto, or a name that shotad voices lists."),
     click.option("--make", "makes", multiple=True, metavar="KIND[:ENDING]", help=_MAKES),
     click.option("--extended", is_flag=True, default=None, help="Pause the film for lines that do not fit."),
+    click.option(
+        "--speak-subtitles",
+        "subtitles_spoken",
+        metavar="auto|FILE",
+        help="Speak subtitles of foreign dialogue too: the film's forced ones, or a file.",
+    ),
+    click.option("--subtitle-voice", metavar="NAME", help="Voice of spoken subtitles (default: another)."),
 )
 
 
@@ -34,6 +41,8 @@ def sound_flags(options: Mapping[str, Any]) -> dict[str, Any]:
     """The settings that the flags of `sound_options` stand for."""
     return {
         "voice__name": options["voice"],
+        "voice__subtitles": options["subtitles_spoken"],
+        "voice__subtitle_voice": options["subtitle_voice"],
         "mix__profile": options["loudness"],
         "extended__on": options["extended"],
     }

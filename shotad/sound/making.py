@@ -45,6 +45,7 @@ from shotad.sound.mux_film import write_film
 from shotad.sound.outputs import OTHERWISE, Json, Kind, MadeFile, OutputFile, Rendered, SoundSummary
 from shotad.sound.pauses import TimeMap
 from shotad.sound.programme import RATE
+from shotad.sound.spoken_subtitles import SpokenSubtitles
 from shotad.sound.voicing import Materials, blocking_findings
 
 MONO = "mono"
@@ -134,8 +135,8 @@ class FileMaker:
             scene = self.scene(ending)
             self._mixes[key] = prepare_mix(
                 scene.film,
-                scene.fitting.spoken,
-                scene.speech,
+                scene.heard_lines,
+                scene.kept_speech,
                 config.mix,
                 audio_track=config.film.audio_track,
                 progress=self.progress,
@@ -167,6 +168,7 @@ class FileMaker:
                 film=self.copies.enter_context(open_film(copy_path)),
                 speech=tuple(map(times.interval, materials.speech)),
                 fitting=times.fitting(materials.fitting),
+                subtitles=_on_copy(materials.subtitles, times),
             )
         return self._scenes[ending]
 
@@ -204,6 +206,13 @@ class FileMaker:
         if self.materials.config.container.sound == "alone":
             return AdSound(mix.alone(), MONO, RATE, mix.true_peak)
         return AdSound(mix.mixed(), mix.layout, RATE, mix.true_peak)
+
+
+def _on_copy(subtitles: SpokenSubtitles | None, times: TimeMap) -> SpokenSubtitles | None:
+    """Spoken subtitles on the time of a copy that pauses."""
+    if subtitles is None:
+        return None
+    return replace(subtitles, spoken=tuple(map(times.line, subtitles.spoken)))
 
 
 def written_lines(track: Track) -> tuple[tuple[Interval, str], ...]:
@@ -348,6 +357,7 @@ class RenderRecord:
             warnings=tuple(dict.fromkeys(warnings)),
             files=tuple(side_files),
             edited_lines=dict(materials.edited_lines),
+            subtitles=materials.subtitles,
             failures=failures,
         )
         self._write(result.as_json())
@@ -405,7 +415,7 @@ def _mix_key(materials: Materials) -> str:
     """A key of all that changes the mix: the film, every take and its place, the settings of the mix."""
     fitting, config = materials.fitting, materials.config
     film = [materials.prepared.info.fingerprint, config.film.audio_track]
-    takes = [[line.id, round(line.start, 6), line.take.key, line.take.rate] for line in fitting.spoken]
+    takes = [[line.id, round(line.start, 6), line.take.key, line.take.rate] for line in materials.heard_lines]
     pauses = [[pause.at, pause.length, pause.cue_id] for pause in fitting.pauses]
     speech = [[interval.start, interval.end] for interval in materials.speech]
     return hash_key(RENDER_STEP, film, takes, pauses, speech, config.mix)

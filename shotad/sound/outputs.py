@@ -22,6 +22,7 @@ from shotad.script import (
 from shotad.script.cue import timecode
 from shotad.script.guidelines import finding_of, finding_row
 from shotad.sound.kinds import OWN_VOICE, Pause
+from shotad.sound.spoken_subtitles import SpokenSubtitles
 
 SOUNDS = ("wav", "flac", "mp3", "opus", "m4a")
 """Endings of sound files."""
@@ -212,6 +213,7 @@ class Rendered:
         warnings: Remarks in words.
         files: Side files, such as scripts and lists of pauses.
         edited_lines: Number of lines that people changed in scripts beside the track, by file.
+        subtitles: Subtitles that were spoken too. None: none were asked for.
         failures: Files that could not be made, with the reason.
     """
 
@@ -226,6 +228,7 @@ class Rendered:
     warnings: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()
     edited_lines: Mapping[str, int] = field(default_factory=dict)
+    subtitles: SpokenSubtitles | None = None
     failures: Mapping[OutputFile, str] = field(default_factory=dict)
 
     @property
@@ -283,6 +286,7 @@ class Rendered:
                 "takes_kept": self.takes_kept,
             },
             "lines": [_row(cue) for cue in self.track.heard if cue.spoken is not None],
+            "subtitles": None if self.subtitles is None else _subtitles_json(self.subtitles),
             "sound": None if self.sound is None else self.sound.as_json(),
             "pauses": [
                 {"at": round(pause.at, 3), "length": round(pause.length, 3), "id": pause.cue_id}
@@ -316,6 +320,8 @@ def summary(rendered: Rendered) -> str:
             lines.append(f"Taken over from {script}: {plural(count, 'line')}.")
     if rendered.voice is not None:
         lines += _voice_lines(rendered, rendered.voice)
+    if rendered.subtitles is not None:
+        lines += _subtitle_lines(rendered.subtitles)
     if rendered.pauses:
         times = "once" if len(rendered.pauses) == 1 else f"{len(rendered.pauses)} times"
         seconds = sum(pause.length for pause in rendered.pauses)
@@ -370,6 +376,44 @@ def _voice_lines(rendered: Rendered, voice: str) -> list[str]:
     if rendered.sound:
         lines += rendered.sound.lines
     return lines
+
+
+def _subtitle_lines(subtitles: SpokenSubtitles) -> list[str]:
+    """The part of a summary on spoken subtitles."""
+    texts = dict(subtitles.texts)
+    counts = f"Subtitles: {len(subtitles.spoken)} of {len(texts)} spoken by {subtitles.voice}"
+    lines = [f"{counts}, from {subtitles.source}."]
+    faster = [line for line in subtitles.spoken if any(FASTER in step for step in line.steps)]
+    if faster:
+        lines.append(f"Subtitles spoken faster: {len(faster)}.")
+    rows: list[str] = []
+    for subtitle in subtitles.unspoken:
+        moment = timecode(int(subtitle.id[1:9]) / 1000)
+        rows.append(f"{moment}  {_quote(texts[subtitle.id])} ({subtitle.reason})")
+    if rows:
+        lines.append(f"Subtitles not heard: {len(rows)}.")
+        lines += _first_rows(rows, "render.json", indent="  ")
+    return lines
+
+
+def _subtitles_json(subtitles: SpokenSubtitles) -> Json:
+    """What the JSON says of spoken subtitles."""
+    spoken = {line.id: line for line in subtitles.spoken}
+    reasons = {line.id: line.reason for line in subtitles.unspoken}
+    rows: list[Json] = []
+    for name, text in subtitles.texts:
+        line = spoken.get(name)
+        rows.append(
+            {
+                "id": name,
+                "text": text,
+                "start": None if line is None else round(line.start, 3),
+                "end": None if line is None else round(line.interval.end, 3),
+                "steps": [] if line is None else list(line.steps),
+                "reason": reasons.get(name, ""),
+            }
+        )
+    return {"source": subtitles.source, "voice": subtitles.voice, "lines": rows}
 
 
 def _titled_rows(title: str, rows: Sequence[tuple[Cue, str]]) -> list[str]:

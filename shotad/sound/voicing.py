@@ -56,11 +56,12 @@ from shotad.script.track_files import (
 )
 from shotad.sight import load_cast
 from shotad.sound.fitting import fit
-from shotad.sound.kinds import AS_THE_FILM, Fitting, LineToSpeak, Unspoken, delivery_of
+from shotad.sound.kinds import AS_THE_FILM, Fitting, LineToSpeak, Spoken, Unspoken, delivery_of
 from shotad.sound.pauses import PausePlanner
 from shotad.sound.placing import lines_of
 from shotad.sound.pronunciation import EMPTY_LEXICON, Lexicon, lexicon_of
 from shotad.sound.speaking import MAX_SECONDS, is_speakable
+from shotad.sound.spoken_subtitles import SpokenSubtitles, speech_not_under
 from shotad.sound.takes import CachingStudio, EstimatingStudio
 from shotad.sound.voice_engines import Speaker
 
@@ -75,7 +76,7 @@ class Materials:
     SHA-256 of the track's files as they were read. ``voice`` is empty where nothing is spoken.
     ``takes_spoken`` counts takes that were spoken now, ``takes_kept`` those from before.
     ``edited_meanwhile``: the track was saved again while its lines were spoken, and those edits are not in
-    here.
+    here. ``subtitles`` are those that are spoken too.
     """
 
     film: Film
@@ -92,6 +93,20 @@ class Materials:
     takes_spoken: int = 0
     takes_kept: int = 0
     edited_meanwhile: bool = False
+    subtitles: SpokenSubtitles | None = None
+
+    @property
+    def heard_lines(self) -> tuple[Spoken, ...]:
+        """The lines of the description and spoken subtitles, ascending by start."""
+        subtitles = () if self.subtitles is None else self.subtitles.spoken
+        return tuple(sorted((*self.fitting.spoken, *subtitles), key=lambda line: line.start))
+
+    @property
+    def kept_speech(self) -> tuple[Interval, ...]:
+        """When somebody speaks and the film is not lowered: all speech but that under spoken subtitles."""
+        if self.subtitles is None:
+            return self.speech
+        return speech_not_under(self.speech, self.subtitles.intervals, self.film.info.duration)
 
     @property
     def is_translation(self) -> bool:
@@ -210,7 +225,10 @@ def speak(
     speakable = [text for text in texts if not unspeakable_reason(studio.sent(text), track.language)]
     # All lines as they are first, several at once; fitting then asks for shorter ones bit by bit.
     studio.say_all(speakable, progress=progress)
-    fitting = fit_track(track, materials.speech, materials.prepared, studio, config, shorten=shorten)
+    # What people say goes first: lines are fitted around spoken subtitles as around speech.
+    subtitles = () if materials.subtitles is None else materials.subtitles.intervals
+    speech = (*materials.speech, *subtitles)
+    fitting = fit_track(track, speech, materials.prepared, studio, config, shorten=shorten)
     if force:
         # Otherwise takes of older lines and other voices stay: they may have cost money.
         studio.remove_unused()
