@@ -48,7 +48,7 @@ FORCED_WORDS = ("forced", "foreign")
 _ENDINGS = (".srt", ".vtt", ".ass", ".ssa", ".ttml", ".dfxp", ".smi", ".sbv", ".sub")
 
 MAX_WAIT = 3.0
-"""Seconds after its time at which a subtitle may begin. Later it would be taken for what somebody else says."""
+"""Seconds after its time at which a subtitle may begin. Later it would seem to be what somebody else says."""
 BETWEEN_SUBTITLES = 0.15
 """Seconds between two subtitles: those of a dialogue follow each other closely."""
 OVERHANG = 0.5
