@@ -21,7 +21,7 @@ from shotad.cli.options import (
 from shotad.core.config.sound import LOUDNESS_PROFILES
 from shotad.sound.outputs import parse_wanted, wanted_files
 
-_MAKES = "Write film, film+text, text, ad or mix, as in film:mkv or ad:mp3; repeatable."
+_MAKES = "Write film, film+text, text, ad, mix or sidecar, as in film:mkv or ad:mp3; repeatable."
 sound_options = together(
     click.option("--loudness", type=click.Choice(LOUDNESS_PROFILES), help="Loudness standard of the result."),
     click.option("--voice", metavar="NAME", help="Voice: auto, or a name that shotad voices lists."),
@@ -80,7 +80,7 @@ def command(console: Console, path: Path, **options: Any) -> None:
     from shotad.script import load_track
     from shotad.script.track_files import TRACK
     from shotad.sound import run_render
-    from shotad.sound.outputs import summary
+    from shotad.sound.outputs import film_to_lie_beside, summary
 
     place = track_folder(path)
     run = read_settings(place)
@@ -105,7 +105,13 @@ def command(console: Console, path: Path, **options: Any) -> None:
     ):
         tag = track.language if file.name != TRACK else ""
         files = wanted_files(
-            parse_wanted(options["makes"]), track.film.name, place, out=options["out"], tag=tag
+            parse_wanted(options["makes"]),
+            track.film.name,
+            place,
+            out=options["out"],
+            tag=tag,
+            language=track.language,
+            beside=film_to_lie_beside(film),
         )
         done = run_render(
             film, folder, config, files, console, shorten=shortener, file=file, force=options["force"]

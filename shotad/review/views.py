@@ -54,9 +54,7 @@ from shotad.script.pace import (
     spoken_words,
 )
 from shotad.sound.outputs import (
-    FILMS,
     MEANINGS,
-    SOUNDS,
     Kind,
 )
 
@@ -304,7 +302,7 @@ def film_view(
         "formats": formats_view(),
         # What can be rendered, and into which files
         "makes": [
-            {"kind": kind.value, "title": MEANINGS[kind], "endings": list(FILMS if kind.is_film else SOUNDS)}
+            {"kind": kind.value, "title": MEANINGS[kind], "endings": list(kind.endings)}
             for kind in Kind
         ],
         "engines": engines_view(session.config),

@@ -199,7 +199,7 @@ def render_film(
     if config.fit.ask:
         check_engine_known(run)
     track = session.track
-    outputs = wanted_files(parse_wanted(makes), track.film.name, session.folder)
+    outputs = wanted_files(parse_wanted(makes), track.film.name, session.folder, language=track.language)
     with held(session.folder) as folder, opened(session, run, config) as film:
         try:
             done = run_render(film, folder, config, outputs, progress, shorten=shortener)

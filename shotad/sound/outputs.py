@@ -3,6 +3,7 @@ and as plain lines (`summary`)."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from typing import Any
 from shotad.core.errors import UsageError
 from shotad.core.progress import plural
 from shotad.core.workfolder import file_stem
+from shotad.film import Film
 from shotad.script import (
     Cue,
     Finding,
@@ -28,6 +30,8 @@ SOUNDS = ("wav", "flac", "mp3", "opus", "m4a")
 """Endings of sound files."""
 FILMS = ("mp4", "mkv", "ts", "mov", "webm", "m4v", "m2ts")
 """Endings of films."""
+SIDECARS = ("mka",)
+"""Endings of sound beside a film."""
 OTHERWISE = "mkv"
 """The container for films in one that is not written here: Matroska holds whatever there is."""
 
@@ -40,11 +44,19 @@ class Kind(StrEnum):
     TEXT = "text"
     AD = "ad"
     MIX = "mix"
+    SIDECAR = "sidecar"
 
     @property
     def is_film(self) -> bool:
         """Whether it has a picture."""
         return self in (Kind.FILM, Kind.BOTH, Kind.TEXT)
+
+    @property
+    def endings(self) -> tuple[str, ...]:
+        """The endings that its files may have, the first where none is asked for."""
+        if self is Kind.SIDECAR:
+            return SIDECARS
+        return FILMS if self.is_film else SOUNDS
 
     @property
     def is_heard(self) -> bool:
@@ -58,6 +70,7 @@ MEANINGS = {
     Kind.TEXT: "the film with a text track of descriptions, for players that read it out",
     Kind.AD: "the description alone",
     Kind.MIX: "the film's sound with the description mixed in",
+    Kind.SIDECAR: "the same as a track beside the film, for media servers such as Jellyfin and Kodi",
 }
 
 _STEMS = {Kind.FILM: "described", Kind.BOTH: "described", Kind.TEXT: "descriptions"}
@@ -90,7 +103,7 @@ def parse_wanted(texts: Sequence[str]) -> list[tuple[Kind, str | None]]:
             meanings = "; ".join(f"{kind}: {meaning}" for kind, meaning in MEANINGS.items())
             raise UsageError(f"{text!r} is nothing that can be made.", f"There is {meanings}.")
         kind = Kind(name)
-        endings = FILMS if kind.is_film else SOUNDS
+        endings = kind.endings
         if ending and ending not in endings:
             raise UsageError(f"{kind} cannot be made as {ending!r}.", f"Choose one of {', '.join(endings)}.")
         kinds.append((kind, ending or None))
@@ -104,19 +117,23 @@ def wanted_files(
     *,
     out: Path | None = None,
     tag: str = "",
+    language: str = "",
+    beside: Path | None = None,
 ) -> tuple[OutputFile, ...]:
     """The path of each file: ``movie.described.mp4``, ``movie.ad.wav`` in ``folder``; with a language as
     ``tag`` ``movie.de.ad.wav``.
 
     ``kinds`` are those of `parse_wanted`, ``film`` the file name of the film, whose container films keep
-    where it is one of `FILMS`. ``out`` is another folder or, for one file alone, its path.
+    where it is one of `FILMS`. ``out`` is another folder or, for one file alone, its path. A sidecar is named
+    after the film and the ``language`` of the description, ``movie.en.ad.mka``. It goes ``beside`` the film's
+    file, if that is given and no ``out`` is.
     Raises UsageError for two files with one path, and for an ``out`` that is no folder and no such file.
     """
     if out is not None and out.suffix and not out.is_dir():
         if len(kinds) != 1:
             raise UsageError(f"--out {out} is one file, but {len(kinds)} files are wanted.", "Name a folder.")
         kind, ending = kinds[0]
-        endings = FILMS if kind.is_film else SOUNDS
+        endings = kind.endings
         out_ending = out.suffix.lower().lstrip(".")
         if out_ending not in endings or ending not in (None, out_ending):
             name = kind if ending is None else f"{kind}:{ending}"
@@ -131,8 +148,14 @@ def wanted_files(
         film_ending = OTHERWISE
     files: dict[Path, OutputFile] = {}
     for kind, given_ending in kinds:
-        ending = given_ending or (film_ending if kind.is_film else "wav")
+        ending = given_ending or (film_ending if kind.is_film else kind.endings[0])
         path = (out or folder) / f"{stem}.{_STEMS.get(kind, kind)}.{ending}"
+        if kind is Kind.SIDECAR:
+            # Servers look for the film's whole name, and know languages by their short codes.
+            film_stem = Path(film).stem if beside is None else beside.stem
+            words = [film_stem, language.partition("-")[0].lower(), "ad", ending]
+            place = folder if beside is None else beside.parent
+            path = (out or place) / ".".join(word for word in words if word)
         if path in files:
             raise UsageError(
                 f"{kind} and {files[path].kind} would both be written to {path}.",
@@ -140,6 +163,14 @@ def wanted_files(
             )
         files[path] = OutputFile(kind, path)
     return tuple(files.values())
+
+
+def film_to_lie_beside(film: Film) -> Path | None:
+    """The file of a film, beside which others may be written; None where nothing can be written there."""
+    path = film.info.path
+    if path is None or path.is_dir() or not os.access(path.parent, os.W_OK):
+        return None
+    return path
 
 
 MAX_LISTED = 10

@@ -284,7 +284,7 @@ def check_wanted(film: Film, wanted: Sequence[OutputFile], config: Config, langu
             if is_film:
                 message = f"{path} is the film itself."
                 raise UsageError(message, "Give the described film another name or folder.")
-        if not output.kind.is_film:
+        if not output.kind.is_film and output.kind is not Kind.SIDECAR:
             sound_kind(path)  # raises SoundError for an ending that is not written
     # The copy with pauses is another film; its streams are known only when it is made.
     without_pauses = [output for output in wanted if not (config.extended.on and output.kind.is_heard)]
