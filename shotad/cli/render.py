@@ -19,6 +19,7 @@ from shotad.cli.options import (
     track_folder,
 )
 from shotad.core.config.sound import LOUDNESS_PROFILES
+from shotad.core.errors import UsageError
 from shotad.sound.outputs import parse_wanted, wanted_files
 
 _MAKES = "Write film, film+text, text, ad, mix or sidecar, as in film:mkv or ad:mp3; repeatable."
@@ -53,6 +54,13 @@ def sound_flags(options: Mapping[str, Any]) -> dict[str, Any]:
 @sound_options
 @click.option("--track", "track_file", type=PATH, help="Another track to speak, such as a translation.")
 @click.option("--out", type=PATH, help="Output folder, or output file if there is only one.")
+@click.option(
+    "--say-as",
+    "sayings",
+    multiple=True,
+    metavar="WORD=SAYING",
+    help="How a word is spoken in this film, kept for later renders; repeatable.",
+)
 @film_file_option
 @click.option("--default", "default_track", is_flag=True, default=None, help="Players start with AD.")
 @click.option("--ask", is_flag=True, default=None, help="Ask the engine to shorten lines that do not fit.")
@@ -80,6 +88,7 @@ def command(console: Console, path: Path, **options: Any) -> None:
     from shotad.script import load_track
     from shotad.script.track_files import TRACK
     from shotad.sound import run_render
+    from shotad.sound.film_lexicon import set_saying
     from shotad.sound.outputs import film_to_lie_beside, summary
 
     place = track_folder(path)
@@ -103,6 +112,11 @@ def command(console: Console, path: Path, **options: Any) -> None:
         open_film(source, reader=config.film.reader, frame_rate=run.frame_rate) as film,
         WorkFolder(place) as folder,
     ):
+        for text in options["sayings"]:
+            word, equals, saying = text.partition("=")
+            if not equals:
+                raise UsageError(f"--say-as {text}: there is no '='.", "Write --say-as Siobhan=shiv-awn")
+            set_saying(place, word, saying)
         tag = track.language if file.name != TRACK else ""
         files = wanted_files(
             parse_wanted(options["makes"]),

@@ -14,7 +14,7 @@ import logging
 import mimetypes
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from hashlib import sha256
@@ -39,6 +39,7 @@ from shotad.core import (
     ShotadError,
 )
 from shotad.core.errors import (
+    CastError,
     FilmError,
     OutdatedLine,
     ReviewError,
@@ -75,7 +76,10 @@ from shotad.script import load_track
 from shotad.script.cue import MAX_TEXT_LENGTH
 from shotad.script.track import FilmId
 from shotad.script.track_files import TRACK
+from shotad.sound import read_lexicon
+from shotad.sound.film_lexicon import film_lexicon, set_saying
 from shotad.sound.recordings import keep_recording, read_recording, recording_file
+from shotad.sound.voicing import pronunciations
 
 
 def open_session(
@@ -609,10 +613,41 @@ def voice_routes(review: Review) -> list[Route]:
             raise HTTPException(404)
         return _file(path, "audio/flac", _ASKED)
 
+    def sayings(_: Request) -> Any:
+        own = film_lexicon(session.folder).sayings
+        with suppress(CastError, OSError):  # told where the cast is shown
+            return _sayings_view(pronunciations(session.folder).sayings, own)
+        return _sayings_view(own, own)
+
+    def set_word(_: Request, body: Json) -> Any:
+        """Keep how a word is said in this film; an empty ``saying`` forgets it."""
+        word, saying = value(body, "word", str), value(body, "saying", str)
+        set_saying(session.folder, word, saying)
+        review.findings.update()
+        said = (
+            f"“{word}” is said as “{saying}” in this film."
+            if saying.strip()
+            else f"“{word}” is said as written."
+        )
+        fixed = read_lexicon(session.config.voice.lexicon).sayings
+        if word in fixed and saying:
+            said = f"“{word}” is said as “{fixed[word]}” by voice.lexicon of this run, which goes first."
+        return {"said": said}
+
     return [
+        get("/api/sayings", sayings),
+        post("/api/sayings", set_word),
         post_sound("/api/lines/{line}/recording", record, limiter=anyio.CapacityLimiter(1)),
         get("/media/recordings/{line}", recording),
     ]
+
+
+def _sayings_view(all_sayings: Mapping[str, str], own: Mapping[str, str]) -> Json:
+    """How words are said, by word; ``own``: it is the film's own saying, which the page may change."""
+    rows = [
+        {"word": word, "saying": saying, "own": word in own} for word, saying in sorted(all_sayings.items())
+    ]
+    return {"sayings": rows}
 
 
 def work_routes(review: Review) -> list[Route]:
@@ -649,8 +684,16 @@ def _work_of(kind: str, review: Review, body: Json) -> tuple[str, Work]:
             makes = texts(body, "makes")
             voice, profile = (value(body, name, str, "") for name in ("voice", "profile"))
             extended = None if body.get("extended") is None else value(body, "extended", bool)
+            subtitles, second = value(body, "subtitles", bool, False), value(body, "subtitle_voice", str, "")
             return f"Make {', '.join(makes)}", lambda progress: render_film(
-                session, progress, makes, voice, profile, extended
+                session,
+                progress,
+                makes,
+                voice,
+                profile,
+                extended,
+                speak_subtitles=subtitles,
+                subtitle_voice=second,
             )
         case "name":
             person, name = value(body, "person", str), value(body, "name", str, "")

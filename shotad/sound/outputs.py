@@ -352,7 +352,7 @@ def summary(rendered: Rendered) -> str:
     if rendered.voice is not None:
         lines += _voice_lines(rendered, rendered.voice)
     if rendered.subtitles is not None:
-        lines += _subtitle_lines(rendered.subtitles)
+        lines += subtitle_lines(rendered.subtitles)
     if rendered.pauses:
         times = "once" if len(rendered.pauses) == 1 else f"{len(rendered.pauses)} times"
         seconds = sum(pause.length for pause in rendered.pauses)
@@ -409,7 +409,7 @@ def _voice_lines(rendered: Rendered, voice: str) -> list[str]:
     return lines
 
 
-def _subtitle_lines(subtitles: SpokenSubtitles) -> list[str]:
+def subtitle_lines(subtitles: SpokenSubtitles) -> list[str]:
     """The part of a summary on spoken subtitles."""
     texts = dict(subtitles.texts)
     counts = f"Subtitles: {len(subtitles.spoken)} of {len(texts)} spoken by {subtitles.voice}"

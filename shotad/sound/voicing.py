@@ -55,6 +55,7 @@ from shotad.script.track_files import (
     with_edited_scripts,
 )
 from shotad.sight import load_cast
+from shotad.sound.film_lexicon import film_lexicon
 from shotad.sound.fitting import fit
 from shotad.sound.kinds import AS_THE_FILM, Fitting, LineToSpeak, Spoken, Unspoken, delivery_of
 from shotad.sound.pauses import PausePlanner
@@ -313,6 +314,11 @@ def cast_is_gone(folder: Path) -> bool:
 
 
 def pronunciations(folder: Path) -> Lexicon:
+    """How words of the film are said: names as its cast has them, and over them the film's own lexicon."""
+    return _names_of_cast(folder).joined(film_lexicon(folder))
+
+
+def _names_of_cast(folder: Path) -> Lexicon:
     """How the names of the run's cast are said; empty where the run had no cast, or its file is gone."""
     cast = read_settings(folder).given.cast if (folder / SETTINGS_FILE).is_file() else None
     if cast is None or not cast.path.exists():

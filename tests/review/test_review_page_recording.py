@@ -99,6 +99,25 @@ def test_a_sound_file_is_taken_and_other_words_make_it_outdated(page: Any, place
     )
 
 
+def test_a_line_has_a_voice_and_pace_of_its_own_and_words_are_said_otherwise(page: Any, place: Path) -> None:
+    page.get_by_label("Pace").select_option("1.2")
+    said(page, "Spoken 1.2 times as fast.")
+    page.evaluate("document.getElementById('line-text').setSelectionRange(3, 3)")
+    page.click("[data-command=say-as]")
+    until(page, "document.getElementById('say-as-dialog').open")
+    assert page.input_value("#say-word") == "cat"
+    assert violations(page) == []
+    page.fill("#say-saying", "katt")
+    press(page, "Enter")
+    until(page, "!document.getElementById('say-as-dialog').open")
+    settled(page)
+    assert (place / "pronunciation.txt").read_text() == "cat = katt\n"
+    assert load_track(place / TRACK).cues[0].pace == 1.2
+    page.click("[data-command=say-as]")
+    page.get_by_role("button", name="Remove cat").click()
+    until(page, "document.querySelector('.sayings').textContent === 'Nothing yet.'")
+
+
 def test_it_counts_first_where_that_is_wanted_and_can_be_called_off(page: Any) -> None:
     page.check(".rec-options input[type=checkbox]")
     page.click("[data-command=record]")

@@ -96,3 +96,26 @@ def test_only_the_page_itself_may_use_the_microphone(page: Page) -> None:
     policy = page.get("/").headers["permissions-policy"]
     assert "microphone=(self)" in policy
     assert "camera=()" in policy
+
+
+def test_how_a_word_is_said_is_kept_for_the_film(page: Page, tmp_path: Path) -> None:
+    assert page.get("/api/sayings").json == {"sayings": []}
+    answer = page.post("/api/sayings", {"word": "cat", "saying": "katt"})
+    assert answer.json["said"] == "“cat” is said as “katt” in this film."
+    assert page.get("/api/sayings").json == {"sayings": [{"word": "cat", "saying": "katt", "own": True}]}
+    assert (tmp_path / "film.shotad" / "pronunciation.txt").read_text() == "cat = katt\n"
+    refused = page.post("/api/sayings", {"word": "cat", "saying": "12"})
+    assert (refused.status, "no letter to say" in refused.json["error"]["what"]) == (400, True)
+    page.post("/api/sayings", {"word": "cat", "saying": ""})
+    assert page.get("/api/sayings").json == {"sayings": []}
+
+
+def test_the_page_offers_a_sidecar_and_speaks_forced_subtitles(page: Page, tmp_path: Path) -> None:
+    makes = {row["kind"]: row["endings"] for row in page.film()["makes"]}
+    assert makes["sidecar"] == ["mka"]
+    job = page.job(kind="render", makes=["sidecar:mka"], voice="fake", subtitles=True)
+    assert job["state"] == "failed"
+    assert "No forced subtitles" in job["error"]["what"]
+    job = page.job(kind="render", makes=["sidecar:mka"], voice="fake")
+    assert job["state"] == "done", job["error"]
+    assert job["result"]["files"][0]["name"].endswith(".en.ad.mka")

@@ -23,6 +23,8 @@ const PLAIN = { echoCancellation: false, noiseSuppression: false, autoGainContro
 /** dBFS of peaks: above, it is cut off; below, it is too soft. */
 const [TOO_LOUD, TOO_SOFT] = [-1, -30];
 const BYTES = 50_000_000;
+/** Times the film's pace at which a line may be spoken. */
+const PACES = [0.8, 0.9, 1, 1.1, 1.2, 1.3];
 
 /** Recordings that are neither kept nor discarded, by line. @type {Map<string, {blob: Blob, seconds: number}>} */
 const waiting = new Map();
@@ -244,13 +246,31 @@ export function recording(place) {
   const [again, back] = [button("recording-fits", "Use it for these words"), button("recording-remove", "Back to the voice")];
   const count = make("input", { type: "checkbox" });
   const file = make("input", { type: "file", accept: "audio/*,.wav,.flac", className: "rec-file" });
-  const section = make("section", { className: "d-section rec", "aria-label": "Own voice" },
-    make("h3", { className: "d-label" }, "Own voice"), state, levels,
+  const voice = make("select", {});
+  const pace = make("select", {}, ...PACES.map((times) => make("option", { value: times }, times === 1 ? "As the film" : `${times} times`)));
+  const section = make("section", { className: "d-section rec", "aria-label": "How it is spoken" },
+    make("h3", { className: "d-label" }, "How it is spoken"), state, levels,
     make("div", { className: "d-row" }, start, listen, take, drop, again, back),
     make("div", { className: "d-row rec-options" },
       make("label", { className: "choice" }, count, ` Count ${COUNT}, 2, 1 first`),
-      make("label", { className: "rec-choose" }, make("span", {}, "Sound file"), file)));
+      make("label", { className: "rec-choose" }, make("span", {}, "Sound file"), file)),
+    make("div", { className: "d-row rec-options" },
+      make("label", { className: "rec-choose" }, make("span", {}, "Voice"), voice),
+      make("label", { className: "rec-choose" }, make("span", {}, "Pace"), pace), button("say-as", "Say a word as…")));
   place.append(section);
+
+  // Voices that send lines away speak a whole film or nothing.
+  const voices = (chosen) => {
+    const own = store.film.voice.choices.filter((one) => one.speaks !== false && !one.name.startsWith("openai"));
+    const names = [["", "As the film"], ...own.map((one) => [one.name, one.title])];
+    if (chosen && !own.some((one) => one.name === chosen)) names.push([chosen, chosen]);
+    const known = [...voice.options].map((one) => one.value).join("\n");
+    if (known !== names.map(([name]) => name).join("\n"))
+      voice.replaceChildren(...names.map(([name, title]) => make("option", { value: name }, title)));
+    voice.value = chosen;
+  };
+  voice.addEventListener("change", () => act("voice", { name: voice.value }));
+  pace.addEventListener("change", () => act("pace", { times: Number(pace.value) }));
 
   count.addEventListener("change", () => (options.count = count.checked));
   file.addEventListener("change", () => {
@@ -294,6 +314,9 @@ export function recording(place) {
       meter.value = Math.max(-60, going.level);
       setText(level, `Level ${levelWords(going.take.peak)}`);
     }
+    voices(shown.own_voice);
+    if (![...pace.options].some((one) => Number(one.value) === shown.pace)) pace.append(make("option", { value: shown.pace }, `${shown.pace} times`));
+    pace.value = String(shown.pace);
     if (focused?.hidden) start.focus();
   };
   const redraw = () => line() && draw(line());
