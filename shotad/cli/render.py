@@ -42,8 +42,8 @@ def sound_flags(options: Mapping[str, Any]) -> dict[str, Any]:
     """The settings that the flags of `sound_options` stand for."""
     return {
         "voice__name": options["voice"],
-        "voice__subtitles": options["subtitles_spoken"],
-        "voice__subtitle_voice": options["subtitle_voice"],
+        "voice__subtitles": options.get("subtitles_spoken"),
+        "voice__subtitle_voice": options.get("subtitle_voice"),
         "mix__profile": options["loudness"],
         "extended__on": options["extended"],
     }

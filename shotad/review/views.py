@@ -302,8 +302,7 @@ def film_view(
         "formats": formats_view(),
         # What can be rendered, and into which files
         "makes": [
-            {"kind": kind.value, "title": MEANINGS[kind], "endings": list(kind.endings)}
-            for kind in Kind
+            {"kind": kind.value, "title": MEANINGS[kind], "endings": list(kind.endings)} for kind in Kind
         ],
         "engines": engines_view(session.config),
         "cast": [dict(person) for person in cast],

@@ -1,7 +1,8 @@
 """How words of one film are spoken: ``pronunciation.txt`` in its work folder, ``word = how it is spoken``.
 
 It has the form of every lexicon (`shotad.sound.pronunciation`), and people may edit it. Renders and the
-review page read it; the page and ``shotad render --say-as`` write into it. Its sayings go before those of the cast.
+review page read it; the page and ``shotad render --say-as`` write into it. Its sayings go before those of
+the cast.
 """
 
 from __future__ import annotations

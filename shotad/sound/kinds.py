@@ -92,7 +92,7 @@ class Delivery:
     pace: float = 1.0
 
 
-AS_THE_FILM = Delivery()
+AS_THE_FILM: Delivery = Delivery()
 """The film's voice at its own pace."""
 
 

@@ -16,6 +16,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -165,10 +166,10 @@ def _decoded(data: bytes) -> Samples:
     return np.asarray(samples, np.float32)
 
 
-def _limited_frames(container: object) -> Iterator[object]:
+def _limited_frames(container: Any) -> Iterator[Any]:
     """The frames of the first track of sound. Raises SoundError behind `MAX_RECORDING_SECONDS`."""
     seconds = 0.0
-    for frame in container.decode(container.streams.audio[0]):  # type: ignore[attr-defined]
+    for frame in container.decode(container.streams.audio[0]):
         seconds += frame.samples / frame.sample_rate
         if seconds > MAX_RECORDING_SECONDS:
             raise SoundError(
