@@ -70,7 +70,7 @@ MEANINGS = {
     Kind.TEXT: "the film with a text track of descriptions, for players that read it out",
     Kind.AD: "the description alone",
     Kind.MIX: "the film's sound with the description mixed in",
-    Kind.SIDECAR: "the same as a track beside the film, for media servers such as Jellyfin and Kodi",
+    Kind.SIDECAR: "the mix as an audio track beside the film, for media servers such as Jellyfin and Kodi",
 }
 
 _STEMS = {Kind.FILM: "described", Kind.BOTH: "described", Kind.TEXT: "descriptions"}
