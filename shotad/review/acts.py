@@ -20,6 +20,7 @@ from shotad.core.progress import plural
 from shotad.description.pipeline import empty_line
 from shotad.film import SlotChange
 from shotad.film.slot_records import new_slot
+from shotad.review import voice_acts
 from shotad.review.events import Json
 from shotad.review.timeline import (
     SOURCE,
@@ -636,8 +637,15 @@ def remove_slot(timeline: LineTimeline, slot_id: str, _: Json) -> Change:
 _LINE_ACTS = (choose, write, accept, unaccept, drop, restore, split, join, move, shift, add, remove, machine)
 _MANY_LINES_ACTS = (shift_from,)
 _SLOT_ACTS = (add_slot, remove_slot)
+_VOICE_ACTS = (
+    voice_acts.record,
+    voice_acts.keep_recording,
+    voice_acts.discard_recording,
+    voice_acts.voice,
+    voice_acts.pace,
+)
 ACTS: Mapping[str, EditAction] = {
-    **{act.__name__: act for act in (*_LINE_ACTS, *_MANY_LINES_ACTS, *_SLOT_ACTS)},
+    **{act.__name__: act for act in (*_LINE_ACTS, *_MANY_LINES_ACTS, *_SLOT_ACTS, *_VOICE_ACTS)},
     "replace": replace_text,
 }
 """All acts by name."""

@@ -84,6 +84,7 @@ from shotad.sound.fitting import (
     fit,
     neighbourhood,
 )
+from shotad.sound.kinds import delivery_of
 from shotad.sound.levels import DUCKING_HOLD
 from shotad.sound.mix import (
     Part,
@@ -554,7 +555,7 @@ class Speaking:
                 problem = f"The line {cue.id} is not spoken: {why_not}."
             raise VoiceError(problem, f"It is {cue.text[:80]!r}." if cue.text else "Write some first.")
         with self._turn:
-            take = studio.say(" ".join(cue.text.split()))
+            take = studio.say(" ".join(cue.text.split()), delivery_of(cue))
         return Spoken(cue.id, cue.text, cue.interval.start, take)
 
     def _near(self, track: Track, cue: Cue, speech: tuple[Interval, ...], studio: CachingStudio) -> Fitting:

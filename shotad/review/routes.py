@@ -15,7 +15,7 @@ import mimetypes
 import re
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from hashlib import sha256
@@ -40,6 +40,7 @@ from shotad.core import (
     ShotadError,
 )
 from shotad.core.errors import (
+    CastError,
     FilmError,
     OutdatedLine,
     ReviewError,
@@ -59,6 +60,7 @@ from shotad.review.people import CastEditor
 from shotad.review.proxy import Proxy
 from shotad.review.security import (
     MOST_BYTES,
+    MOST_SOUND_BYTES,
     Guard,
     Hosts,
     Keys,
@@ -76,6 +78,10 @@ from shotad.script import load_track
 from shotad.script.cue import MAX_TEXT_LENGTH
 from shotad.script.track import FilmId
 from shotad.script.track_files import TRACK
+from shotad.sound import read_lexicon
+from shotad.sound.film_lexicon import film_lexicon, set_saying
+from shotad.sound.recordings import keep_recording, read_recording, recording_file
+from shotad.sound.voicing import pronunciations
 
 
 def open_session(
@@ -259,7 +265,13 @@ def make_app(review: Review, keys: Keys, hosts: Hosts) -> ASGIApp:
         Route("/api/events", events, methods=["GET"]),
     ]
     app = Starlette(
-        routes=[*page_routes, *acts_routes(review), *media_routes(review), *work_routes(review)],
+        routes=[
+            *page_routes,
+            *acts_routes(review),
+            *media_routes(review),
+            *work_routes(review),
+            *voice_routes(review),
+        ],
         exception_handlers={HTTPException: _refuse, ShotadError: _refuse, Exception: _failed},
         lifespan=alive,
     )
@@ -299,19 +311,34 @@ def get(path: str, handler: Handler, *, limiter: anyio.CapacityLimiter | None = 
     return Route(path, answer, methods=["GET"])
 
 
+def post_sound(path: str, handler: Handler, *, limiter: anyio.CapacityLimiter | None = None) -> Route:
+    """A route that reads a file of sound and answers what ``handler(request, data)`` returns."""
+
+    async def answer(request: Request) -> Any:
+        data = await _body(request, MOST_SOUND_BYTES)
+        return _answered(await anyio.to_thread.run_sync(handler, request, data, limiter=limiter))
+
+    return Route(path, answer, methods=["POST"])
+
+
+async def _body(request: Request, most: int) -> bytes:
+    """The body of a request. Raises Refused where it has more than ``most`` bytes."""
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > most:  # no more is read than a page may send
+            raise RequestRefused(413, "That is more than a page ever sends.")
+        parts.append(part)
+    return b"".join(parts)
+
+
 def post(
     path: str, handler: Handler, *, status: int = 200, limiter: anyio.CapacityLimiter | None = None
 ) -> Route:
     """A route that reads a JSON object and answers what ``handler(request, body)`` returns."""
 
     async def answer(request: Request) -> Any:
-        parts, size = [], 0
-        async for part in request.stream():
-            size += len(part)
-            if size > MOST_BYTES:  # no more is read than a page may send
-                raise RequestRefused(413, "That is more than a page ever sends.")
-            parts.append(part)
-        body = read_body(b"".join(parts))
+        body = read_body(await _body(request, MOST_BYTES))
         result = await anyio.to_thread.run_sync(handler, request, body, limiter=limiter)
         return _answered(result, status)
 
@@ -664,6 +691,70 @@ def _picture(request: Request, jpeg: bytes) -> Response:
     return Response(jpeg, media_type="image/jpeg", headers=headers)
 
 
+def voice_routes(review: Review) -> list[Route]:
+    """How lines are spoken: people's own recordings."""
+    session = review.session
+
+    def record(request: Request, data: bytes) -> Any:
+        """Keep a recording as that of a line: one step that can be undone."""
+        line = request.path_params["line"]
+        query = request.query_params
+        cue = session.cue(line)
+        sound = read_recording(data)
+        recording = keep_recording(session.folder, cue, sound)
+        change = session.act(
+            "record", line, asdict(recording), seen_stamp=query.get("seen"), origin=query.get("tab", "")
+        )
+        return {
+            "changed": change.view,
+            "seconds": recording.seconds,
+            "warnings": list(sound.warnings),
+        }
+
+    def recording(request: Request) -> Any:
+        stored = session.cue(request.path_params["line"]).stored_recording
+        path = None if stored is None else recording_file(session.folder, stored)
+        if path is None:
+            raise HTTPException(404)
+        return _file(path, "audio/flac", _ASKED)
+
+    def sayings(_: Request) -> Any:
+        own = film_lexicon(session.folder).sayings
+        with suppress(CastError, OSError):  # told where the cast is shown
+            return _sayings_view(pronunciations(session.folder).sayings, own)
+        return _sayings_view(own, own)
+
+    def set_word(_: Request, body: Json) -> Any:
+        """Keep how a word is said in this film; an empty ``saying`` forgets it."""
+        word, saying = value(body, "word", str), value(body, "saying", str)
+        set_saying(session.folder, word, saying)
+        review.findings.update()
+        said = (
+            f"“{word}” is said as “{saying}” in this film."
+            if saying.strip()
+            else f"“{word}” is said as written."
+        )
+        fixed = read_lexicon(session.config.voice.lexicon).sayings
+        if word in fixed and saying:
+            said = f"“{word}” is said as “{fixed[word]}” by voice.lexicon of this run, which goes first."
+        return {"said": said}
+
+    return [
+        get("/api/sayings", sayings),
+        post("/api/sayings", set_word),
+        post_sound("/api/lines/{line}/recording", record, limiter=anyio.CapacityLimiter(1)),
+        get("/media/recordings/{line}", recording),
+    ]
+
+
+def _sayings_view(all_sayings: Mapping[str, str], own: Mapping[str, str]) -> Json:
+    """How words are said, by word; ``own``: it is the film's own saying, which the page may change."""
+    rows = [
+        {"word": word, "saying": saying, "own": word in own} for word, saying in sorted(all_sayings.items())
+    ]
+    return {"sayings": rows}
+
+
 def work_routes(review: Review) -> list[Route]:
 
     def start(_: Request, body: Json) -> Any:
@@ -698,8 +789,16 @@ def _work_of(kind: str, review: Review, body: Json) -> tuple[str, Work]:
             makes = texts(body, "makes")
             voice, profile = (value(body, name, str, "") for name in ("voice", "profile"))
             extended = None if body.get("extended") is None else value(body, "extended", bool)
+            subtitles, second = value(body, "subtitles", bool, False), value(body, "subtitle_voice", str, "")
             return f"Make {', '.join(makes)}", lambda progress: render_film(
-                session, progress, makes, voice, profile, extended
+                session,
+                progress,
+                makes,
+                voice,
+                profile,
+                extended,
+                speak_subtitles=subtitles,
+                subtitle_voice=second,
             )
         case "name":
             person, name = value(body, "person", str), value(body, "name", str, "")

@@ -38,6 +38,7 @@ from shotad.core import ShotadError
 from shotad.core.files import is_busy
 from shotad.core.records import parse_json
 from shotad.review.connections import LET_IN, Seldom
+from shotad.sound.recordings import MAX_RECORDING_BYTES
 
 _LOG = logging.getLogger(__name__)
 
@@ -45,6 +46,11 @@ METHODS = ("GET", "HEAD", "POST")
 HEADER, HEADER_VALUE = "x-shotad", "page"
 MOST_BYTES = 1_000_000
 """Of a request's body."""
+SOUND_PATH = re.compile(r"/api/lines/[^/]+/recording")
+"""The one address to which sound is sent, and not JSON."""
+MOST_SOUND_BYTES = MAX_RECORDING_BYTES
+SOUND_KINDS = ("audio/", "video/webm", "application/octet-stream")
+"""How the content type of sound begins. As with JSON, no form of another page can send one of them."""
 _ONCE = 120.0
 """Seconds for which the address that opens the browser is good."""
 
@@ -70,10 +76,11 @@ HEADERS: Mapping[bytes, bytes] = {
     b"cross-origin-opener-policy": b"same-origin",
     b"cross-origin-resource-policy": b"same-origin",
     b"cross-origin-embedder-policy": b"require-corp",
-    b"permissions-policy": b"camera=(), microphone=(), geolocation=(), display-capture=()",
+    b"permissions-policy": b"camera=(), microphone=(self), geolocation=(), display-capture=()",
     b"cache-control": b"no-store",
 }
-"""On every answer. One that names its own value, for what may be kept, keeps that."""
+"""On every answer; the microphone is for the page itself, to record lines. One that names its own value, for
+what may be kept, keeps that."""
 
 
 class RequestRefused(ShotadError):  # noqa: N818  said of the request
@@ -233,10 +240,14 @@ def refuse(request: Request, keys: Keys, hosts: Hosts) -> None:
     if request.headers.get(HEADER) != HEADER_VALUE:
         raise RequestRefused(403, "A header is missing that the page sends.")
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
+    is_sound = SOUND_PATH.fullmatch(request.scope["path"]) is not None
+    if is_sound and not kind.startswith(SOUND_KINDS):
+        raise RequestRefused(415, f"Only sound is understood here, not {kind[:60] or 'something unnamed'}.")
+    if not is_sound and kind != "application/json":
         raise RequestRefused(415, f"Only JSON is understood, not {kind[:60] or 'something unnamed'}.")
+    most = MOST_SOUND_BYTES if is_sound else MOST_BYTES
     length = request.headers.get("content-length", "")
-    if length and (not length.isascii() or not length.isdigit() or int(length[:20]) > MOST_BYTES):
+    if length and (not length.isascii() or not length.isdigit() or int(length[:20]) > most):
         raise RequestRefused(413, "That is more than a page ever sends.")
 
 

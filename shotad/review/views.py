@@ -52,9 +52,7 @@ from shotad.script.pace import (
     has_blanks,
 )
 from shotad.sound.outputs import (
-    FILMS,
     MEANINGS,
-    SOUNDS,
     Kind,
 )
 
@@ -101,6 +99,9 @@ def line_view(timeline: LineTimeline, cue: Cue, findings: Findings) -> dict[str,
         "chosen": cue.chosen,
         "fit_steps": list(cue.fit_steps),
         "spoken": spoken_view,
+        "recording": recording_view(cue),
+        "own_voice": cue.voice,
+        "pace": cue.pace,
         "machine": machine_view,
         "hold": [] if cue.edited is None else [field.value for field in cue.edited.fields],
         "apart": "" if why_not_joined is None else " ".join(why_not_joined).strip(),
@@ -128,6 +129,14 @@ def budget_seconds(timeline: LineTimeline, cue: Cue, free_interval: Interval | N
     if slot is not None and slot.interval.start <= cue.start < slot.interval.end:
         return slot.interval.end - cue.start
     return None if free_interval is None else max(0.0, free_interval.end - cue.start)
+
+
+def recording_view(cue: Cue) -> dict[str, Any] | None:
+    """A person's recording of a line; ``fits``: it is of the line's present words, and used."""
+    stored = cue.stored_recording
+    if stored is None:
+        return None
+    return {"seconds": stored.seconds, "fits": cue.recording is not None, "name": stored.file}
 
 
 def changed_view(session: Session, change: Change, origin: str, findings: Findings) -> dict[str, Any]:
@@ -308,8 +317,7 @@ def film_view(
         "formats": formats_view(),
         # What can be rendered, and into which files
         "makes": [
-            {"kind": kind.value, "title": MEANINGS[kind], "endings": list(FILMS if kind.is_film else SOUNDS)}
-            for kind in Kind
+            {"kind": kind.value, "title": MEANINGS[kind], "endings": list(kind.endings)} for kind in Kind
         ],
         "engines": engines_view(session.config),
         "cast": [dict(person) for person in cast],

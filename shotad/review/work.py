@@ -182,24 +182,30 @@ def render_film(
     voice: str | None = None,
     profile: str | None = None,
     extended: bool | None = None,
+    *,
+    speak_subtitles: bool = False,
+    subtitle_voice: str | None = None,
 ) -> Row:
     """Speak the lines and make what ``makes`` names (``film:mkv``, ``ad:mp3`` …), beside the track.
 
-    Without ``voice``, ``profile`` and ``extended`` those of the settings are taken. Edits made
+    Without ``voice``, ``profile`` and ``extended`` those of the settings are taken. ``speak_subtitles`` has
+    the film's forced subtitles spoken too, by ``subtitle_voice``. Edits made
     meanwhile are heard or, if they come too late for that, kept. Raises ReviewError where another shotad
     holds the folder, and what `shotad.sound.render.run_render` raises.
     """
     from shotad.description.shortening import shortener
     from shotad.sound import run_render
-    from shotad.sound.outputs import parse_wanted, wanted_files
+    from shotad.sound.outputs import parse_wanted, subtitle_lines, wanted_files
 
     run = run_with_cast(session)
     flags: Row = {"voice__name": voice or None, "mix__profile": profile or None, "extended__on": extended}
+    if speak_subtitles:
+        flags |= {"voice__subtitles": "auto", "voice__subtitle_voice": subtitle_voice or None}
     config = render_config(session.config, **flags)
     if config.fit.ask:
         check_engine_known(run)
     track = session.track
-    outputs = wanted_files(parse_wanted(makes), track.film.name, session.folder)
+    outputs = wanted_files(parse_wanted(makes), track.film.name, session.folder, language=track.language)
     with held(session.folder) as folder, opened(session, run, config) as film:
         try:
             done = run_render(film, folder, config, outputs, progress, shorten=shortener)
@@ -220,6 +226,7 @@ def render_film(
         "said": f"{plural(len(file_rows), 'file')} made. {voice}",
         "files": file_rows,
         "told": [
+            *(subtitle_lines(done.subtitles) if done.subtitles else ()),
             *(line for made_file in done.made for line in made_file.lines),
             *(done.sound.lines if done.sound else ()),
         ],

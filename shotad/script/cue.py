@@ -13,6 +13,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from shotad.core import Interval
+from shotad.core.config.sound import LOCAL_VOICES
 from shotad.core.errors import ScriptError, quoted
 from shotad.core.progress import plural, visible_text
 
@@ -68,6 +69,7 @@ class EditField(StrEnum):
     TEXT = "text"
     TIME = "time"
     STATUS = "status"
+    VOICE = "voice"
     ADDED = "added"
     REMOVED = "removed"
     ACCEPTED = "accepted"
@@ -132,6 +134,16 @@ def clean_text(text: str) -> str:
     visible = _NONCHARACTERS.sub("", visible_text(text))
     lines = [line.strip() for line in visible.split("\n")]
     return "\n".join(line for line in lines if line)
+
+
+def spoken_stamp(text: str) -> str:
+    """Hash of the words of a text, without signs and capitals: what a recording of it says.
+
+    >>> spoken_stamp("She runs, fast.") == spoken_stamp("she runs fast")
+    True
+    """
+    words = re.findall(r"\w+(?:['’]\w+)*", text.casefold())
+    return short_hash(" ".join(words).replace("’", "'"))
 
 
 def count_words(text: str) -> int:
@@ -220,6 +232,34 @@ class SpokenTake:
             )
 
 
+_RECORDING_FILE = re.compile(r"[sh]\d{8,}-[0-9a-f]{8}-[0-9a-f]{16}\.flac")
+"""Line, `spoken_stamp` of its text, and hash of the sound."""
+
+MIN_PACE, MAX_PACE = 0.5, 2.0
+"""Times the film's pace at which one line may be spoken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A person's own recording of a line.
+
+    ``file`` is its name in the folder of recordings, ``seconds`` its length. ``stamp`` is the `spoken_stamp`
+    of the text that was read: where the line has other words now, the recording is not used
+    (`Cue.recording`).
+    """
+
+    file: str
+    stamp: str
+    seconds: float
+
+    def __post_init__(self) -> None:
+        # Files are opened by this name: a track from elsewhere must not lead to another folder.
+        if not _RECORDING_FILE.fullmatch(self.file):
+            raise ValueError(f"a recording has a name like s00083120-…-….flac, got {quoted(self.file)}")
+        if not 0 < self.seconds < float("inf"):
+            raise ValueError(f"a recording must last, got {self.seconds} s")
+
+
 @dataclass(frozen=True, slots=True)
 class Accepted:
     """A person's acceptance of a line (``by``: their name, empty where they gave none).
@@ -289,6 +329,9 @@ class Cue:
             seen. None: not known.
         stored_doubt: The machine's doubt, as it was then. `doubt` is None where it does not apply any more.
         translation: The source line. None for a line of a track that is no translation.
+        voice: The voice that speaks this line, as ``shotad voices`` names it. Empty: the film's.
+        pace: How many times the film's pace this line is spoken at.
+        stored_recording: A person's recording of the line. `recording` is None where it is of other words.
     """
 
     id: str
@@ -310,6 +353,9 @@ class Cue:
     seen_from: float | None = None
     stored_doubt: Doubt | None = None
     translation: Translation | None = None
+    voice: str = ""
+    pace: float = 1.0
+    stored_recording: Recording | None = None
 
     def __post_init__(self) -> None:
         if not _ID.fullmatch(self.id):
@@ -329,6 +375,11 @@ class Cue:
             raise ValueError(f"cue {self.id} must be seen from a second of the film, got {self.seen_from}")
         if self.chosen is not None and not 0 <= self.chosen < len(self.candidates):
             raise ValueError(f"cue {self.id} chose {self.chosen} of {len(self.candidates)} candidates")
+        # A track travels with its film, and must not choose a voice that sends the lines away.
+        if self.voice and not re.fullmatch(LOCAL_VOICES, self.voice):
+            raise ValueError(f"cue {self.id} has a voice that is not of this machine: {quoted(self.voice)}")
+        if not MIN_PACE <= self.pace <= MAX_PACE:
+            raise ValueError(f"cue {self.id} must have a pace of {MIN_PACE} to {MAX_PACE}, got {self.pace}")
 
     @property
     def start(self) -> float:
@@ -367,6 +418,12 @@ class Cue:
         if self.stored_take is None or self.stored_take.stamp != line_stamp(self.interval, self.text):
             return None
         return self.stored_take
+
+    @property
+    def recording(self) -> Recording | None:
+        """A person's recording of the line; None where there is none, or the line has other words now."""
+        recording = self.stored_recording
+        return None if recording is None or recording.stamp != spoken_stamp(self.text) else recording
 
     @property
     def review(self) -> Accepted | None:

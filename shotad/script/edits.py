@@ -223,6 +223,9 @@ def machine_version(cue: Cue) -> Cue | None:
         status=machine.status,
         reason=machine.reason,
         edited=None,
+        voice="",
+        pace=1.0,
+        stored_recording=None,
     )
     if machine.text == cue.text:
         return restored

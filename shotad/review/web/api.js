@@ -72,6 +72,20 @@ export const post = (path, body = {}) =>
     body: JSON.stringify(body),
   });
 
+/**
+ * Sends a sound.
+ *
+ * @param {string} path
+ * @param {Blob} sound
+ * @returns {Promise<any>} The JSON of the answer. Throws ApiError.
+ */
+export const postSound = (path, sound) =>
+  ask(path, {
+    method: "POST",
+    headers: { Accept: "application/json", "Content-Type": sound.type || "audio/wav", "X-Shotad": "page" },
+    body: sound,
+  });
+
 /** Names of events that the server sends. */
 const KINDS = ["hello", "change", "findings", "job", "playable", "heard", "film", "reviewer", "trouble", "bye", "waveform"];
 

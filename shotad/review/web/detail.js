@@ -14,6 +14,7 @@ import { editingPlace } from "./list.js";
 import { material } from "./material.js";
 import { menu } from "./menu.js";
 import { moments } from "./moments.js";
+import { recording } from "./recording.js";
 import { line, store, subscribe } from "./store.js";
 import { setText } from "./wording.js";
 
@@ -69,7 +70,7 @@ function details(take) {
 
 /** Commands of the line that are needed less often. */
 const MORE = [
-  ["record", "own-voice", "note", "say-as"],
+  ["record", "say-as", "note"],
   ["split", "join", "shift-from-here", "describe-anew"],
   ["unaccept", "drop", "machine", "remove", "remove-slot"],
 ];
@@ -131,6 +132,7 @@ function build(place) {
   const shownParts = [findings(text, "line-findings"), why(text)];
   const sheet = material(body);
   shownParts.push(tools(body));
+  const own = recording(body);
   const inDrawer = drawer(body);
   const times = moments(inDrawer);
   const choice = candidates(inDrawer);
@@ -146,6 +148,7 @@ function build(place) {
       if (!shown) return;
       for (const show of shownParts) show(shown);
       edit.show(shown, isNew);
+      own.show(shown);
       choice.show(shown);
       times.show(shown, isNew);
     },

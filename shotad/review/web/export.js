@@ -80,6 +80,7 @@ function build() {
   const voice = make("select", { id: "export-voice" });
   const profile = make("select", { id: "export-profile" }, ...PROFILES.map(([value, title]) => make("option", { value }, title)));
   const extended = make("input", { type: "checkbox", id: "export-extended" });
+  const subtitles = make("input", { type: "checkbox", id: "export-subtitles" });
   const write = make("button", { type: "submit", className: "primary" }, "Write the scripts");
   const render = make("button", { type: "submit", className: "primary" }, "Speak and make the files");
   const scripts = make("form", {}, make("h3", {}, "Script"), formats, make("div", { className: "buttons" }, write));
@@ -91,6 +92,7 @@ function build() {
     make("div", { className: "fields" }, make("label", { htmlFor: voice.id }, "Voice"), voice),
     make("div", { className: "fields" }, make("label", { htmlFor: profile.id }, "Loudness"), profile),
     make("label", { className: "choice" }, extended, " Let the film pause for lines that do not fit (extended description)"),
+    make("label", { className: "choice" }, subtitles, " Speak the film's forced subtitles too, by a second voice (foreign dialogue)"),
     make("div", { className: "buttons" }, render),
   );
   const result = make("div", { className: "result" });
@@ -130,7 +132,7 @@ function build() {
       return;
     }
     const names = rows.map((row) => `${row.querySelector("input").value}:${row.querySelector("select").value}`);
-    const body = { kind: "render", makes: names, extended: extended.checked };
+    const body = { kind: "render", makes: names, extended: extended.checked, subtitles: subtitles.checked };
     if (voice.value) body.voice = voice.value;
     if (profile.value) body.profile = profile.value;
     launch(render, body);

@@ -88,7 +88,7 @@ export function material(place) {
   });
 
   register({
-    name: "dialogue-here", title: "Dialogue before and after: have it read", group: "Find", keys: { list: ["y"], edit: ["Alt+Y"] },
+    name: "dialogue-here", title: "Dialogue before and after: have it read", group: "Find", keys: { list: ["y"], edit: ["Alt+B"] },
     run: () => {
       const before = shown?.before ?? [];
       const after = shown?.after ?? [];
