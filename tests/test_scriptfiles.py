@@ -28,6 +28,7 @@ from shotad.script.track_files import (
     script_texts,
     with_edited_scripts,
 )
+from tests.cli.program import Shotad
 
 FILM = FilmId("movie.mp4", "f" * 32, 60.0)
 
@@ -110,6 +111,52 @@ def test_importing_another_script_loses_none(place: Path) -> None:
     assert [cue.text for cue in load_track(place / TRACK).cues] == [
         "A grey cat sleeps.", "She opens the door.", "The lamp dies.",
     ]  # fmt: skip
+
+
+def renumbered(path: Path, to: Path) -> Path:
+    """As subtitle editors save it: numbers from 1, and no empty line at the end."""
+    blocks = path.read_text(encoding="utf-8").strip().split("\n\n")
+    numbered = [f"{number}\n{block.partition(chr(10))[2]}" for number, block in enumerate(blocks, 1)]
+    to.write_text("\n\n".join(numbered), encoding="utf-8")
+    return to
+
+
+@pytest.mark.parametrize("editor", ["text editor", "subtitle editor"])
+def test_a_word_file_and_then_a_subtitle_file_of_the_same_export_are_both_brought_in(
+    place: Path, editor: str, shotad: Shotad
+) -> None:
+    docx = pytest.importorskip("docx", reason="needs the extra documents")
+    replace_in(place / "movie.ad.vtt", "A cat sleeps.", "A grey cat sleeps.")
+    replace_in(place / "movie.ad.vtt", "The lamp goes out.", "The lamp dies.")
+    with WorkFolder(place) as folder:
+        save_track(with_edited_scripts(load_track(place / TRACK), folder)[0], place, FILM.name)
+    out = place / "sent"
+    assert shotad("export", place, "--format", "docx", "--format", "srt", "--out", f"{out}/").code == 0
+    document = docx.Document(str(out / "movie.ad.docx"))
+    document.tables[0].rows[1].cells[2].text = "A grey cat snores loudly."
+    document.save(str(out / "movie.ad.docx"))
+    srt = out / "movie.ad.srt"
+    if editor == "subtitle editor":
+        srt = renumbered(srt, out / "mine.srt")
+    replace_in(srt, "She opens", "Eileen opens")
+    import_into(place, out / "movie.ad.docx", None)
+    assert import_into(place, srt, None).changed == ("s00010000",)
+    assert [cue.text for cue in load_track(place / TRACK).cues] == [
+        "A grey cat snores loudly.", "Eileen opens the door.", "The lamp dies.",
+    ]  # fmt: skip
+    replace_in(srt, "A grey cat sleeps.", "A black cat sleeps.")
+    with pytest.raises(EditConflict, match=r"s00002000 is 'A grey cat snores.*A black cat sleeps"):
+        import_into(place, srt, None)
+
+
+def test_an_export_is_written_again_where_nobody_changed_it(place: Path, shotad: Shotad) -> None:
+    sent = place / "sent.srt"
+    assert shotad("export", place, "--format", "srt", "--out", sent).code == 0
+    replace_in(place / TRACK, "A cat sleeps.", "A grey cat sleeps.")
+    assert shotad("export", place, "--format", "srt", "--out", sent).code == 0
+    assert "A grey cat" in sent.read_text(encoding="utf-8")
+    replace_in(sent, "A grey cat", "A red cat")
+    assert "changed there by somebody" in shotad("export", place, "--format", "srt", "--out", sent).err
 
 
 def test_where_nothing_is_known_of_the_scripts_their_stamps_say_what_was_changed(place: Path) -> None:

@@ -69,8 +69,12 @@ def export_command(
     from shotad.script.formats import check_unchanged, script_file
     from shotad.script.track_files import (
         TRACK,
+        exported_hashes,
         is_translation,
+        note_exports,
+        read_versions,
         refuse_older,
+        scripts_record,
         translation_file_name,
     )
 
@@ -88,16 +92,20 @@ def export_command(
         name = TRACK if file.name == TRACK else translation_file_name(track.language)
         if file.name == name:
             refuse_older(track, file.parent, track_file_name=name)
+        versions = read_versions(file.parent, scripts_record(track, file.name))
+        exported = exported_hashes(track, file)
         for form, place in zip(chosen, places, strict=True):
-            check_unchanged(track, form, place)
+            check_unchanged(track, form, place, exported=exported, versions=versions)
     worksheet = _worksheet_of(file, track.language) if any(form.has_material for form in chosen) else None
     written = [
-        str(write_format(track, form, place, worksheet=worksheet, overwrite=True))
+        write_format(track, form, place, worksheet=worksheet, overwrite=True)
         for form, place in zip(chosen, places, strict=True)
     ]
+    note_exports(track, file, written)
     if worksheet is not None and worksheet.no_pictures:
         console.note(f"Note: {worksheet.no_pictures}")
-    console.result("\n".join(written), {"files": written})
+    names = [str(path) for path in written]
+    console.result("\n".join(names), {"files": names})
 
 
 def _worksheet_of(file: Path, language: str) -> Worksheet | None:

@@ -8,7 +8,8 @@ A machine never overwrites a person: an edited line stays, and the machine's new
 written into the script (known by its stamp), as the script has it now, and as the track has it now. A line
 unchanged in the script changes nothing. One changed in the script and not in the track becomes an edit. One
 that was changed in the track by other means since is a conflict, refused with both texts. Where there are no
-stamps (SubRip, files of other programs), a comment at each step says what is assumed instead.
+stamps (SubRip, files of other programs), `_stamps_as_written` finds out from the earlier versions of edited
+lines (`LineVersions`) from which of them the script was written.
 """
 
 from __future__ import annotations
@@ -348,6 +349,10 @@ class Import:
     missing: tuple[str, ...] = ()
 
 
+LineVersions = Mapping[str, Sequence[tuple[int, str]]]
+"""Of each edited line, by its id, the `line_stamp` of each version that was written into scripts, oldest first,
+and a number that counts the times at which scripts were written: equal numbers were written together."""
+
 _MISSING_SHOWN = 5
 """Lines that a message lists where a script lacks more of them."""
 
@@ -374,6 +379,7 @@ def import_script(
     slots: Mapping[str, Interval] | None = None,
     seconds_per_word: float = 0.375,
     overwrite: bool = False,
+    versions: LineVersions | None = None,
 ) -> Import:
     """The track with what a person changed in the script file called ``source``.
 
@@ -381,7 +387,8 @@ def import_script(
     script lacks are dropped, though their text stays in the track; lines that only the script has are added.
     A line whose text changed, but not its times, gets a new spoken end within its slot (``slots`` by id). A
     newer version of the same file replaces the edits of the version before. ``overwrite`` lets the script
-    win every conflict.
+    win every conflict. ``versions`` are the earlier versions of edited lines: by them import finds out what a
+    script without stamps was written from.
 
     Raises EditConflict with both texts of each line that both sides changed. Raises ScriptError for a
     line that starts beyond the film's end, an id of the track that is used twice, or a script without lines.
@@ -396,7 +403,8 @@ def import_script(
             exact = _with_exact_times(line.interval, intervals[cue_id], script.frame_rate)
             pairs[cue_id] = replace(line, interval=exact)
     is_current = script.stamp is not None and script.stamp == track.stamp
-    merge = _Merge(script, source, slots or {}, seconds_per_word, overwrite, is_current)
+    written = {} if is_current or script.line_stamps else _stamps_as_written(track, pairs, versions or {})
+    merge = _Merge(script, source, slots or {}, seconds_per_word, overwrite, is_current, written)
     cues = [merge.line(cue, pairs.get(cue.id)) for cue in track.cues]
     if merge.conflicts:
         message = f"{source} and the track have both changed the same lines: {'; '.join(merge.conflicts)}."
@@ -428,6 +436,9 @@ class _Merge:
     overwrite: bool
     is_current: bool
     """Whether the script was written from the track as it is now."""
+    written: Mapping[str, tuple[str, ...]]
+    """Of a script without stamps: the `line_stamp` of each edited line as it was written, as far as that is
+    known; several where it may have been any of them."""
     changed: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
     not_listed: list[str] = field(default_factory=list)
@@ -442,25 +453,21 @@ class _Merge:
             # A match by time alone may be another line, whose text stands somewhere else in the script.
             is_same_line = script_cue is not None and script_cue.id == cue.id
             return self.missing(cue, is_emptied=is_same_line and self.script.is_proven)
-        # Stamps of the times and the text that were written into the script. Where it carries none, an edited
-        # line is assumed to have been written before its edit, so with the machine's version.
+        # Stamps of the times and the text that were written into the script.
         stamp = self.script.line_stamps.get(cue.id)
-        if stamp:
-            stamp_written = stamp
-        else:
-            machine = cue.machine if is_changed(cue) and not self.is_current else None
-            written_line = cue if machine is None else machine
-            stamp_written = line_stamp(written_line.interval, written_line.text)
-        times_written, _, text_written = stamp_written.partition("-")
+        current = line_stamp(cue.interval, cue.text)
+        stamps_written = (stamp,) if stamp else self.written.get(cue.id, (current,))
+        times_written = {each.partition("-")[0] for each in stamps_written}
+        texts_written = {each.partition("-")[2] for each in stamps_written}
         script_times, _, script_text = line_stamp(script_cue.interval, script_cue.text).partition("-")
         # An edit that came from this file follows the file's newest version, also where that version has the
         # line as it was first written.
         edited_here = cue.edited is not None and cue.edited.source == self.source
         moved_here = edited_here and cue.edited is not None and EditField.TIME in cue.edited.fields
         has_other_text = one_line(script_cue.text) != one_line(cue.text)
-        is_reworded = has_other_text and (edited_here or script_text != text_written)
+        is_reworded = has_other_text and (edited_here or script_text not in texts_written)
         has_other_times = not _is_same_to_1_ms(script_cue.interval, cue.interval)
-        is_moved = has_other_times and (moved_here or script_times != times_written)
+        is_moved = has_other_times and (moved_here or script_times not in times_written)
         # A line that is not spoken, but stands in the script, is restored.
         is_restored = not cue.heard and (is_reworded or is_moved or edited_here or stamp is None)
         changes = {
@@ -475,10 +482,10 @@ class _Merge:
             return cue
         # The script may change the line if that loses no edit made elsewhere: the line is the machine's, or
         # its edit came from this file, or the track has these fields unchanged since the script was written.
-        track_times, _, track_text = line_stamp(cue.interval, cue.text).partition("-")
+        track_times, _, track_text = current.partition("-")
         as_written = {
-            EditField.TEXT: track_text == text_written,
-            EditField.TIME: track_times == times_written,
+            EditField.TEXT: texts_written == {track_text},
+            EditField.TIME: times_written == {track_times},
             EditField.STATUS: self.is_current,
         }
         is_safe = self.overwrite or self.only_edited_here(cue) or all(as_written[field] for field in fields)
@@ -523,6 +530,53 @@ class _Merge:
     def only_edited_here(self, cue: Cue) -> bool:
         """Whether nobody changed the line other than through this file; accepting it is no change."""
         return not is_changed(cue) or (cue.edited is not None and cue.edited.source == self.source)
+
+
+def _stamps_as_written(
+    track: Track, pairs: Mapping[str, ScriptCue], versions: LineVersions
+) -> dict[str, tuple[str, ...]]:
+    """The `line_stamp` of each edited line as it was when a script without stamps was written.
+
+    A script was written from all lines as they were at one time: before any edit, when ``versions`` says that
+    scripts were written, or now. It is the time at which most texts and times of edited lines were as the
+    script has them; where several times agree with it as well, a line has a stamp for each of them.
+    """
+    edited = [cue for cue in track.cues if is_changed(cue) and cue.id in pairs]
+    texts = {cue.id: cue.text for cue in edited}
+    moments: list[int | None] = [0]
+    moments += sorted({number for cue in edited for number, _ in versions.get(cue.id, ())})
+    # Now: the versions that were written last may be older.
+    moments.append(None)
+    stamps: dict[int | None, dict[str, str]] = {}
+    scores: dict[int | None, int] = {}
+    for moment in moments:
+        stamps[moment] = {cue.id: _stamp_at(cue, moment, versions.get(cue.id, ())) for cue in edited}
+        scores[moment] = 0
+        for cue_id, stamp in stamps[moment].items():
+            line = pairs[cue_id]
+            script_text = without_added_markup(line.text, texts[cue_id])
+            times, _, text = line_stamp(line.interval, script_text).partition("-")
+            times_then, _, text_then = stamp.partition("-")
+            scores[moment] += (times == times_then) + (text == text_then)
+    best = max(scores.values())
+    stamps_of_best = [stamps[moment] for moment in moments if scores[moment] == best]
+    return {
+        cue.id: tuple(dict.fromkeys(stamps_then[cue.id] for stamps_then in stamps_of_best)) for cue in edited
+    }
+
+
+def _stamp_at(cue: Cue, moment: int | None, versions: Sequence[tuple[int, str]]) -> str:
+    """The `line_stamp` of an edited line at a time in the count of `LineVersions`; None: now."""
+    if moment is None:
+        return line_stamp(cue.interval, cue.text)
+    earlier = [stamp for number, stamp in versions if number <= moment]
+    if earlier:
+        return earlier[-1]
+    # Before its first edit; a person's own line was always theirs.
+    machine = cue.machine
+    return (
+        line_stamp(cue.interval, cue.text) if machine is None else line_stamp(machine.interval, machine.text)
+    )
 
 
 def with_lines_of(track: Track, script: Script, source: str) -> Track:

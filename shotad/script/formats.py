@@ -6,8 +6,10 @@ read. The user's own slots and shots are read here too, from any script.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
+from collections.abc import Container
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib import import_module
@@ -31,7 +33,7 @@ from shotad.core.text_files import (
 from shotad.core.types import time_range
 from shotad.script.cue import Script, ScriptCue, line_stamp, track_stamp
 from shotad.script.dapt import TT, Violation
-from shotad.script.edits import import_script
+from shotad.script.edits import LineVersions, import_script
 from shotad.script.rules import check_times
 from shotad.script.track import Track, to_json
 from shotad.script.worksheet import Worksheet
@@ -66,6 +68,16 @@ class Format:
     module: str
     bytes_reader_module: str = ""
     frame_rate: Fraction | None = None
+
+    @property
+    def is_write_only(self) -> bool:
+        """Whether nothing reads its files back: playlists, manifests, markers."""
+        return self.name in (*SIGNALS, *MARKERS)
+
+    @property
+    def has_statement(self) -> bool:
+        """Whether its files say who made the lines (`Track.statement`)."""
+        return self.name not in ("srt", "frazier")
 
     @property
     def has_material(self) -> bool:
@@ -310,7 +322,9 @@ SIGNALS = {
 }
 """Lines for playlists and manifests that announce the description to players; they hold no script."""
 
-ALL_FORMATS = {**FORMATS, **EXCHANGE, **SIGNALS}
+MARKERS: dict[str, Format] = {}
+
+ALL_FORMATS = {**FORMATS, **EXCHANGE, **SIGNALS, **MARKERS}
 
 _FORMAT_BY_EXTENSION = {
     **{each.ending.rpartition(".")[2]: each.name for each in reversed(ALL_FORMATS.values())},
@@ -357,19 +371,30 @@ def write_format(
     return path
 
 
-def check_unchanged(track: Track, file_format: Format, path: Path) -> None:
+def check_unchanged(
+    track: Track,
+    file_format: Format,
+    path: Path,
+    *,
+    exported: Container[str] = (),
+    versions: LineVersions | None = None,
+) -> None:
     """Raise EditConflict if the script at ``path`` has changes that the track does not have.
 
-    Writing over it would lose them. Nothing is raised where there is no file.
+    Writing over it would lose them. Nothing is raised where there is no file. ``exported`` are the hashes
+    (SHA-256) of scripts as they were exported, ``versions`` as in `import_script`.
     """
-    if not path.exists() or file_format.name in SIGNALS:
+    if not path.exists() or file_format.is_write_only:
         return
     hint = f"Bring the changes in with shotad import, move {path.name} away, or add --overwrite."
     try:
-        script = file_format.read(read_file_bytes(path, "script", ScriptError), path.name)
+        data = read_file_bytes(path, "script", ScriptError)
+        if hashlib.sha256(data).hexdigest() in exported:
+            return
+        script = file_format.read(data, path.name)
         if _is_as_written(script):
             return
-        result = import_script(track, script, path.name)
+        result = import_script(track, script, path.name, versions=versions)
     except (ScriptError, EditConflict) as error:
         message = (
             f"{path} is there already and may hold somebody's changes: {error.what} Nothing was written."

@@ -144,14 +144,6 @@ def test_a_script_of_which_blocks_were_lost_on_the_disk_is_refused() -> None:
             script_format(name).read(data[:-60] + bytes(60), "x")
 
 
-def test_a_mark_that_is_not_closed_hides_no_line() -> None:
-    text = encoded(made(), "srt").decode()
-    statement = text[text.index("{\\shotad") : text.index("}") + 1]
-    for damaged in (statement[:-1], statement.replace("}", "<b>"), statement[:12]):
-        with pytest.raises(ScriptError, match="is not closed"):
-            script_format("srt").read(text.replace(statement, damaged).encode(), "movie.ad.srt")
-
-
 def test_a_file_of_another_program_is_read_where_it_is_whole_and_refused_within_a_timing() -> None:
     srt = "1\n00:00:02,000 --> 00:00:04,000\nA.\n\n2\n00:00:10,000 --> 00:00:12,500"
     assert len(script_format("srt").read(srt.encode(), "x").cues) == 2
@@ -163,18 +155,17 @@ def test_a_file_of_another_program_is_read_where_it_is_whole_and_refused_within_
         script_format("vtt").read(vtt[:-1].encode(), "x")
 
 
-@pytest.mark.parametrize(("name", "old", "new"), [
-    ("vtt", "\nStamp: {stamp}", ""),
-    ("srt", "\n\n3", "{{\\shotad end}}\n\n3"),
-])  # fmt: skip
-def test_a_whole_file_without_its_mark_is_read_as_the_message_says(name: str, old: str, new: str) -> None:
+@pytest.mark.parametrize("name", ["vtt", "srt"])
+def test_a_whole_file_without_its_mark_is_read_as_the_message_says(name: str) -> None:
     track = made()
-    text = encoded(track, name).decode().replace("{\\shotad end}", "")
+    text = encoded(track, name).decode().replace("300020000", "100020000")
     text = text.partition("\nNOTE Lines")[0]
     with pytest.raises(ScriptError, match="If (a program|the file is whole)"):
         script_format(name).read(text.encode(), "x")
     mended = (
-        text.replace(f"\nStamp: {track.stamp}", "") if name == "vtt" else text.rstrip() + "{\\shotad end}\n"
+        text.replace(f"\nStamp: {track.stamp}", "")
+        if name == "vtt"
+        else text.replace("100020000", "300020000")
     )
     done = import_script(track, script_format(name).read(mended.encode(), "x"), "x")
     assert (done.changed, done.removed) == ((), ())
@@ -212,7 +203,7 @@ def test_a_line_whose_text_slipped_above_its_times_is_not_removed(name: str, pla
     lines[times], lines[times + 1] = lines[times + 1], lines[times]
     script.write_text("".join(lines), encoding="utf-8")
     before = (place / TRACK).read_bytes()
-    with pytest.raises(ScriptError, match="there are no times|stands in the text of"):
+    with pytest.raises(ScriptError, match="there are no times|stands in the text of|no number begins with 3"):
         import_into(place, script, None)
     assert (place / TRACK).read_bytes() == before
 
@@ -256,7 +247,7 @@ def test_an_export_does_not_write_over_what_a_person_changed(name: str, place: P
     assert path.read_bytes() == before
     write_format(made(), form, path, overwrite=True)
     # What nobody changed is written again, also where the track has gone on.
-    if name != "frazier":
+    if name not in ("frazier", "srt"):
         write_format(edited, form, path)
 
 
