@@ -209,6 +209,7 @@ def import_command(
         "added": len(done.added),
         "removed": len(done.removed),
         "kept": len(done.kept),
+        **({"noted": len(done.noted)} if done.noted else {}),
     }
     words = ", ".join(f"{number} {kind}" for kind, number in counts.items())
     ids = {name: list(getattr(done, name)) for name in counts}

@@ -35,6 +35,7 @@ from shotad.script.cue import (
     CueStatus,
     Edit,
     EditField,
+    LineNote,
     LineState,
     Script,
     ScriptCue,
@@ -65,6 +66,7 @@ class MergeResult:
     kept: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     lapsed: tuple[str, ...] = ()
+    lost_notes: tuple[str, ...] = ()
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -74,6 +76,8 @@ class MergeResult:
             sentences.append(f"{len(self.dropped)} new lines left out, for a person's line has their time.")
         if self.lapsed:
             sentences.append(f"Lines changed since the review by {', '.join(self.lapsed)}: review again.")
+        for note in self.lost_notes:
+            sentences.append(f"A note has no line any more: {quoted(note)}.")
         return tuple(sentences)
 
 
@@ -95,7 +99,7 @@ def merge_edits(
         return MergeResult(new)
     if discard_edits:
         previous = without_edits(previous)
-    new = _with_voices_of(previous, new)
+    new = _with_voices_and_notes_of(previous, new)
     new_cues = {cue.id: cue for cue in new.cues}
     edited = {
         cue.id: _with_machine_version(cue, new_cues.get(cue.id))
@@ -122,25 +126,34 @@ def merge_edits(
             is_outside = not covered.contains(cue.interval.start)
             if is_outside and cue.id not in new_cues and cue.id not in edited:
                 lines.append(cue)
+    line_ids = {cue.id for cue in lines}
+    lost_notes = [cue.note.text for cue in previous.cues if cue.note and cue.id not in line_ids]
     track, lapsed = _with_makers_and_reviewers(new.with_cues(lines), previous)
-    return MergeResult(track, tuple(edited), tuple(dropped), lapsed)
+    return MergeResult(track, tuple(edited), tuple(dropped), lapsed, tuple(lost_notes))
 
 
-def _with_voices_of(previous: Track, new: Track) -> Track:
-    """``new``, where each line that is still the same has the take (`Cue.stored_take`) of ``previous``."""
-    takes = {cue.id: cue.stored_take for cue in previous.cues}
+def _with_voices_and_notes_of(previous: Track, new: Track) -> Track:
+    """``new``, where each line has the note of ``previous``, and one that is still the same has its take
+    (`Cue.stored_take`)."""
+    old_cues = {cue.id: cue for cue in previous.cues}
     cues: list[Cue] = []
     for cue in new.cues:
-        with_take = replace(cue, stored_take=takes.get(cue.id))
-        cues.append(with_take if with_take.spoken else cue)
+        old = old_cues.get(cue.id)
+        if old is None:
+            cues.append(cue)
+            continue
+        with_note = replace(cue, note=old.note)
+        with_take = replace(with_note, stored_take=old.stored_take)
+        cues.append(with_take if with_take.spoken else with_note)
     return new.with_cues(cues)
 
 
 def with_redone_lines(track: Track, fresh: Sequence[Cue]) -> MergeResult:
     """The track with the lines ``fresh``, described again, in place of those with the same ids.
 
-    Each counts as a person's choice from now on. The line before it stays among its candidates, and the
-    machine's version in its edit as it was. Raises KeyError for a line that the track does not have.
+    Each is the machine's line, but a person's choice: later runs keep it. The line before it stays among its
+    candidates, and the machine's version in its edit as it was. Raises KeyError for a line that the track
+    does not have.
     """
     old_cues = {cue.id: cue for cue in track.cues}
     replacements: dict[str, Cue] = {}
@@ -153,7 +166,7 @@ def with_redone_lines(track: Track, fresh: Sequence[Cue]) -> MergeResult:
         if old.machine is not None and old.machine.status.heard != cue.heard:
             fields = (EditField.TEXT, EditField.STATUS)
         edit = Edit(fields, REDO, old.machine)
-        replacements[cue.id] = replace(cue, candidates=cue.candidates + earlier, edited=edit)
+        replacements[cue.id] = replace(cue, candidates=cue.candidates + earlier, edited=edit, note=old.note)
     with_replacements = track.with_cues(replacements.get(cue.id, cue) for cue in track.cues)
     changed, lapsed = _with_makers_and_reviewers(with_replacements, track)
     return MergeResult(changed, kept=tuple(replacements), lapsed=lapsed)
@@ -204,9 +217,10 @@ def with_spoken_end(
 
 
 def without_edits(track: Track) -> Track:
-    """The track with the machine's version of each edited line, and without lines that a person added."""
+    """The track with the machine's version of each edited line, without lines that a person added and
+    without notes."""
     machine_cues = map(machine_version, track.cues)
-    return track.with_cues(cue for cue in machine_cues if cue is not None)
+    return track.with_cues(replace(cue, note=None) for cue in machine_cues if cue is not None)
 
 
 def machine_version(cue: Cue) -> Cue | None:
@@ -338,7 +352,7 @@ class Import:
 
     ``kept`` are lines that differ between track and script and stay as the track has them. ``missing`` are
     those of ``removed`` that the script does not list at all: a person deleted them there, or the script is
-    only a part.
+    only a part. ``noted`` are lines with a new note to a colleague.
     """
 
     track: Track
@@ -347,11 +361,13 @@ class Import:
     removed: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    noted: tuple[str, ...] = ()
 
 
 LineVersions = Mapping[str, Sequence[tuple[int, str]]]
-"""Of each edited line, by its id, the `line_stamp` of each version that was written into scripts, oldest first,
-and a number that counts the times at which scripts were written: equal numbers were written together."""
+"""Of each edited line, by its id, the `line_stamp` of each version that was written into scripts, oldest
+first, and a number that counts the times at which scripts were written: equal numbers were written together.
+"""
 
 _MISSING_SHOWN = 5
 """Lines that a message lists where a script lacks more of them."""
@@ -414,7 +430,11 @@ def import_script(
     added: list[Cue] = []
     for line, cue_id in zip(new_lines, new_ids, strict=True):
         edit = Edit((EditField.ADDED,), source, None)
-        added.append(Cue(cue_id, None, line.interval, line.text, language=track.language, edited=edit))
+        note = LineNote.of(line.note)
+        added.append(
+            Cue(cue_id, None, line.interval, line.text, language=track.language, edited=edit, note=note)
+        )
+    cues, noted = _with_notes_of_script(cues, pairs)
     return Import(
         track.with_cues([*cues, *added]),
         changed=tuple(merge.changed),
@@ -422,7 +442,29 @@ def import_script(
         removed=tuple(merge.removed),
         kept=tuple(merge.kept),
         missing=tuple(merge.not_listed),
+        noted=tuple(noted),
     )
+
+
+def _with_notes_of_script(cues: list[Cue], pairs: Mapping[str, ScriptCue]) -> tuple[list[Cue], list[str]]:
+    """The lines with the notes of a script, and the ids of those with a new one.
+
+    A note that the track has stays, for the script does not say whether it is older: one with other words is
+    added to it. An empty cell removes none.
+    """
+    with_notes: list[Cue] = []
+    noted: list[str] = []
+    for cue in cues:
+        line = pairs.get(cue.id)
+        note = None if line is None else LineNote.of(line.note)
+        if note is not None and cue.note is not None:
+            note = note if note.text in cue.note.text else cue.note.joined(note)
+        if note is None or (cue.note is not None and note.text in cue.note.text):
+            with_notes.append(cue)
+        else:
+            with_notes.append(replace(cue, note=note))
+            noted.append(cue.id)
+    return with_notes, noted
 
 
 @dataclass(slots=True)
@@ -597,7 +639,10 @@ def with_lines_of(track: Track, script: Script, source: str) -> Track:
         slot_id = cue_id if keeps_id and cue_id.startswith("s") else None
         change = EditField.ADDED if slot_id is None else EditField.TEXT
         edit = Edit((change,), source, None)
-        cues.append(Cue(cue_id, slot_id, line.interval, line.text, language=track.language, edited=edit))
+        note = LineNote.of(line.note)
+        cues.append(
+            Cue(cue_id, slot_id, line.interval, line.text, language=track.language, edited=edit, note=note)
+        )
     return track.with_cues(cues)
 
 

@@ -392,7 +392,7 @@ def check_unchanged(
         if hashlib.sha256(data).hexdigest() in exported:
             return
         script = file_format.read(data, path.name)
-        if _is_as_written(script):
+        if _is_as_written(script) and not _has_new_notes(script, track):
             return
         result = import_script(track, script, path.name, versions=versions)
     except (ScriptError, EditConflict) as error:
@@ -400,10 +400,16 @@ def check_unchanged(
             f"{path} is there already and may hold somebody's changes: {error.what} Nothing was written."
         )
         raise EditConflict(message, hint) from None
-    count = len(result.changed) + len(result.added) + len(result.removed)
+    count = len({*result.changed, *result.added, *result.removed, *result.noted})
     if count:
         lines = plural(count, "line was", "lines were")
         raise EditConflict(f"{path}: {lines} changed there by somebody. Nothing was written.", hint)
+
+
+def _has_new_notes(script: Script, track: Track) -> bool:
+    """Whether a script has notes to colleagues that the track does not have."""
+    notes = {cue.id: cue.note.text for cue in track.cues if cue.note is not None}
+    return any(line.note and line.note not in notes.get(line.id or "", "") for line in script.cues)
 
 
 def _is_as_written(script: Script) -> bool:

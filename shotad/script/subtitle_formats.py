@@ -29,6 +29,7 @@ from shotad.script.cue import (
     line_stamp,
     looks_like_timing,
     milliseconds,
+    one_line,
     parse_interval,
     timecode,
     track_stamp,
@@ -53,6 +54,11 @@ def write_vtt(track: Track) -> str:
     for cue in track.heard:
         start, end = cue.interval.start, cue.interval.end
         times = f"{timecode(max(start, 0.001) if milliseconds(end) > 1 else start)} --> {timecode(end)}"
+        if cue.note is not None:
+            # On one line, so that none of its lines looks like a stamp.
+            by = f" by {cue.note.by}" if cue.note.by else ""
+            text = one_line(cue.note.text)
+            cues += f"\nNOTE To a colleague{by}, on {cue.id}: {text}\n".replace("-->", "->")
         cues += f"\n{cue.id}\n{times}\n{html.escape(cue.text, quote=False)}\n"
         stamps += f"{cue.id} {line_stamp(cue.interval, cue.text)}\n"
     return head + cues + (f"\n{_LIST_HEAD}\n{stamps}" if stamps else "")

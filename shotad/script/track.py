@@ -40,6 +40,7 @@ from shotad.script.cue import (
     Doubt,
     Edit,
     EditField,
+    LineNote,
     Maker,
     Provenance,
     SpokenTake,
@@ -66,7 +67,7 @@ EMPTIED = "emptied by a person"
 _CUE_KEYS = (
     "id", "start", "end", "text", "kind", "language", "status", "reason", "edited", "slot", "spoken_length",
     "fit_steps", "chosen", "candidates", "machine", "provenance", "voiced", "accepted", "seen_from", "doubt",
-    "translation", "stamp",
+    "translation", "note", "stamp",
 )  # fmt: skip
 
 
@@ -74,7 +75,7 @@ def cue_json(cue: Cue) -> dict[str, Any]:
     """The line as JSON values, by the keys of the file: those that people read first come first.
 
     Keys with no value are left out where few lines have one (``seen_from``, ``doubt``, ``translation``,
-    ``voiced``, ``accepted``).
+    ``voiced``, ``accepted``, ``note``).
     """
     start, end = _rounded_seconds(cue.interval)
     edit, machine, take = cue.edited, cue.machine, cue.spoken
@@ -117,6 +118,7 @@ def cue_json(cue: Cue) -> dict[str, Any]:
         **({"translation": asdict(cue.translation)} if cue.translation else {}),
         **({"voiced": voiced_json} if voiced_json else {}),
         **({"accepted": asdict(cue.review)} if cue.review else {}),
+        **({"note": asdict(cue.note)} if cue.note else {}),
         "stamp": "-".join(stamp_parts),
     }
 
@@ -154,6 +156,7 @@ def read_cue(fields: Fields, raw: Mapping[str, Any], place: str, language: str, 
             seen_from=fields.optional_number(raw, "seen_from", place),
             stored_doubt=fields.build(Doubt, raw, "doubt", place, value=float, reasons=list, stamp=str),
             translation=_read_translation(fields, raw, place),
+            note=fields.build(LineNote, raw, "note", place, text=str, by=str),
         ),
         place,
     )

@@ -2,10 +2,10 @@
 
 ``scripts.json`` holds the hash of each script as it was written. One that has another is somebody's work:
 it is brought into the track before anything is written over it. While scripts are being written it holds both
-hashes of each, so that a run that is killed in between leaves nothing that looks like somebody's work. It also
-holds the versions of edited lines that were written into scripts (`LineVersions`), and the hashes of scripts
-that were exported to other places: by these an import knows what a script without stamps came from, and an
-export what it may write over.
+hashes of each, so that a run that is killed in between leaves nothing that looks like somebody's work. It
+also holds the versions of edited lines that were written into scripts (`LineVersions`), and the hashes of
+scripts that were exported to other places: by these an import knows what a script without stamps came from,
+and an export what it may write over.
 
 Translations (``track.de.json`` and its scripts, ``movie.de.ad.vtt`` …) are people's files in the same way. A
 line whose source was changed since it was translated is known.
@@ -370,7 +370,7 @@ def write_texts(
 
     Hashes of other scripts in the record stay. ``track`` is the path of their track and its text, where that
     is written too: after the hashes of its scripts, so that a run that is killed in between leaves no script
-    that looks newer than the track. ``stamps`` are the `edited_line_stamps` of the track that the scripts hold.
+    that looks newer than the track. ``stamps`` are the `edited_line_stamps` of the scripts' track.
     """
     others = _other_entries(folder, record, stamps or {})
     earlier_hashes = _read_hashes(folder, record)
@@ -516,7 +516,7 @@ def import_edited_scripts(
                 f"To remove them: shotad import {path.parent} {path} --remove-missing. To keep them, delete "
                 f"{path.name} or put the lines back.",
             )
-        counts[path.name] = len(result.changed) + len(result.added) + len(result.removed)
+        counts[path.name] = len({*result.changed, *result.added, *result.removed, *result.noted})
         track = result.track if counts[path.name] else track
     return track, counts
 

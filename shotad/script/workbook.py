@@ -56,16 +56,16 @@ SCRIPT, ABOUT = "Script", "About"
 STAMP_HEAD = "Stamp"
 MATERIAL_HEADS = (
     "Text to take in", "Words that fit", "Who is seen", "Shots", "Dialogue before", "Dialogue after",
-    "Remarks",
+    "About the slot",
 )  # fmt: skip
 LONGEST_CELL = 32_767
 """Characters that a cell can hold; openpyxl would cut what is longer without a word."""
 
 _WIDTHS = {
-    "In": 14, "Out": 14, "Line": 70, "Words": 8, "Seconds": 9, "Status": 12, "Review": 18, "Notes": 26,
-    "Id": 13,
+    "In": 14, "Out": 14, "Line": 70, "Words": 8, "Seconds": 9, "Status": 12, "Review": 18, "Note": 30,
+    "Remarks": 26, "Id": 13,
     "Text to take in": 34, "Words that fit": 9, "Who is seen": 26, "Shots": 40, "Dialogue before": 40,
-    "Dialogue after": 40, "Remarks": 22, STAMP_HEAD: 20,
+    "Dialogue after": 40, "About the slot": 22, STAMP_HEAD: 20,
 }  # fmt: skip
 _STATUSES = (CueStatus.PLACED, CueStatus.SHORTENED, CueStatus.DROPPED, EMPTY_STATUS)
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
@@ -96,7 +96,7 @@ def write_xlsx(track: Track, worksheet: Worksheet | None = None) -> bytes:
     cues = script_rows(track)
     entries = entries_by_cue(worksheet, cues)
     for row, cue in enumerate(cues, 2):
-        values: dict[str, str | float] = dict(zip(HEADS, row_of_cue(cue), strict=True))
+        values: dict[str, str | float] = dict(zip(HEADS, row_of_cue(cue, entries.get(cue.id)), strict=True))
         entry = entries.get(cue.id)
         if entry is not None:
             values |= material_cells(entry, cue.text if cue.heard else "")
@@ -135,7 +135,7 @@ def material_cells(entry: SheetEntry, line: str) -> dict[str, str | float]:
         "Shots": clean_text("\n".join(map(shot_text, entry.shots))),
         "Dialogue before": clean_text("\n".join(map(dialogue_text, entry.before))),
         "Dialogue after": clean_text("\n".join(map(dialogue_text, entry.after))),
-        "Remarks": clean_text("\n".join([*slot_note(entry), *too_long])),
+        "About the slot": clean_text("\n".join([*slot_note(entry), *too_long])),
     }
 
 

@@ -11,6 +11,7 @@ import { editor } from "./editor.js";
 import { facts, findings, machine, why } from "./facts.js";
 import { frames } from "./frames.js";
 import { material } from "./material.js";
+import { noteField } from "./notes.js";
 import { moments } from "./moments.js";
 import { line, number, store, subscribe } from "./store.js";
 import { exact, setText } from "./wording.js";
@@ -114,6 +115,8 @@ function build(place) {
   const choice = candidates(body);
   const times = moments(body);
   const origin = machine(body, button("machine", "Give back to the machine"));
+  const note = noteField();
+  body.append(el("section", { class: "d-section" }, note.element));
   const known = facts(body);
   body.append(problem);
   return {
@@ -123,6 +126,7 @@ function build(place) {
       if (!shown) return;
       for (const part of [...above, ...parts, origin]) part(shown);
       edit.show(shown, isNew);
+      note.show(shown);
       choice.show(shown);
       times.show(shown, isNew);
     },
