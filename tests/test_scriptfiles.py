@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -203,3 +204,37 @@ def test_a_run_killed_writing_keeps_edits(place: Path, monkeypatch: pytest.Monke
     assert not are_scripts_current(texts, place)
     replace_in(place / "movie.ad.csv", next(iter(made().cues)).text if done < 5 else "Y.", "Mine.")
     assert [path.name for _, path in edited_scripts(place, FILM.name)] == ["movie.ad.csv"]
+
+
+def test_a_trial_shows_what_would_change_line_by_line_and_changes_nothing(place: Path, shotad: Shotad) -> None:
+    replace_in(place / "movie.ad.vtt", "A cat sleeps.", "A grey cat sleeps.")
+    with WorkFolder(place) as folder:
+        save_track(with_edited_scripts(load_track(place / TRACK), folder)[0], place, FILM.name)
+    script = place / "mine.csv"
+    script.write_bytes((place / "movie.ad.csv").read_bytes())
+    replace_in(place / TRACK, "A grey cat sleeps.", "A black cat sleeps.")
+    replace_in(script, "A grey cat", "A red cat")
+    replace_in(script, "She opens the door.", "Eileen opens the door.")
+    lines = script.read_text(encoding="utf-8").splitlines(keepends=True)
+    last = lines[3].partition(",")[2].replace("20.000,22.000,The lamp goes out.", "30.000,32.000,Night falls.")
+    script.write_text("".join([*lines[:3], f",{last}"]), encoding="utf-8")
+    before = (place / TRACK).read_bytes()
+    said = shotad("import", place, script, "--dry-run")
+    assert said.code == 0, said.err
+    assert said.out.splitlines() == [
+        f"{script}: 4 lines differ, 0 unchanged.",
+        "s00002000  changed on both sides",
+        "  now   00:00:02.000 to 00:00:04.000  'A black cat sleeps.'",
+        "  then  00:00:02.000 to 00:00:03.500  'A red cat sleeps.'",
+        "s00010000  changed",
+        "  now   00:00:10.000 to 00:00:12.000  'She opens the door.'",
+        "  then  00:00:10.000 to 00:00:11.500  'Eileen opens the door.'",
+        "s00020000  not in the script, stays",
+        "  now   00:00:20.000 to 00:00:22.000  'The lamp goes out.'",
+        "  then  (no line)",
+        "h00030000  added",
+        "  then  00:00:30.000 to 00:00:32.000  'Night falls.'",
+    ]
+    rows = json.loads(shotad("import", place, script, "--dry-run", "--json").out)
+    assert [row["kind"] for row in rows["lines"]] == ["conflict", "changed", "missing", "added"]
+    assert (place / TRACK).read_bytes() == before

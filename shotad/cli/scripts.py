@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,11 +15,13 @@ from shotad.core.errors import (
     MissingLines,
     ScriptError,
     UsageError,
+    quoted,
 )
 from shotad.core.progress import plural
 
 if TYPE_CHECKING:
-    from shotad.script import Track, Worksheet
+    from shotad.script import Cue, Track, Worksheet
+    from shotad.script.edits import ImportPlan
 
 
 @click.command(name="export")
@@ -158,6 +160,7 @@ def _check(console: Console, paths: tuple[Path, ...]) -> None:
 @click.option(
     "--remove-missing", is_flag=True, help="Remove the lines that the script lacks, without asking."
 )
+@click.option("--dry-run", is_flag=True, help="Show what would change, line by line, and change nothing.")
 @console_options
 def import_command(
     console: Console,
@@ -167,6 +170,7 @@ def import_command(
     reviewers: tuple[str, ...],
     overwrite: bool,
     remove_missing: bool,
+    dry_run: bool,
 ) -> None:
     """Bring an edited SCRIPT (VTT, SRT, DAPT, CSV, JSON, Frazier, Reaper, DOCX, XLSX) back into the track.
 
@@ -176,8 +180,9 @@ def import_command(
     place. For a translation, name its track (track.de.json) instead of the WORKFOLDER.
 
     Lines that the script lacks are removed only with --remove-missing, or when you say yes on a terminal.
+    --dry-run shows first what would change.
     """
-    from shotad.script import import_into
+    from shotad.script import import_into, plan_import_into
     from shotad.script.track_files import TRACK, translation_of
 
     lost = _lost_track(path, script)
@@ -187,6 +192,12 @@ def import_command(
     else:
         file = lost[0]
     place = file.parent if file.name == TRACK else file
+    into = "" if file.name == TRACK else f" into {file.name}"
+    if dry_run:
+        lost_track = None if lost is None else lost[1]
+        plan = plan_import_into(place, script, form, overwrite=overwrite, lost=lost_track)
+        _show_plan(console, plan, f"{script}{into}", remove_missing=remove_missing)
+        return
     bring_in = partial(
         import_into,
         place,
@@ -201,8 +212,8 @@ def import_command(
     except MissingLines as error:
         if not sys.stdin.isatty():
             raise
-        plan = error.what.removesuffix(" Nothing was imported.")
-        confirm("Remove them?", "Nothing was imported", error.hint, plan=plan)
+        question = error.what.removesuffix(" Nothing was imported.")
+        confirm("Remove them?", "Nothing was imported", error.hint, plan=question)
         done = bring_in(remove_missing=True)
     counts = {
         "changed": len(done.changed),
@@ -213,8 +224,52 @@ def import_command(
     }
     words = ", ".join(f"{number} {kind}" for kind, number in counts.items())
     ids = {name: list(getattr(done, name)) for name in counts}
-    into = "" if file.name == TRACK else f" into {file.name}"
     console.result(f"{script}{into}: {words}.", {**ids, "reviewed_by": list(done.track.reviewed_by)})
+
+
+def _show_plan(console: Console, plan: ImportPlan, title: str, *, remove_missing: bool) -> None:
+    """Print what an import would do; ``title`` names the script."""
+    from shotad.script.edits import PlannedKind
+
+    words = {
+        PlannedKind.MISSING: "removed" if remove_missing else "not in the script, stays",
+        PlannedKind.CONFLICT: "changed on both sides",
+        PlannedKind.NOTED: "new note",
+        PlannedKind.KEPT: "newer in the track, stays",
+    }
+    lines = [
+        f"{title}: {plural(len(plan.lines), 'line differs', 'lines differ')}, {plan.unchanged} unchanged."
+    ]
+    rows = []
+    for line in plan.lines:
+        before, after = _version(line.before), _version(line.after)
+        lines.append(f"{line.after.id}  {words.get(line.kind, line.kind.value)}")
+        if before is not None:
+            lines.append(f"  now   {_version_text(before)}")
+        if after != before and line.kind is not PlannedKind.KEPT:
+            lines.append(f"  then  {_version_text(after)}")
+        rows.append({"id": line.id, "kind": line.kind.value, "before": before, "after": after})
+    console.result("\n".join(lines), {"lines": rows, "unchanged": plan.unchanged})
+
+
+def _version(cue: Cue | None) -> dict[str, Any] | None:
+    """A line as the plan shows it; None where it is not spoken and has no note."""
+    if cue is None or not (cue.heard or cue.note):
+        return None
+    values: dict[str, Any] = {"start": round(cue.start, 3), "end": round(cue.end, 3)}
+    values["text"] = cue.text if cue.heard else ""
+    if cue.note is not None:
+        values["note"] = cue.note.text
+    return values
+
+
+def _version_text(version: dict[str, Any] | None) -> str:
+    from shotad.script.cue import timecode
+
+    if version is None:
+        return "(no line)"
+    note = f" [note: {quoted(version['note'])}]" if "note" in version else ""
+    return f"{timecode(version['start'])} to {timecode(version['end'])}  {quoted(version['text'])}{note}"
 
 
 def _lost_track(path: Path, script: Path) -> tuple[Path, Track] | None:

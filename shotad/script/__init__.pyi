@@ -74,6 +74,7 @@ from .track import (
 )
 from .track_files import (
     import_into as import_into,
+    plan_import_into as plan_import_into,
     present_track as present_track,
     save_track as save_track,
     track_lock as track_lock,

@@ -15,8 +15,9 @@ lines (`LineVersions`) from which of them the script was written.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from fractions import Fraction
 
 import numpy as np
@@ -409,7 +410,95 @@ def import_script(
     Raises EditConflict with both texts of each line that both sides changed. Raises ScriptError for a
     line that starts beyond the film's end, an id of the track that is used twice, or a script without lines.
     """
+    plan = plan_import(
+        track,
+        script,
+        source,
+        slots=slots,
+        seconds_per_word=seconds_per_word,
+        overwrite=overwrite,
+        versions=versions,
+    )
+    plan.refuse_conflicts(source)
+    return plan.result
+
+
+class PlannedKind(StrEnum):
+    """What an import would do to a line.
+
+    ``conflict``: both sides changed it. ``missing``: the script does not list it, perhaps because it is only
+    a part; ``removed``: the script lists it without words. ``kept``: the track's line is newer than that of
+    the script.
+    """
+
+    ADDED = "added"
+    CHANGED = "changed"
+    CONFLICT = "conflict"
+    REMOVED = "removed"
+    MISSING = "missing"
+    NOTED = "noted"
+    KEPT = "kept"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedLine:
+    """A line that is not the same in script and track: as the track has it, and as the import makes it.
+
+    ``before`` is None for a line that only the script has. Of a line that is kept, ``after`` is ``before``.
+    """
+
+    kind: PlannedKind
+    before: Cue | None
+    after: Cue
+
+    @property
+    def id(self) -> str:
+        return self.after.id
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether it is done unless a person says otherwise: nothing of theirs is lost by it."""
+        return self.kind in (PlannedKind.ADDED, PlannedKind.CHANGED, PlannedKind.REMOVED, PlannedKind.NOTED)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportPlan:
+    """What an import would do, line by line.
+
+    ``lines`` are in the order of the film; ``unchanged`` counts the spoken lines that are the same on both
+    sides. ``result`` is the import if all of it is done, conflicts as the script has them. ``conflicts`` are
+    sentences with both texts.
+    """
+
+    result: Import
+    lines: tuple[PlannedLine, ...]
+    unchanged: int
+    conflicts: tuple[str, ...] = ()
+
+    def refuse_conflicts(self, source: str) -> None:
+        """Raise EditConflict, with both texts, where both sides changed a line; ``source`` is the script."""
+        if not self.conflicts:
+            return
+        message = f"{source} and the track have both changed the same lines: {'; '.join(self.conflicts)}."
+        raise EditConflict(message, "Make them equal in either file, or import again and let the script win.")
+
+
+def plan_import(
+    track: Track,
+    script: Script,
+    source: str,
+    *,
+    slots: Mapping[str, Interval] | None = None,
+    seconds_per_word: float = 0.375,
+    overwrite: bool = False,
+    versions: LineVersions | None = None,
+) -> ImportPlan:
+    """What `import_script` would do with the same arguments, before it is done.
+
+    Raises ScriptError as `import_script`; conflicts are part of the plan.
+    """
     _check_script(track, script, source)
+    versions = versions or {}
     pairs = _match(track, script)
     # By identity: two lines of a script may be equal. Below some are replaced, so this comes first.
     matched = {id(line) for line in pairs.values()}
@@ -419,12 +508,11 @@ def import_script(
             exact = _with_exact_times(line.interval, intervals[cue_id], script.frame_rate)
             pairs[cue_id] = replace(line, interval=exact)
     is_current = script.stamp is not None and script.stamp == track.stamp
-    written = {} if is_current or script.line_stamps else _stamps_as_written(track, pairs, versions or {})
-    merge = _Merge(script, source, slots or {}, seconds_per_word, overwrite, is_current, written)
+    written = {} if is_current or script.line_stamps else _stamps_as_written(track, pairs, versions)
+    merge = _Merge(
+        script, source, slots or {}, seconds_per_word, overwrite, is_current, written, frozenset(versions)
+    )
     cues = [merge.line(cue, pairs.get(cue.id)) for cue in track.cues]
-    if merge.conflicts:
-        message = f"{source} and the track have both changed the same lines: {'; '.join(merge.conflicts)}."
-        raise EditConflict(message, "Make them equal in either file, or import again and let the script win.")
     new_lines = [line for line in script.cues if id(line) not in matched and line.text]
     new_ids = hand_ids([line.interval.start for line in new_lines], {cue.id for cue in cues})
     added: list[Cue] = []
@@ -435,7 +523,7 @@ def import_script(
             Cue(cue_id, None, line.interval, line.text, language=track.language, edited=edit, note=note)
         )
     cues, noted = _with_notes_of_script(cues, pairs)
-    return Import(
+    result = Import(
         track.with_cues([*cues, *added]),
         changed=tuple(merge.changed),
         added=tuple(new_ids),
@@ -444,6 +532,32 @@ def import_script(
         missing=tuple(merge.not_listed),
         noted=tuple(noted),
     )
+    lines = _planned_lines(track, result, merge.conflicts)
+    differing = {line.id for line in lines if line.kind is not PlannedKind.NOTED}
+    unchanged = sum(cue.id not in differing for cue in track.heard)
+    return ImportPlan(result, lines, unchanged, tuple(merge.conflicts.values()))
+
+
+def _planned_lines(track: Track, result: Import, conflicts: Container[str]) -> tuple[PlannedLine, ...]:
+    """The lines that ``result`` changes, or keeps although the script has another, with what happens to
+    each."""
+    # The first that fits.
+    ids_by_kind = (
+        (PlannedKind.ADDED, frozenset(result.added)),
+        (PlannedKind.MISSING, frozenset(result.missing)),
+        (PlannedKind.REMOVED, frozenset(result.removed)),
+        (PlannedKind.CHANGED, frozenset(result.changed)),
+        (PlannedKind.NOTED, frozenset(result.noted)),
+        (PlannedKind.KEPT, frozenset(result.kept)),
+    )
+    before = {cue.id: cue for cue in track.cues}
+    lines: list[PlannedLine] = []
+    for cue in result.track.cues:
+        kind = next((kind for kind, ids in ids_by_kind if cue.id in ids), None)
+        if kind is not None:
+            kind = PlannedKind.CONFLICT if cue.id in conflicts else kind
+            lines.append(PlannedLine(kind, before.get(cue.id), cue))
+    return tuple(lines)
 
 
 def _with_notes_of_script(cues: list[Cue], pairs: Mapping[str, ScriptCue]) -> tuple[list[Cue], list[str]]:
@@ -481,11 +595,14 @@ class _Merge:
     written: Mapping[str, tuple[str, ...]]
     """Of a script without stamps: the `line_stamp` of each edited line as it was written, as far as that is
     known; several where it may have been any of them."""
+    written_ids: frozenset[str]
+    """The ids of lines that stood in a script after a person had edited them."""
     changed: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
     not_listed: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
-    conflicts: list[str] = field(default_factory=list)
+    conflicts: dict[str, str] = field(default_factory=dict)
+    """A sentence with both texts of each line that both sides changed, by its id."""
 
     def line(self, cue: Cue, script_cue: ScriptCue | None) -> Cue:
         """The merged line; ``script_cue`` is the same line in the script, None where it has none."""
@@ -534,8 +651,7 @@ class _Merge:
         if not is_safe:
             in_track = f"{cue.id} is {_line_and_times(cue.interval, cue.text)} in the track"
             in_script = f"{_line_and_times(script_cue.interval, script_cue.text)} in the script"
-            self.conflicts.append(f"{in_track} and {in_script}")
-            return cue
+            self.conflicts[cue.id] = f"{in_track} and {in_script}"
         self.changed.append(cue.id)
         merged = replace(
             cue,
@@ -559,7 +675,7 @@ class _Merge:
             is_deleted = only_edited_here or stamps[cue.id] == line_stamp(cue.interval, cue.text)
         else:
             # A script with stamps, but none for this line, never had it. One without any may have had it.
-            is_deleted = not stamps and only_edited_here
+            is_deleted = not stamps and (only_edited_here or self.may_have_had(cue))
         if not (self.is_current or self.overwrite or is_deleted):
             self.kept.append(cue.id)
             return cue
@@ -568,6 +684,11 @@ class _Merge:
             self.not_listed.append(cue.id)
         removed = replace(cue, status=CueStatus.DROPPED, reason=f"left out of {self.source}")
         return mark_edit(removed, cue, (EditField.REMOVED,), self.source)
+
+    def may_have_had(self, cue: Cue) -> bool:
+        """Whether a script without stamps may have had this line when it was written."""
+        machine = cue.machine
+        return cue.id in self.written_ids or (machine is not None and machine.status.heard)
 
     def only_edited_here(self, cue: Cue) -> bool:
         """Whether nobody changed the line other than through this file; accepting it is no change."""

@@ -70,11 +70,6 @@ class Format:
     frame_rate: Fraction | None = None
 
     @property
-    def is_write_only(self) -> bool:
-        """Whether nothing reads its files back: playlists, manifests, markers."""
-        return self.name in (*SIGNALS, *MARKERS)
-
-    @property
     def has_statement(self) -> bool:
         """Whether its files say who made the lines (`Track.statement`)."""
         return self.name not in ("srt", "frazier")
@@ -216,10 +211,14 @@ def read_script(
     ``language`` (a tag) is the one that is read from a file with several, ``kind`` determines the maximum
     size. Raises ScriptError with file and line.
     """
-    data = read_file_bytes(path, kind, ScriptError)
-    _check_readable(data, path.name)
-    file_format = script_format(name or detect_format(path.name, data))
-    return file_format.read(data, path.name, language)
+    return parse_script(read_file_bytes(path, kind, ScriptError), path.name, name, language)
+
+
+def parse_script(data: bytes, file_name: str, name: str | None = None, language: str | None = None) -> Script:
+    """The script in ``data``, the content of the file called ``file_name``; otherwise as `read_script`."""
+    _check_readable(data, file_name)
+    file_format = script_format(name or detect_format(file_name, data))
+    return file_format.read(data, file_name, language)
 
 
 def detect_format(file_name: str, data: bytes) -> str:
@@ -384,7 +383,7 @@ def check_unchanged(
     Writing over it would lose them. Nothing is raised where there is no file. ``exported`` are the hashes
     (SHA-256) of scripts as they were exported, ``versions`` as in `import_script`.
     """
-    if not path.exists() or file_format.is_write_only:
+    if not path.exists() or file_format.name in SIGNALS:
         return
     hint = f"Bring the changes in with shotad import, move {path.name} away, or add --overwrite."
     try:

@@ -57,9 +57,13 @@ from shotad.core.workfolder import (
 from shotad.script.cue import is_changed, is_language, line_stamp
 from shotad.script.edits import (
     Import,
+    ImportPlan,
     LineVersions,
+    PlannedKind,
+    PlannedLine,
     import_script,
     missing_lines,
+    plan_import,
     update_spoken_ends,
     with_lines_of,
 )
@@ -251,27 +255,9 @@ def import_into(
     """
     is_films_track = place.is_dir()
     with WorkFolder(place if is_films_track else place.parent) as folder, track_lock(folder.path):
-        slots, seconds_per_word = slot_times(folder)
-        if lost is not None:
-            imported = read_script(script, format_name, lost.language)
-            _refuse_other_edited_scripts(folder.path, lost, script)
-            track = with_lines_of(lost, imported, script.name)
-        else:
-            track = load_track(place / TRACK if is_films_track else place)
-            imported = read_script(script, format_name, track.language)
-        track_file_name = TRACK if is_films_track else translation_file_name(track.language)
-        newer = None if lost is not None else _find_newer_files(track, folder.path, track_file_name)
-        versions = read_versions(folder.path, scripts_record(track, track_file_name))
-        if newer is not None:
-            if script.name not in newer.files and imported.stamp not in newer.stamps:
-                raise newer.error(folder.path / track_file_name)
-            # All of it is newer than the track, not only what was changed since it was written.
-            imported, overwrite, versions = replace(imported, stamp=None, line_stamps={}), True, {}
-        track = with_edited_scripts(track, folder, script, track_file_name=track_file_name)[0]
-        result = import_script(
-            track, imported, script.name, slots=slots, seconds_per_word=seconds_per_word, overwrite=overwrite,
-            versions=versions,
-        )  # fmt: skip
+        track, plan = _plan_import_into(folder, place, script, format_name, overwrite=overwrite, lost=lost)
+        plan.refuse_conflicts(script.name)
+        result = plan.result
         if result.missing and not remove_missing:
             raise MissingLines(
                 f"{missing_lines(track, result, script.name)} Nothing was imported.",
@@ -280,6 +266,7 @@ def import_into(
             )
         if lost is not None:
             result = replace(result, added=tuple(cue.id for cue in track.cues))
+        slots, seconds_per_word = slot_times(folder)
         reviewed_by = tuple(dict.fromkeys((*result.track.reviewed_by, *reviewers)))
         new_track = update_spoken_ends(result.track, slots, seconds_per_word)
         result = replace(result, track=replace(new_track, reviewed_by=reviewed_by))
@@ -289,6 +276,61 @@ def import_into(
             save_translation(result.track, folder)
         folder.note(f"imported {script.name}: {len(result.changed)} lines changed")
     return result
+
+
+def plan_import_into(
+    place: Path,
+    script: Path,
+    format_name: str | None,
+    *,
+    overwrite: bool = False,
+    lost: Track | None = None,
+) -> ImportPlan:
+    """What `import_into` would do, line by line; nothing is written.
+
+    Raises as `import_into`, but not for conflicts and lines that the script lacks, which are in the plan.
+    """
+    with WorkFolder(place if place.is_dir() else place.parent) as folder, track_lock(folder.path):
+        return _plan_import_into(folder, place, script, format_name, overwrite=overwrite, lost=lost)[1]
+
+
+def _plan_import_into(
+    folder: WorkFolder,
+    place: Path,
+    script: Path,
+    format_name: str | None,
+    *,
+    overwrite: bool,
+    lost: Track | None,
+) -> tuple[Track, ImportPlan]:
+    """The track of ``place`` with what people changed in the scripts beside it, and what importing ``script``
+    does to it. Both locks are held."""
+    slots, seconds_per_word = slot_times(folder)
+    is_films_track = place.is_dir()
+    if lost is not None:
+        imported = read_script(script, format_name, lost.language)
+        _refuse_other_edited_scripts(folder.path, lost, script)
+        track = with_lines_of(lost, imported, script.name)
+    else:
+        track = load_track(place / TRACK if is_films_track else place)
+        imported = read_script(script, format_name, track.language)
+    track_file_name = TRACK if is_films_track else translation_file_name(track.language)
+    newer = None if lost is not None else _find_newer_files(track, folder.path, track_file_name)
+    versions = read_versions(folder.path, scripts_record(track, track_file_name))
+    if newer is not None:
+        if script.name not in newer.files and imported.stamp not in newer.stamps:
+            raise newer.error(folder.path / track_file_name)
+        # All of it is newer than the track, not only what was changed since it was written.
+        imported, overwrite, versions = replace(imported, stamp=None, line_stamps={}), True, {}
+    track = with_edited_scripts(track, folder, script, track_file_name=track_file_name)[0]
+    plan = plan_import(
+        track, imported, script.name, slots=slots, seconds_per_word=seconds_per_word, overwrite=overwrite,
+        versions=versions,
+    )  # fmt: skip
+    if lost is not None:
+        added = tuple(PlannedLine(PlannedKind.ADDED, None, cue) for cue in track.cues)
+        plan = replace(plan, lines=added, unchanged=0)
+    return track, plan
 
 
 def save_track(track: Track, folder: Path, name: str) -> tuple[Path, ...]:
