@@ -224,14 +224,13 @@ def test_a_trial_shows_what_would_change_line_by_line_and_changes_nothing(place:
     assert said.out.splitlines() == [
         f"{script}: 4 lines differ, 0 unchanged.",
         "s00002000  changed on both sides",
-        "  now   00:00:02.000 to 00:00:04.000  'A black cat sleeps.'",
+        "  now   00:00:02.000 to 00:00:03.500  'A black cat sleeps.'",
         "  then  00:00:02.000 to 00:00:03.500  'A red cat sleeps.'",
         "s00010000  changed",
         "  now   00:00:10.000 to 00:00:12.000  'She opens the door.'",
         "  then  00:00:10.000 to 00:00:11.500  'Eileen opens the door.'",
         "s00020000  not in the script, stays",
         "  now   00:00:20.000 to 00:00:22.000  'The lamp goes out.'",
-        "  then  (no line)",
         "h00030000  added",
         "  then  00:00:30.000 to 00:00:32.000  'Night falls.'",
     ]

@@ -237,16 +237,16 @@ def _show_plan(console: Console, plan: ImportPlan, title: str, *, remove_missing
         PlannedKind.NOTED: "new note",
         PlannedKind.KEPT: "newer in the track, stays",
     }
-    lines = [
-        f"{title}: {plural(len(plan.lines), 'line differs', 'lines differ')}, {plan.unchanged} unchanged."
-    ]
+    differing = plural(len(plan.lines), "line differs", "lines differ")
+    lines = [f"{title}: {differing}, {plan.unchanged} unchanged."]
     rows = []
     for line in plan.lines:
         before, after = _version(line.before), _version(line.after)
         lines.append(f"{line.after.id}  {words.get(line.kind, line.kind.value)}")
         if before is not None:
             lines.append(f"  now   {_version_text(before)}")
-        if after != before and line.kind is not PlannedKind.KEPT:
+        stays = line.kind is PlannedKind.KEPT or (line.kind is PlannedKind.MISSING and not remove_missing)
+        if after != before and not stays:
             lines.append(f"  then  {_version_text(after)}")
         rows.append({"id": line.id, "kind": line.kind.value, "before": before, "after": after})
     console.result("\n".join(lines), {"lines": rows, "unchanged": plan.unchanged})
