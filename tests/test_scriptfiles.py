@@ -229,11 +229,11 @@ def test_a_trial_shows_what_would_change_line_by_line_and_changes_nothing(place:
         "s00010000  changed",
         "  now   00:00:10.000 to 00:00:12.000  'She opens the door.'",
         "  then  00:00:10.000 to 00:00:11.500  'Eileen opens the door.'",
-        "s00020000  not in the script, stays",
+        "s00020000  stays as the track has it",
         "  now   00:00:20.000 to 00:00:22.000  'The lamp goes out.'",
         "h00030000  added",
         "  then  00:00:30.000 to 00:00:32.000  'Night falls.'",
     ]
     rows = json.loads(shotad("import", place, script, "--dry-run", "--json").out)
-    assert [row["kind"] for row in rows["lines"]] == ["conflict", "changed", "missing", "added"]
+    assert [row["kind"] for row in rows["lines"]] == ["conflict", "changed", "kept", "added"]
     assert (place / TRACK).read_bytes() == before

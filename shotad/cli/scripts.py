@@ -235,7 +235,7 @@ def _show_plan(console: Console, plan: ImportPlan, title: str, *, remove_missing
         PlannedKind.MISSING: "removed" if remove_missing else "not in the script, stays",
         PlannedKind.CONFLICT: "changed on both sides",
         PlannedKind.NOTED: "new note",
-        PlannedKind.KEPT: "newer in the track, stays",
+        PlannedKind.KEPT: "stays as the track has it",
     }
     differing = plural(len(plan.lines), "line differs", "lines differ")
     lines = [f"{title}: {differing}, {plan.unchanged} unchanged."]
