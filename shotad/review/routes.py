@@ -52,12 +52,14 @@ from shotad.review.details import line_detail
 from shotad.review.events import Json, Tabs, event_stream
 from shotad.review.frames import ShownFrames
 from shotad.review.hearing import Hearing
+from shotad.review.imports import ScriptImports
 from shotad.review.jobs import Jobs, Work
 from shotad.review.material import MaterialViews
 from shotad.review.people import CastEditor
 from shotad.review.proxy import Proxy
 from shotad.review.security import (
     MOST_BYTES,
+    UPLOADS,
     Guard,
     Hosts,
     Keys,
@@ -65,6 +67,7 @@ from shotad.review.security import (
     error_answer,
     fault_answer,
     read_body,
+    too_large,
 )
 from shotad.review.session import Session
 from shotad.review.timeline import Change
@@ -252,7 +255,13 @@ def make_app(review: Review, keys: Keys, hosts: Hosts) -> ASGIApp:
         Route("/api/events", events, methods=["GET"]),
     ]
     app = Starlette(
-        routes=[*page_routes, *acts_routes(review), *media_routes(review), *work_routes(review)],
+        routes=[
+            *page_routes,
+            *acts_routes(review),
+            *media_routes(review),
+            *import_routes(review),
+            *work_routes(review),
+        ],
         exception_handlers={HTTPException: _refuse, ShotadError: _refuse, Exception: _failed},
         lifespan=alive,
     )
@@ -307,6 +316,21 @@ def post(
         body = read_body(b"".join(parts))
         result = await anyio.to_thread.run_sync(handler, request, body, limiter=limiter)
         return _answered(result, status)
+
+    return Route(path, answer, methods=["POST"])
+
+
+def upload(path: str, handler: Handler, *, limiter: anyio.CapacityLimiter | None = None) -> Route:
+    """A route that reads a file, one of `UPLOADS`, and answers what ``handler(request, data)`` returns."""
+    limit = UPLOADS[path]
+
+    async def answer(request: Request) -> Any:
+        data = bytearray()
+        async for part in request.stream():
+            data += part
+            if len(data) > limit:
+                raise RequestRefused(413, too_large(limit))
+        return _answered(await anyio.to_thread.run_sync(handler, request, bytes(data), limiter=limiter))
 
     return Route(path, answer, methods=["POST"])
 
@@ -557,6 +581,21 @@ def _picture(request: Request, jpeg: bytes) -> Response:
     if request.headers.get("if-none-match") == headers["etag"]:
         return Response(status_code=304, headers=headers)
     return Response(jpeg, media_type="image/jpeg", headers=headers)
+
+
+def import_routes(review: Review) -> list[Route]:
+    imports = ScriptImports(review.session)
+
+    def plan(request: Request, data: bytes) -> Any:
+        return imports.plan(request.query_params.get("name", ""), data)
+
+    def apply(_: Request, body: Json) -> Any:
+        line_ids = texts(body, "lines")
+        return imports.apply(value(body, "token", str), line_ids, value(body, "tab", str, "")).view
+
+    # One at a time: a document may take much memory while it is read.
+    uploads = anyio.CapacityLimiter(1)
+    return [upload("/api/import", plan, limiter=uploads), post("/api/import/apply", apply)]
 
 
 def work_routes(review: Review) -> list[Route]:

@@ -34,6 +34,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 
 from shotad.core import ShotadError
 from shotad.core.files import is_busy
+from shotad.core.progress import size_text
 from shotad.core.records import parse_json
 from shotad.review.connections import LET_IN, Seldom
 
@@ -43,6 +44,11 @@ METHODS = ("GET", "HEAD", "POST")
 HEADER, HEADER_VALUE = "x-shotad", "page"
 MOST_BYTES = 1_000_000
 """Of a request's body."""
+UPLOADS: Mapping[str, int] = {"/api/import": 40_000_000}
+"""Addresses that take a file as it is instead of JSON, and the most bytes of one. A Word document may have
+pictures of each slot in it."""
+UPLOAD_TYPE = "application/octet-stream"
+"""The content type of such a request: one that no form can send."""
 _ONCE = 120.0
 """Seconds for which the address that opens the browser is good."""
 
@@ -197,11 +203,22 @@ def refuse(request: Request, keys: Keys, hosts: Hosts) -> None:
     if request.headers.get(HEADER) != HEADER_VALUE:
         raise RequestRefused(403, "A header is missing that the page sends.")
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
-        raise RequestRefused(415, f"Only JSON is understood, not {kind[:60] or 'something unnamed'}.")
+    upload_limit = UPLOADS.get(request.scope["path"])
+    expected, name = ("application/json", "JSON") if upload_limit is None else (UPLOAD_TYPE, "a file")
+    if kind != expected:
+        raise RequestRefused(415, f"Only {name} is understood, not {kind[:60] or 'something unnamed'}.")
     length = request.headers.get("content-length", "")
-    if length and (not length.isascii() or not length.isdigit() or int(length[:20]) > MOST_BYTES):
-        raise RequestRefused(413, "That is more than a page ever sends.")
+    limit = MOST_BYTES if upload_limit is None else upload_limit
+    if length and (not length.isascii() or not length.isdigit() or int(length[:20]) > limit):
+        raise RequestRefused(413, _TOO_LARGE if upload_limit is None else too_large(limit))
+
+
+_TOO_LARGE = "That is more than a page ever sends."
+
+
+def too_large(limit: int) -> str:
+    """The message for a file of more than ``limit`` bytes."""
+    return f"The file has more than {size_text(limit)}."
 
 
 def _cookies(request: Request) -> str:

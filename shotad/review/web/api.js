@@ -72,6 +72,20 @@ export const post = (path, body = {}) =>
     body: JSON.stringify(body),
   });
 
+/**
+ * Sends a file as it is.
+ *
+ * @param {string} path
+ * @param {Blob} file
+ * @returns {Promise<any>} The JSON of the answer. Throws ApiError.
+ */
+export const upload = (path, file) =>
+  ask(path, {
+    method: "POST",
+    headers: { Accept: "application/json", "Content-Type": "application/octet-stream", "X-Shotad": "page" },
+    body: file,
+  });
+
 /** Names of events that the server sends. */
 const KINDS = ["hello", "change", "findings", "job", "playable", "heard", "film", "reviewer", "trouble", "bye"];
 
