@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     "formats",
     multiple=True,
     metavar="NAME",
-    help="vtt, srt, dapt, csv, json, frazier (or frazier@24: 24 frames per second), reaper, docx, xlsx, "
-    "hls or dash; repeatable.",
+    help="vtt, srt, dapt, csv, json, frazier (or frazier@24: 24 frames per second), reaper, docx, xlsx, edl, "
+    "fcpxml (or edl@29.97df+01:00:00;00), hls or dash; repeatable.",
 )
 @click.option("--out", type=HerePath(), metavar="DIR|FILE", help="Folder (DIR/), or file for one format.")
 @click.option("--check", is_flag=True, help="Check script files instead of writing.")
@@ -50,8 +50,8 @@ def export_command(
 
     PATH is a film, a work folder, or the file of a translation. Without --format it writes the first five
     formats next to the track. docx and xlsx show the material of each slot beside its line (docx with
-    pictures), and need the extra shotad[documents]. hls and dash are lines for a playlist or manifest, which
-    tell players about the description.
+    pictures). edl and fcpxml are markers for editing programs, at the film's frame rate and time code. hls
+    and dash are lines for a playlist or manifest, which tell players about the description.
 
     With --check, PATHS are script files from any program; exit code 1 if one breaks the rules of its format.
     """
@@ -83,6 +83,16 @@ def export_command(
     file = track_file(paths[0])
     track = load_track(file)
     chosen = [script_format(name) for name in formats or FORMATS]
+    if any(form.needs_frames for form in chosen):
+        from shotad.description.film_frames import frames_of_folder
+
+        frames = frames_of_folder(file.parent)
+        if frames is None:
+            console.note(
+                "Note: the film is not at hand, so markers count 25 frames a second from 00:00:00:00. Name "
+                "the film's own count: --format edl@24+01:00:00:00."
+            )
+        chosen = [form.counting(frames) for form in chosen]
     target = None if out is None else Path(out)
     if target is not None and len(chosen) == 1 and not (out or "").endswith("/") and not target.is_dir():
         places = [target]
@@ -153,7 +163,7 @@ def _check(console: Console, paths: tuple[Path, ...]) -> None:
     "form",
     metavar="NAME",
     help="Format, if the name does not show it: vtt, srt, dapt, csv, json, frazier (or frazier@24), reaper, "
-    "docx or xlsx.",
+    "docx, xlsx, edl (or edl@24+01:00:00:00) or fcpxml.",
 )
 @click.option("--reviewer", "reviewers", multiple=True, metavar="NAME", help="Reviewer's name; repeatable.")
 @click.option("--overwrite", is_flag=True, help="If the track was edited too, take the script's text.")
@@ -172,7 +182,8 @@ def import_command(
     remove_missing: bool,
     dry_run: bool,
 ) -> None:
-    """Bring an edited SCRIPT (VTT, SRT, DAPT, CSV, JSON, Frazier, Reaper, DOCX, XLSX) back into the track.
+    """Bring an edited SCRIPT (VTT, SRT, DAPT, CSV, JSON, Frazier, Reaper, DOCX, XLSX, EDL, FCPXML) back into
+    the track.
 
     It matches lines by their ids; in a script from another program, by times or texts. Each difference
     becomes an edit, which later runs keep. If script and track were both edited, it changes nothing and

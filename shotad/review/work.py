@@ -148,6 +148,11 @@ def export(session: Session, progress: Progress, formats: Sequence[str]) -> Row:
     written, and for a format that is unknown.
     """
     place, forms = session.folder, [(name, script_format(name)) for name in formats or FORMATS]
+    if any(form.needs_frames for _, form in forms):
+        from shotad.description.film_frames import frames_of_film
+
+        frames = frames_of_film(session.film)
+        forms = [(name, form.counting(frames)) for name, form in forms]
     files: list[Row] = []
     failures: list[Row] = []
     worksheet = None

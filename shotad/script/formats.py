@@ -34,6 +34,7 @@ from shotad.core.types import time_range
 from shotad.script.cue import Script, ScriptCue, line_stamp, track_stamp
 from shotad.script.dapt import TT, Violation
 from shotad.script.edits import LineVersions, import_script
+from shotad.script.frame_count import FilmFrames
 from shotad.script.rules import check_times
 from shotad.script.track import Track, to_json
 from shotad.script.worksheet import Worksheet
@@ -61,6 +62,7 @@ class Format:
         module: The module of this package with its writer, and its reader of text.
         bytes_reader_module: A module whose reader takes bytes instead of text; empty for a reader of text.
         frame_rate: Frames a second of a format that counts in frames, where the user gave them.
+        frames: The count of the film's frames, for markers, where it is known.
     """
 
     name: str
@@ -68,11 +70,21 @@ class Format:
     module: str
     bytes_reader_module: str = ""
     frame_rate: Fraction | None = None
+    frames: FilmFrames | None = None
+
+    def counting(self, frames: FilmFrames | None) -> Format:
+        """The same format with the count of a film's frames, where it needs one."""
+        return replace(self, frames=frames) if self.needs_frames else self
+
+    @property
+    def needs_frames(self) -> bool:
+        """Whether it counts in the film's frames, of which nothing is known yet."""
+        return self.name in MARKERS and self.frames is None
 
     @property
     def has_statement(self) -> bool:
         """Whether its files say who made the lines (`Track.statement`)."""
-        return self.name not in ("srt", "frazier")
+        return self.name not in ("srt", "frazier", "edl")
 
     @property
     def has_material(self) -> bool:
@@ -81,7 +93,7 @@ class Format:
 
     def encode(self, track: Track, worksheet: Worksheet | None = None) -> bytes:
         """The bytes of the script file; with the material of ``worksheet`` in formats that show it."""
-        options = self._frame_rate_option
+        options = self._frame_options
         if self.has_material:
             options["worksheet"] = worksheet
         write = _load_function(self.module, f"write_{self.name}")
@@ -105,7 +117,7 @@ class Format:
             raise ScriptError(message, "Is it a script?")
         content: bytes | str = data if self.bytes_reader_module else _text_of(data, file_name)
         read = _load_function(self.bytes_reader_module or self.module, f"read_{self.name}")
-        options = self._frame_rate_option
+        options = self._frame_options
         # The only format that names the language of each text.
         if self.name == "dapt":
             options["language"] = language
@@ -119,8 +131,10 @@ class Format:
         return script
 
     @property
-    def _frame_rate_option(self) -> dict[str, Any]:
-        """The keyword argument ``frame_rate`` of writer and reader, where the user gave one."""
+    def _frame_options(self) -> dict[str, Any]:
+        """The keyword argument of writer and reader that says how frames are counted, where that is known."""
+        if self.frames is not None:
+            return {"frames": self.frames}
         return {} if self.frame_rate is None else {"frame_rate": self.frame_rate}
 
 
@@ -179,14 +193,21 @@ def _text_of(data: bytes, file_name: str) -> str:
 def script_format(name: str) -> Format:
     """The format of that name, one of `ALL_FORMATS`. Raises ScriptError for another name.
 
-    ``frazier`` may name its frames a second: ``frazier@24``, ``frazier@30000/1001``.
+    ``frazier`` may name its frames a second: ``frazier@24``, ``frazier@30000/1001``; ``edl`` and ``fcpxml``
+    how the film's are counted: ``edl@29.97df+01:00:00;00`` (`FilmFrames.parse`).
     """
     base_name, at_sign, rate_text = name.partition("@")
-    if base_name not in ALL_FORMATS or (at_sign and base_name != "frazier"):
+    if base_name not in ALL_FORMATS or (at_sign and base_name not in ("frazier", *MARKERS)):
         names = ", ".join(ALL_FORMATS)
         raise ScriptError(f"There is no script format {quoted(name)}.", f"Choose one of {names}.", usage=True)
     if not at_sign:
         return ALL_FORMATS[base_name]
+    if base_name in MARKERS:
+        try:
+            return replace(ALL_FORMATS[base_name], frames=FilmFrames.parse(rate_text))
+        except (ValueError, ZeroDivisionError) as error:
+            hint = f"Write {base_name}@25, {base_name}@29.97df or {base_name}@24+01:00:00:00."
+            raise ScriptError(f"{quoted(name)}: {error}.", hint, usage=True) from None
     try:
         frame_rate = Fraction(rate_text)
         if not 1 <= frame_rate <= 100:
@@ -234,6 +255,7 @@ def detect_format(file_name: str, data: bytes) -> str:
     signs = {
         "dash": b"AdaptationSet" in head and TT.encode() not in head,
         "vtt": head.startswith(b"WEBVTT"),
+        "fcpxml": head.startswith(b"<") and b"<fcpxml" in head,
         "dapt": head.startswith(b"<"),
         "json": head.startswith((b"{", b"[")),
         "hls": head.startswith(b"#EXTM3U") or b"\n#EXT-X-MEDIA:" in head,
@@ -321,7 +343,14 @@ SIGNALS = {
 }
 """Lines for playlists and manifests that announce the description to players; they hold no script."""
 
-MARKERS: dict[str, Format] = {}
+MARKERS = {
+    marker_format.name: marker_format
+    for marker_format in (
+        Format("edl", "ad.edl", "markers"),
+        Format("fcpxml", "ad.fcpxml", "markers", bytes_reader_module="markers"),
+    )
+}
+"""The lines as markers for editing programs."""
 
 ALL_FORMATS = {**FORMATS, **EXCHANGE, **SIGNALS, **MARKERS}
 
