@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import docx
 import pytest
 
 from shotad.core import Interval, WorkFolder
@@ -126,7 +127,6 @@ def renumbered(path: Path, to: Path) -> Path:
 def test_a_word_file_and_then_a_subtitle_file_of_the_same_export_are_both_brought_in(
     place: Path, editor: str, shotad: Shotad
 ) -> None:
-    docx = pytest.importorskip("docx", reason="needs the extra documents")
     replace_in(place / "movie.ad.vtt", "A cat sleeps.", "A grey cat sleeps.")
     replace_in(place / "movie.ad.vtt", "The lamp goes out.", "The lamp dies.")
     with WorkFolder(place) as folder:
@@ -206,7 +206,9 @@ def test_a_run_killed_writing_keeps_edits(place: Path, monkeypatch: pytest.Monke
     assert [path.name for _, path in edited_scripts(place, FILM.name)] == ["movie.ad.csv"]
 
 
-def test_a_trial_shows_what_would_change_line_by_line_and_changes_nothing(place: Path, shotad: Shotad) -> None:
+def test_a_trial_shows_what_would_change_line_by_line_and_changes_nothing(
+    place: Path, shotad: Shotad
+) -> None:
     replace_in(place / "movie.ad.vtt", "A cat sleeps.", "A grey cat sleeps.")
     with WorkFolder(place) as folder:
         save_track(with_edited_scripts(load_track(place / TRACK), folder)[0], place, FILM.name)
@@ -216,7 +218,9 @@ def test_a_trial_shows_what_would_change_line_by_line_and_changes_nothing(place:
     replace_in(script, "A grey cat", "A red cat")
     replace_in(script, "She opens the door.", "Eileen opens the door.")
     lines = script.read_text(encoding="utf-8").splitlines(keepends=True)
-    last = lines[3].partition(",")[2].replace("20.000,22.000,The lamp goes out.", "30.000,32.000,Night falls.")
+    last = (
+        lines[3].partition(",")[2].replace("20.000,22.000,The lamp goes out.", "30.000,32.000,Night falls.")
+    )
     script.write_text("".join([*lines[:3], f",{last}"]), encoding="utf-8")
     before = (place / TRACK).read_bytes()
     said = shotad("import", place, script, "--dry-run")

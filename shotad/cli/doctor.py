@@ -85,8 +85,6 @@ EXTRAS = {  # name of import: what pip installs, what it is for
     "spacy": ("shotad[evaluate]", "spaCy, for shotad lint and the action score"),
     "hibari": ("shotad[voice]", "hibari-tts, the embedded voice"),
     "num2words": ("shotad[voice]", "num2words, for numbers in what is spoken"),
-    "openpyxl": ("shotad[documents]", "openpyxl, for XLSX"),
-    "docx": ("shotad[documents]", "python-docx, for DOCX"),
     "scipy": ("shotad[evaluate]", "scipy, for agreement with people and between them"),
     "matplotlib": ("shotad[evaluate]", "matplotlib, for the plots of evaluation"),
     "pycocoevalcap": ("shotad[coco]", "pycocoevalcap, for METEOR and SPICE (with Java)"),

@@ -101,14 +101,9 @@ _RIGHT_TO_LEFT = ("ar", "arc", "ckb", "dv", "fa", "he", "ks", "ps", "sd", "syr",
 
 
 def write_docx(track: Track, worksheet: Worksheet | None = None) -> bytes:
-    """The heard lines, and rows for empty slots, as a Word document; with the material of ``worksheet``.
+    """The heard lines, and rows for empty slots, as a Word document; with the material of ``worksheet``."""
+    import docx
 
-    Raises ScriptError where the extra ``documents`` is not installed.
-    """
-    try:
-        import docx
-    except ModuleNotFoundError:
-        raise missing_extra("DOCX", "python-docx") from None
     document = docx.Document()
     _set_page(document, track.language)
     heading = document.add_heading(clean_text(f"Audio description: {track.film.name}"), level=1)
@@ -200,14 +195,6 @@ def empty_slot_text(cue: Cue, entry: SheetEntry | None = None) -> str:
     unit = "word" if has_blanks(cue.language) else "character"
     text = f"Empty slot · {cue.interval.duration:.1f} s, about {plural(number, unit)}"
     return "; ".join(filter(None, (text, note_author(cue))))
-
-
-def missing_extra(format_name: str, package: str) -> ScriptError:
-    """The error where a library is not installed."""
-    return ScriptError(
-        f"{format_name} needs {package}, which is not installed.",
-        'Install it: pip install "shotad[documents]".',
-    )
 
 
 def _add_table(document: Document, track: Track, worksheet: Worksheet | None) -> Table:

@@ -389,8 +389,8 @@ def write_format(
 ) -> Path:
     """Write the spoken lines in one format; returns ``path``.
 
-    ``overwrite``: also over a script there that somebody changed. Raises ScriptError where a library that the
-    format needs is not installed, WorkFolderError, and EditConflict as `check_unchanged`.
+    ``overwrite``: also over a script there that somebody changed. Raises ScriptError for a text that
+    the format cannot hold, WorkFolderError, and EditConflict as `check_unchanged`.
     """
     data = file_format.encode(track, worksheet)
     if not overwrite:

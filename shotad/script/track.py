@@ -453,13 +453,13 @@ class Track:
         Args:
             path: ``.json`` is the whole track, as `load_track` reads it. All others hold the spoken lines:
                 ``.vtt``, ``.srt``, ``.dapt.xml``, ``.ttml``, ``.csv``, ``.frazier.csv``, ``.reaper.csv``,
-                ``.docx``, ``.xlsx``, ``.hls.m3u8``, ``.dash.xml``.
+                ``.docx``, ``.xlsx``, ``.edl``, ``.fcpxml``, ``.hls.m3u8``, ``.dash.xml``.
 
         Returns:
             The path of the file.
 
         Raises:
-            ScriptError: Another ending, or a library that the format needs is not installed.
+            ScriptError: Another ending, or a text that the format cannot hold.
             WorkFolderError: The file cannot be written.
         """
         # Not at the top: that module imports this one.

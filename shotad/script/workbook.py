@@ -29,7 +29,6 @@ from shotad.script.document import (
     about_track,
     checked_package,
     lines_of_table,
-    missing_extra,
     row_of_cue,
     script_rows,
     sealed,
@@ -76,12 +75,10 @@ _MAX_COLUMNS = 64
 def write_xlsx(track: Track, worksheet: Worksheet | None = None) -> bytes:
     """The heard lines, and rows for empty slots, as a workbook; with the material of ``worksheet``.
 
-    Raises ScriptError where the extra ``documents`` is not installed, or a text is longer than a cell can be.
+    Raises ScriptError where a text is longer than a cell can be.
     """
-    try:
-        from openpyxl import Workbook
-    except ModuleNotFoundError:
-        raise missing_extra("XLSX", "openpyxl") from None
+    from openpyxl import Workbook
+
     book = Workbook()
     script = book.worksheets[0]
     script.title = SCRIPT
@@ -142,13 +139,10 @@ def material_cells(entry: SheetEntry, line: str) -> dict[str, str | float]:
 def read_xlsx(data: bytes, file_name: str) -> Script:
     """The lines of a workbook.
 
-    Raises ScriptError with file, sheet and row; where the extra ``documents`` is not installed; and for a
-    file that is not safe to read (`checked_package`).
+    Raises ScriptError with file, sheet and row, and for a file that is not safe to read (`checked_package`).
     """
-    try:
-        from openpyxl import load_workbook
-    except ModuleNotFoundError:
-        raise missing_extra("XLSX", "openpyxl") from None
+    from openpyxl import load_workbook
+
     data = checked_package(data, file_name)
     with warnings.catch_warnings():
         # openpyxl warns of styles and extensions that it leaves out, which hold no lines.

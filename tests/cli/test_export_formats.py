@@ -43,12 +43,10 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("name", "ending"),
     [("frazier", "ad.frazier.csv"), ("reaper", "ad.reaper.csv"),
-     ("hls", "ad.hls.m3u8"), ("dash", "ad.dash.xml"), ("docx", "ad.docx"), ("xlsx", "ad.xlsx")],
+     ("hls", "ad.hls.m3u8"), ("dash", "ad.dash.xml"), ("docx", "ad.docx"), ("xlsx", "ad.xlsx"),
+     ("edl", "ad.edl"), ("fcpxml", "ad.fcpxml")],
 )  # fmt: skip
 def test_each_format_is_written_beside_the_track_and_valid(shotad, folder, name, ending):
-    packages = {"docx": "docx", "xlsx": "openpyxl"}
-    if name in packages:
-        pytest.importorskip(packages[name], reason="needs the extra documents")
     said = shotad("export", folder, "--format", name, "--json")
     assert said.code == 0, said.err
     (path,) = json.loads(said.out)["files"]

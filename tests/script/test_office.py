@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import io
 import struct
-import sys
 import tracemalloc
 import zipfile
 import zlib
@@ -14,6 +13,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+import docx
+import openpyxl
 import pytest
 from hypothesis import given, settings, strategies as st
 from lxml import etree
@@ -52,9 +53,6 @@ from shotad.script.worksheet import (
     SheetText,
     text_offer,
 )
-
-docx = pytest.importorskip("docx", reason="needs the extra documents")
-openpyxl = pytest.importorskip("openpyxl", reason="needs the extra documents")
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 WP = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}"
@@ -451,18 +449,6 @@ def test_links_to_other_files_are_left_alone_and_a_text_longer_than_a_cell_is_no
     told = cue(1, "A cat.", status=CueStatus.SHORTENED, reason="a" * 32_768)
     with pytest.raises(ScriptError, match="32768 characters"):
         XLSX.encode(make_track(told))
-
-
-def test_the_missing_extra_is_named_and_reading_a_document_needs_none(monkeypatch):
-    text, sheet = DOCX.encode(TRACK), XLSX.encode(TRACK)
-    monkeypatch.setitem(sys.modules, "docx", None)
-    monkeypatch.setitem(sys.modules, "openpyxl", None)
-    assert len(read("docx", text).cues) == 3
-    with pytest.raises(ScriptError, match=r"python-docx, which is not installed.*shotad\[documents\]"):
-        DOCX.encode(TRACK)
-    for act in (lambda: XLSX.encode(TRACK), lambda: read("xlsx", sheet)):
-        with pytest.raises(ScriptError, match=r"openpyxl, which is not installed.*shotad\[documents\]"):
-            act()
 
 
 def test_what_people_do_to_a_workbook_moves_and_removes_no_line() -> None:
