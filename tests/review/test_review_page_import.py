@@ -69,3 +69,27 @@ def test_a_note_is_saved_with_the_line_and_can_be_undone(page: Any, place: Path)
     said(page, "Undone: Note saved.")
     assert on_disk(place).heard[0].note is None
     until(page, "document.getElementById('line-note').value === ''")
+
+
+def test_what_is_needed_is_exported_with_one_choice(page: Any, place: Path) -> None:
+    press(page, "x")
+    dialog = page.locator("#export-dialog[open]")
+    dialog.wait_for()
+    assert page.evaluate("document.activeElement.value") == "colleague"
+    assert not dialog.get_by_label("Loudness").is_visible(), "nothing is spoken for a script"
+    press(page, "ArrowDown")
+    assert dialog.get_by_label("Loudness").is_visible()
+    press(page, "ArrowDown", "ArrowDown")
+    assert page.evaluate("document.activeElement.value") == "editor"
+    press(page, "Enter")
+    dialog.locator(".job[data-state=done]").wait_for()
+    assert [link.inner_text().rpartition(".ad.")[2] for link in dialog.locator(".files a").all()] == [
+        "edl",
+        "fcpxml",
+    ]
+    dialog.get_by_text("All formats").press("Enter")
+    dialog.get_by_role("button", name="Write the scripts").wait_for()
+    assert violations(page) == []
+    page.set_viewport_size({"width": 320, "height": 640})
+    assert violations(page) == []
+    assert dialog.locator(".dialog-body").evaluate("d => d.scrollWidth - d.clientWidth") <= 0
