@@ -7,6 +7,7 @@ from . import (
     english_words as english_words,
     fit as fit,
     formats as formats,
+    frame_count as frame_count,
     guidelines as guidelines,
     line_checks as line_checks,
     line_mentions as line_mentions,
