@@ -73,7 +73,9 @@ def command(use: str | None, trusted: str | None, distrusted: str | None, consol
         raise ShotadError(f"Trouble with {', '.join(troubles)}.", "See the lines above.")
 
 
-LIBRARIES = ("av", "opencv-python", "scenedetect", "onnxruntime", "chardet", "lxml")
+LIBRARIES = (
+    "av", "opencv-python", "scenedetect", "onnxruntime", "chardet", "lxml", "python-docx", "openpyxl",
+)  # fmt: skip
 EXTRAS = {  # name of import: what pip installs, what it is for
     "decord": ("shotad[decord]", "decord, the second reader of film"),
     "torch": ("shotad[models]", "torch, for local models"),
