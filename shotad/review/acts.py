@@ -49,6 +49,8 @@ from shotad.script import (
 )
 from shotad.script.cue import (
     EARLIEST_CUE,
+    MAX_NOTE_LENGTH,
+    LineNote,
     accept as accepted_by,
     clean_text,
     hand_id,
@@ -211,6 +213,22 @@ def machine(timeline: LineTimeline, line_id: str, args: Json) -> Change:
             f"The machine's own line would be spoken over {other_ids[0]}.", "Move or drop that line first."
         )
     return Change("Given back to the machine.", (as_saved(machine_cue),), focus=cue.id)
+
+
+def note(timeline: LineTimeline, line_id: str, args: Json) -> Change:
+    """Give the line a note to a colleague with the ``text`` of ``args``; an empty one removes it.
+
+    The line itself, its acceptance too, stays as it is.
+    """
+    cue, text = timeline.cue(line_id), clean_text(text_in(args))
+    if len(text) > MAX_NOTE_LENGTH:
+        raise ReviewError(
+            f"The note has {len(text)} characters; {MAX_NOTE_LENGTH} are the most.", "Shorten it."
+        )
+    if text == (cue.note.text if cue.note is not None else ""):
+        return Change("The note is as it was.", focus=cue.id)
+    changed = replace(cue, note=LineNote.of(text, timeline.reviewer))
+    return Change("Note saved." if text else "Note removed.", (as_saved(changed),), focus=cue.id)
 
 
 def _with_text(timeline: LineTimeline, cue: Cue, text: str, chosen: int | None = None) -> Cue:
@@ -435,6 +453,9 @@ def join(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     joined = with_words(timeline, replace(cue, candidates=candidates), text)
     span = _clamped((milliseconds(start), milliseconds(end)), (low, high), timeline.shortest)
     joined = mark_edit(with_span(joined, span), cue, (EditField.TEXT, EditField.TIME), SOURCE)
+    if following.note is not None:
+        both = following.note if cue.note is None else cue.note.joined(following.note)
+        joined = replace(joined, note=both)
     if is_added(following):
         return Change(JOINED, (as_saved(joined),), (following.id,), focus=cue.id)
     dropped = _dropped(following, REMOVED, EditField.REMOVED)
@@ -634,7 +655,9 @@ def remove_slot(timeline: LineTimeline, slot_id: str, _: Json) -> Change:
     return Change(message, removed_ids=removed_ids, focus=focus, slots=SlotChange((), (slot,)))
 
 
-_LINE_ACTS = (choose, write, accept, unaccept, drop, restore, split, join, move, shift, add, remove, machine)
+_LINE_ACTS = (
+    choose, write, accept, unaccept, drop, restore, split, join, move, shift, add, remove, machine, note,
+)  # fmt: skip
 _MANY_LINES_ACTS = (shift_from,)
 _SLOT_ACTS = (add_slot, remove_slot)
 _VOICE_ACTS = (

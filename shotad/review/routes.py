@@ -54,13 +54,13 @@ from shotad.review.details import line_detail
 from shotad.review.events import Json, Tabs, event_stream
 from shotad.review.frames import ShownFrames
 from shotad.review.hearing import Hearing, WavStream
+from shotad.review.imports import ScriptImports
 from shotad.review.jobs import Jobs, Work
 from shotad.review.material import MaterialViews
 from shotad.review.people import CastEditor
 from shotad.review.proxy import Proxy
 from shotad.review.security import (
     MOST_BYTES,
-    MOST_SOUND_BYTES,
     Guard,
     Hosts,
     Keys,
@@ -68,6 +68,8 @@ from shotad.review.security import (
     error_answer,
     fault_answer,
     read_body,
+    too_large,
+    upload_limit,
 )
 from shotad.review.session import Session
 from shotad.review.timeline import Change
@@ -269,6 +271,7 @@ def make_app(review: Review, keys: Keys, hosts: Hosts) -> ASGIApp:
             *page_routes,
             *acts_routes(review),
             *media_routes(review),
+            *import_routes(review),
             *work_routes(review),
             *voice_routes(review),
         ],
@@ -311,25 +314,14 @@ def get(path: str, handler: Handler, *, limiter: anyio.CapacityLimiter | None = 
     return Route(path, answer, methods=["GET"])
 
 
-def post_sound(path: str, handler: Handler, *, limiter: anyio.CapacityLimiter | None = None) -> Route:
-    """A route that reads a file of sound and answers what ``handler(request, data)`` returns."""
-
-    async def answer(request: Request) -> Any:
-        data = await _body(request, MOST_SOUND_BYTES)
-        return _answered(await anyio.to_thread.run_sync(handler, request, data, limiter=limiter))
-
-    return Route(path, answer, methods=["POST"])
-
-
-async def _body(request: Request, most: int) -> bytes:
-    """The body of a request. Raises Refused where it has more than ``most`` bytes."""
-    parts, size = [], 0
+async def _body(request: Request, limit: int, problem: str) -> bytes:
+    """The body of a request. Raises RequestRefused with ``problem`` for more than ``limit`` bytes."""
+    data = bytearray()
     async for part in request.stream():
-        size += len(part)
-        if size > most:  # no more is read than a page may send
-            raise RequestRefused(413, "That is more than a page ever sends.")
-        parts.append(part)
-    return b"".join(parts)
+        data += part
+        if len(data) > limit:  # no more is read than a page may send
+            raise RequestRefused(413, problem)
+    return bytes(data)
 
 
 def post(
@@ -338,9 +330,21 @@ def post(
     """A route that reads a JSON object and answers what ``handler(request, body)`` returns."""
 
     async def answer(request: Request) -> Any:
-        body = read_body(await _body(request, MOST_BYTES))
+        body = read_body(await _body(request, MOST_BYTES, "That is more than a page ever sends."))
         result = await anyio.to_thread.run_sync(handler, request, body, limiter=limiter)
         return _answered(result, status)
+
+    return Route(path, answer, methods=["POST"])
+
+
+def upload(path: str, handler: Handler, *, limiter: anyio.CapacityLimiter | None = None) -> Route:
+    """A route that reads a file, one of `UPLOADS`, and answers what ``handler(request, data)`` returns."""
+
+    async def answer(request: Request) -> Any:
+        limit = upload_limit(request.url.path)
+        assert limit is not None
+        data = await _body(request, limit, too_large(limit))
+        return _answered(await anyio.to_thread.run_sync(handler, request, data, limiter=limiter))
 
     return Route(path, answer, methods=["POST"])
 
@@ -742,7 +746,7 @@ def voice_routes(review: Review) -> list[Route]:
     return [
         get("/api/sayings", sayings),
         post("/api/sayings", set_word),
-        post_sound("/api/lines/{line}/recording", record, limiter=anyio.CapacityLimiter(1)),
+        upload("/api/lines/{line}/recording", record, limiter=anyio.CapacityLimiter(1)),
         get("/media/recordings/{line}", recording),
     ]
 
@@ -753,6 +757,21 @@ def _sayings_view(all_sayings: Mapping[str, str], own: Mapping[str, str]) -> Jso
         {"word": word, "saying": saying, "own": word in own} for word, saying in sorted(all_sayings.items())
     ]
     return {"sayings": rows}
+
+
+def import_routes(review: Review) -> list[Route]:
+    imports = ScriptImports(review.session)
+
+    def plan(request: Request, data: bytes) -> Any:
+        return imports.plan(request.query_params.get("name", ""), data)
+
+    def apply(_: Request, body: Json) -> Any:
+        line_ids = texts(body, "lines")
+        return imports.apply(value(body, "token", str), line_ids, value(body, "tab", str, "")).view
+
+    # One at a time: a document may take much memory while it is read.
+    uploads = anyio.CapacityLimiter(1)
+    return [upload("/api/import", plan, limiter=uploads), post("/api/import/apply", apply)]
 
 
 def work_routes(review: Review) -> list[Route]:

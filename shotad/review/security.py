@@ -36,6 +36,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 
 from shotad.core import ShotadError
 from shotad.core.files import is_busy
+from shotad.core.progress import size_text
 from shotad.core.records import parse_json
 from shotad.review.connections import LET_IN, Seldom
 from shotad.sound.recordings import MAX_RECORDING_BYTES
@@ -46,11 +47,21 @@ METHODS = ("GET", "HEAD", "POST")
 HEADER, HEADER_VALUE = "x-shotad", "page"
 MOST_BYTES = 1_000_000
 """Of a request's body."""
-SOUND_PATH = re.compile(r"/api/lines/[^/]+/recording")
-"""The one address to which sound is sent, and not JSON."""
-MOST_SOUND_BYTES = MAX_RECORDING_BYTES
-SOUND_KINDS = ("audio/", "video/webm", "application/octet-stream")
-"""How the content type of sound begins. As with JSON, no form of another page can send one of them."""
+UPLOADS: Mapping[re.Pattern[str], int] = {
+    re.compile(r"/api/import"): 40_000_000,
+    re.compile(r"/api/lines/[^/]+/recording"): MAX_RECORDING_BYTES,
+}
+"""Addresses that take a file as it is instead of JSON, and the most bytes of one. A Word document may have
+pictures of each slot in it."""
+UPLOAD_TYPE = "application/octet-stream"
+"""The content type of such a request: one that no form can send."""
+
+
+def upload_limit(path: str) -> int | None:
+    """The most bytes of a file that an address takes; None where it takes JSON."""
+    return next((limit for pattern, limit in UPLOADS.items() if pattern.fullmatch(path)), None)
+
+
 _ONCE = 120.0
 """Seconds for which the address that opens the browser is good."""
 
@@ -240,15 +251,22 @@ def refuse(request: Request, keys: Keys, hosts: Hosts) -> None:
     if request.headers.get(HEADER) != HEADER_VALUE:
         raise RequestRefused(403, "A header is missing that the page sends.")
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    is_sound = SOUND_PATH.fullmatch(request.scope["path"]) is not None
-    if is_sound and not kind.startswith(SOUND_KINDS):
-        raise RequestRefused(415, f"Only sound is understood here, not {kind[:60] or 'something unnamed'}.")
-    if not is_sound and kind != "application/json":
-        raise RequestRefused(415, f"Only JSON is understood, not {kind[:60] or 'something unnamed'}.")
-    most = MOST_SOUND_BYTES if is_sound else MOST_BYTES
+    file_limit = upload_limit(request.scope["path"])
+    expected, name = ("application/json", "JSON") if file_limit is None else (UPLOAD_TYPE, "a file")
+    if kind != expected:
+        raise RequestRefused(415, f"Only {name} is understood, not {kind[:60] or 'something unnamed'}.")
     length = request.headers.get("content-length", "")
-    if length and (not length.isascii() or not length.isdigit() or int(length[:20]) > most):
-        raise RequestRefused(413, "That is more than a page ever sends.")
+    limit = MOST_BYTES if file_limit is None else file_limit
+    if length and (not length.isascii() or not length.isdigit() or int(length[:20]) > limit):
+        raise RequestRefused(413, _TOO_LARGE if file_limit is None else too_large(limit))
+
+
+_TOO_LARGE = "That is more than a page ever sends."
+
+
+def too_large(limit: int) -> str:
+    """The message for a file of more than ``limit`` bytes."""
+    return f"The file has more than {size_text(limit)}."
 
 
 def _cookies(request: Request) -> str:

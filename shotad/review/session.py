@@ -346,7 +346,7 @@ class Session:
         """The track, locked for the block, with the scripts beside it up to date."""
         with self.open():
             self._read_track()
-            self._side_scripts.write(self._side_scripts.texts(self.track))
+            self._side_scripts.write(self._side_scripts.texts(self.track), self.track)
             yield self.track
 
     def _read_track(self) -> None:
@@ -440,10 +440,11 @@ class Session:
     def _write_scripts(self) -> None:
         """Write the scripts as the track is now, except those with edits that could not be imported."""
         # Made before the lock is taken: it takes a while, and an act need not wait for it.
-        texts = self._side_scripts.texts(self.track)
+        track = self.track
+        texts = self._side_scripts.texts(track)
         try:
             with self.open():
                 self._read_track()
-                self._side_scripts.write(texts)
+                self._side_scripts.write(texts, track)
         except ShotadError as error:
             self._report(error.what, error.hint)

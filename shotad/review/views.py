@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +88,7 @@ def line_view(timeline: LineTimeline, cue: Cue, findings: Findings) -> dict[str,
         "status": cue.status.value,
         "heard": cue.heard,
         "reason": cue.reason,
+        "note": None if cue.note is None else {"text": cue.note.text, "by": cue.note.by},
         "doubt": {"value": doubt.value, "reasons": list(doubt.reasons)} if doubt else None,
         "state": cue.state.value,
         "by": review.by if review is not None else "",
@@ -251,14 +251,12 @@ FORMAT_TITLES: Mapping[str, str] = {
     "reaper": "Reaper: regions for recording",
     "docx": "Word: a script to print and to read",
     "xlsx": "Excel: a spreadsheet",
+    "edl": "EDL: markers for DaVinci Resolve, Avid and others",
+    "fcpxml": "FCPXML: markers for Final Cut Pro and DaVinci Resolve",
     "hls": "HLS: announces the description to streaming players",
     "dash": "DASH: announces the description to streaming players",
 }
 """What a format is for, in a few words."""
-
-
-_PACKAGES = {"docx": ("docx", "python-docx"), "xlsx": ("openpyxl", "openpyxl")}
-"""Formats that need a package: its module, and its name on PyPI."""
 
 
 def film_view(
@@ -326,14 +324,8 @@ def film_view(
 
 
 def formats_view() -> list[dict[str, Any]]:
-    """The script formats; ``ready``: whether they can be written here, ``why`` they cannot."""
-    formats = []
-    for name in ALL_FORMATS:
-        module, package = _PACKAGES.get(name, ("", ""))
-        ready = not module or find_spec(module) is not None
-        why = "" if ready else f'Needs {package}: pip install "shotad[documents]".'
-        formats.append({"name": name, "title": FORMAT_TITLES.get(name, name), "ready": ready, "why": why})
-    return formats
+    """The script formats, with a few words on what each is for."""
+    return [{"name": name, "title": FORMAT_TITLES.get(name, name)} for name in ALL_FORMATS]
 
 
 def shots_view(session: Session) -> list[dict[str, Any]]:

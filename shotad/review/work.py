@@ -144,10 +144,15 @@ def _redo_text(results: Sequence[RedoneSlot], same: str) -> str:
 def export(session: Session, progress: Progress, formats: Sequence[str]) -> Row:
     """Write the track in these formats (none named: those that every export writes) beside it.
 
-    A format whose library is not installed is left out and told; raises ScriptError where none could be
-    written, and for a format that is unknown.
+    One that cannot be written is left out and told; raises the error where none could be written, and
+    ScriptError for a format that is unknown.
     """
     place, forms = session.folder, [(name, script_format(name)) for name in formats or FORMATS]
+    if any(form.needs_frames for _, form in forms):
+        from shotad.description.film_frames import frames_of_film
+
+        frames = frames_of_film(session.film)
+        forms = [(name, form.counting(frames)) for name, form in forms]
     files: list[Row] = []
     failures: list[Row] = []
     worksheet = None

@@ -76,7 +76,7 @@ class EditField(StrEnum):
 
 
 class LineState(StrEnum):
-    """As the machine wrote it, edited by a person, or accepted by one."""
+    """As the machine wrote it, at first or again; edited by a person; or accepted by one."""
 
     MACHINE = "machine"
     EDITED = "edited"
@@ -272,6 +272,41 @@ class Accepted:
     stamp: str
 
 
+MAX_NOTE_LENGTH = 2_000
+"""Characters of a note at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineNote:
+    """What a person wants a colleague to know of a line. It is never spoken.
+
+    ``by`` is the name of the person, empty where it is not known. Raises ValueError for a note without words,
+    or of more than `MAX_NOTE_LENGTH` characters.
+    """
+
+    text: str
+    by: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.text or self.text != clean_text(self.text):
+            raise ValueError(f"a note must be words without control characters, got {quoted(self.text)}")
+        if len(self.text) > MAX_NOTE_LENGTH:
+            raise ValueError(f"a note has {len(self.text)} characters; {MAX_NOTE_LENGTH} are the most")
+
+    @staticmethod
+    def of(text: str, by: str = "") -> LineNote | None:
+        """The note with this text, cleaned; None where it has no words."""
+        cleaned = clean_text(text)
+        return LineNote(cleaned, clean_text(by).replace("\n", " ")) if cleaned else None
+
+    def joined(self, other: LineNote) -> LineNote:
+        """Both notes as one; the other alone where it contains this one already."""
+        if self.text in other.text:
+            return replace(other, by=other.by or self.by)
+        names = dict.fromkeys(name for name in (self.by, other.by) if name)
+        return LineNote(f"{self.text}\n{other.text}"[:MAX_NOTE_LENGTH].strip(), ", ".join(names))
+
+
 @dataclass(frozen=True, slots=True)
 class Doubt:
     """How likely it is that a machine's line is wrong, from 0 to 1.
@@ -332,6 +367,7 @@ class Cue:
         voice: The voice that speaks this line, as ``shotad voices`` names it. Empty: the film's.
         pace: How many times the film's pace this line is spoken at.
         stored_recording: A person's recording of the line. `recording` is None where it is of other words.
+        note: A note to a colleague. None: there is none.
     """
 
     id: str
@@ -356,6 +392,7 @@ class Cue:
     voice: str = ""
     pace: float = 1.0
     stored_recording: Recording | None = None
+    note: LineNote | None = None
 
     def __post_init__(self) -> None:
         if not _ID.fullmatch(self.id):
@@ -434,10 +471,14 @@ class Cue:
 
     @property
     def state(self) -> LineState:
-        """The machine's, edited or accepted, as the line is now."""
+        """The machine's, edited or accepted, as the line is now.
+
+        A line that the machine described again is the machine's, although later runs keep it.
+        """
         if self.review is not None:
             return LineState.ACCEPTED
-        return LineState.EDITED if is_changed(self) else LineState.MACHINE
+        is_redone = self.edited is not None and self.edited.source == REDO
+        return LineState.EDITED if is_changed(self) and not is_redone else LineState.MACHINE
 
 
 def looks_like_timing(text: str) -> bool:
@@ -468,15 +509,22 @@ def check_line_count(lines: Sequence[object], name: str) -> None:
 class ScriptCue:
     """A line as a script file has it. ``id`` is None where the file gives none.
 
-    Raises ScriptError for a text of more than `MAX_TEXT_LENGTH` characters, or one that contains the times of
-    a cue.
+    ``note`` is a note to a colleague, empty where there is none. Raises ScriptError for a text of more than
+    `MAX_TEXT_LENGTH` characters, or one that contains the times of a cue, and for a note that is too long.
     """
 
     id: str | None
     interval: Interval
     text: str
+    note: str = ""
 
     def __post_init__(self) -> None:
+        if len(self.note) > MAX_NOTE_LENGTH:
+            raise ScriptError(
+                f"The note at {self.interval.start:.3f} s has {len(self.note)} characters; "
+                f"at most {MAX_NOTE_LENGTH} are read.",
+                "Shorten it.",
+            )
         if len(self.text) > MAX_TEXT_LENGTH:
             raise ScriptError(
                 f"The line at {self.interval.start:.3f} s has {len(self.text)} characters; "

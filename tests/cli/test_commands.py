@@ -135,7 +135,7 @@ def test_doctor_and_models_answer(shotad: Shotad) -> None:
     extras = {check["topic"].removeprefix("extra "): check["finding"] for check in checks}
     wanted = {"spacy": "action score", "scipy": "agreement", "matplotlib": "plots"}
     wanted |= {"pycocoevalcap": "METEOR and SPICE", "fastcoref": "coreference", "hibari": "embedded voice"}
-    wanted |= {"openpyxl": "XLSX", "docx": "DOCX", "num2words": "numbers"}
+    wanted |= {"num2words": "numbers"}
     assert {name for name, purpose in wanted.items() if purpose not in extras.get(name, "")} == set()
     sizes = {row["name"]: row["bytes"] for row in json.loads(shotad("models", "list", "--json").out)}
     assert sizes["silero-vad"] == 2327524
@@ -167,7 +167,7 @@ def test_doctor_says_which_engine_the_gpu_can_run(shotad, tmp_path, monkeypatch,
 def test_doctor_names_the_extra_that_brings_what_is_missing(shotad, monkeypatch):
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     real = importlib.util.find_spec
-    gone = ("spacy", "httpx", "docx", "pycocoevalcap", "hibari", "s3fs", "sentence_transformers")
+    gone = ("spacy", "httpx", "pycocoevalcap", "hibari", "s3fs", "sentence_transformers")
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name, *of: None if name in gone else real(name, *of)
     )

@@ -78,6 +78,17 @@ def test_an_emptied_line_is_dropped_and_comes_back_with_its_words() -> None:
     assert again.edited.fields == (EditField.TEXT, EditField.STATUS)
 
 
+def test_a_note_changes_nothing_else_of_its_line() -> None:
+    accepted = one(timeline(TWO), "accept", TWO.id)
+    noted = one(timeline(accepted), "note", TWO.id, text=" Whose cat? \n\n ")
+    assert (noted.note.text, noted.note.by) == ("Whose cat?", "Ann")
+    assert replace(noted, note=None) == accepted
+    assert act(timeline(noted), "note", TWO.id, text="Whose cat?").cues == ()
+    assert one(timeline(noted), "note", TWO.id, text="") == accepted
+    with pytest.raises(ReviewError, match="2000 are the most"):
+        act(timeline(TWO), "note", TWO.id, text="a" * 2001)
+
+
 def test_a_line_does_not_come_back_over_another() -> None:
     dropped = line(1.0, "A dog.", status=CueStatus.DROPPED, reason="x")
     other = replace(line(0.9, "Rain falls."), id="h00000900", slot_id=None, interval=Interval(0.9, 3.2))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from shotad.review.details import LOCAL, RecordIndex, engines_view, line_detail
 from shotad.review.session import Session
 from shotad.review.views import Findings, changed_view, film_view, formats_view, line_view
 from shotad.script import (
+    ALL_FORMATS,
     Cue,
     CueStatus,
     Maker,
@@ -117,13 +117,10 @@ def test_without_film_grammar_shots_are_bare(opened: Opened, text: str | None, s
     assert set(others) == {(None, None)}
 
 
-def test_a_format_whose_package_is_missing_is_told_to_be(monkeypatch):
-    assert all(form["ready"] and form["why"] == "" for form in formats_view())
-    monkeypatch.setitem(sys.modules, "docx", None)
-    formats = {form["name"]: form for form in formats_view()}
-    assert [name for name, form in formats.items() if not form["ready"]] == ["docx"]
-    assert "python-docx" in formats["docx"]["why"]
-    assert "shotad[documents]" in formats["docx"]["why"]
+def test_every_format_says_what_it_is_for():
+    formats = {form["name"]: form["title"] for form in formats_view()}
+    assert list(formats) == list(ALL_FORMATS)
+    assert all(title != name for name, title in formats.items())
 
 
 def test_a_spoken_line_tells_how_long_its_voice_took(opened_at, place):

@@ -15,12 +15,12 @@ from shotad.core import (
     Identity,
     NoProgress,
     Request,
+    ShotadError,
     Task,
 )
 from shotad.core.errors import (
     EngineError,
     ReviewError,
-    ScriptError,
     UsageError,
 )
 from shotad.description import Engines
@@ -28,7 +28,8 @@ from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.review import work
 from shotad.review.jobs import Stopped
 from shotad.review.session import Session
-from shotad.script import LineState, Track
+from shotad.script import LineState, Track, script_format
+from shotad.script.formats import script_file
 from tests.redo.redoing import fresh, run
 from tests.rendering.described import fake_voice, track_of, write_folder
 from tests.review.sessions import session_of
@@ -184,13 +185,15 @@ def test_a_note_reaches_the_engines_and_what_leaves_the_machine_is_told(session:
     assert all("The cat is called Tom." in text for text in seen)
 
 
-def test_a_format_whose_library_is_missing_is_left_out_and_told(session, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "docx", None)
-    result = work.export(session, NoProgress(), ["docx", "srt"])
-    assert [Path(row["name"]).suffix for row in result["files"]] == [".srt"]
+def test_a_script_that_cannot_be_written_is_told_and_the_others_are(session: Session) -> None:
+    blocked = script_file(session.track, script_format("docx"), session.folder)
+    blocked.mkdir(exist_ok=True)
+    result = work.export(session, NoProgress(), ["docx", "edl", "fcpxml"])
+    assert [Path(row["name"]).suffix for row in result["files"]] == [".edl", ".fcpxml"]
     assert [row["name"] for row in result["failures"]] == ["docx"]
-    assert "shotad[documents]" in result["failures"][0]["reason"]
-    with pytest.raises(ScriptError, match="python-docx"):
+    edl = next(session.folder.glob("*.edl")).read_text(encoding="utf-8")
+    assert "3 lines at 25 fps from 00:00:00:00" in edl
+    with pytest.raises(ShotadError, match="docx"):
         work.export(session, NoProgress(), ["docx"])
 
 

@@ -37,6 +37,7 @@ from shotad.script import (
 )
 from shotad.script.cue import (
     REDO,
+    LineNote,
     Script,
     ScriptCue,
     accept,
@@ -224,6 +225,9 @@ def test_a_redone_line_takes_the_place_of_the_old_one_which_may_be_given_back_in
     assert line.edited.machine == RUN.cues[1].machine
     assert ANEW.cues[0] == RUN.cues[0]
     assert not is_by_hand(line)
+    assert line.state is LineState.MACHINE
+    moved = mark_edit(line, line, (EditField.TIME,), "track.json")
+    assert moved.state is LineState.EDITED
     assert ANEW.makers == (*MAKERS, *NEW.makers)
     assert "other (m)" in ANEW.statement
     back = without_edits(ANEW).cues[1]
@@ -237,6 +241,16 @@ TRACK = Track(
     (cue(10, "A dog runs."), cue(20, "It rains."), cue(30, "A door opens.")),
 )  # fmt: skip
 RERUN = TRACK.with_cues([cue(10, "A hound runs."), cue(20, "Rain falls."), cue(30, "A gate opens.")])
+
+
+def test_a_later_run_keeps_notes_and_says_which_have_no_line_any_more() -> None:
+    noted = TRACK.with_cues(replace(c, note=LineNote(f"On {c.text}", "Ann")) for c in TRACK.cues)
+    assert from_json(to_json(noted)) == noted
+    merged = merge_edits(noted, RERUN.with_cues(RERUN.cues[1:]))
+    assert [c.note and c.note.text for c in merged.track.cues] == ["On It rains.", "On A door opens."]
+    assert merged.warnings == ("A note has no line any more: 'On A dog runs.'.",)
+    assert merge_edits(noted, RERUN, discard_edits=True).track == RERUN
+    assert with_redone_lines(noted, [RERUN.cues[0]]).track.cues[0].note == noted.cues[0].note
 
 
 def bring(
@@ -399,7 +413,7 @@ def test_an_accepted_line_outlives_a_run_and_keeps_its_end_but_not_being_describ
     assert kept.machine.text == "A dog."
     assert "A dog." in kept.candidates
     new = with_redone_lines(track(ANN, RAIN), [other]).track.cues[0]
-    assert new.state is LineState.EDITED
+    assert new.state is LineState.MACHINE
     assert not is_by_hand(new)
     assert is_by_hand(accept(new, "Ann", "review page"))
     assert accept(new, "Ann", "x").edited == Edit((EditField.TEXT, EditField.ACCEPTED), REDO, new.machine)

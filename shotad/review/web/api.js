@@ -73,17 +73,17 @@ export const post = (path, body = {}) =>
   });
 
 /**
- * Sends a sound.
+ * Sends a file as it is.
  *
  * @param {string} path
- * @param {Blob} sound
+ * @param {Blob} file
  * @returns {Promise<any>} The JSON of the answer. Throws ApiError.
  */
-export const postSound = (path, sound) =>
+export const upload = (path, file) =>
   ask(path, {
     method: "POST",
-    headers: { Accept: "application/json", "Content-Type": sound.type || "audio/wav", "X-Shotad": "page" },
-    body: sound,
+    headers: { Accept: "application/json", "Content-Type": "application/octet-stream", "X-Shotad": "page" },
+    body: file,
   });
 
 /** Names of events that the server sends. */

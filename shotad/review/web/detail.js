@@ -13,6 +13,7 @@ import { frames } from "./frames.js";
 import { editingPlace } from "./list.js";
 import { material } from "./material.js";
 import { menu } from "./menu.js";
+import { noteField } from "./notes.js";
 import { moments } from "./moments.js";
 import { recording } from "./recording.js";
 import { line, store, subscribe } from "./store.js";
@@ -134,6 +135,13 @@ function build(place) {
   shownParts.push(tools(body));
   const own = recording(body);
   const inDrawer = drawer(body);
+  const note = noteField();
+  inDrawer.append(note.element);
+  const toNote = () => {
+    inDrawer.parentElement.open = true;
+    document.getElementById("line-note").focus();
+  };
+  register({ name: "note", title: "Note to a colleague", group: "Choose and edit", run: toNote });
   const times = moments(inDrawer);
   const choice = candidates(inDrawer);
   const pictures = frames(inDrawer);
@@ -149,6 +157,7 @@ function build(place) {
       for (const show of shownParts) show(shown);
       edit.show(shown, isNew);
       own.show(shown);
+      note.show(shown);
       choice.show(shown);
       times.show(shown, isNew);
     },

@@ -1,13 +1,28 @@
-/** Export: the script in the formats of the field, and the film with its description spoken. */
+/** Export: what is needed first; below it the script in every format, and all that can be spoken. */
 
 import { make } from "./build.js";
 import { register, run } from "./commands.js";
 import { begin, card } from "./jobs.js";
-import { once, sheet } from "./sheets.js";
+import { once, picked, sheet } from "./sheets.js";
 import { store } from "./store.js";
 
-/** Formats that most people want. */
+/** Formats that are ticked at first in the list of all. */
 const USUAL = new Set(["vtt", "srt", "docx"]);
+
+/**
+ * What people need, and what is made for it.
+ *
+ * @type {{name: string, title: string, about: string, formats?: string[], makes?: string[], profile?: string}[]}
+ *   `makes`: kinds of files that are spoken, with the file's ending where it is not the person's choice.
+ */
+const NEEDS = [
+  { name: "colleague", title: "A script for a colleague", about: "Word, with pictures, the dialogue, and empty slots to write in", formats: ["docx"] },
+  { name: "film", title: "The film with description", about: "The lines are spoken and mixed, as an additional sound track", makes: ["film"] },
+  { name: "broadcast", title: "For broadcast", about: "The script as DAPT, the description as WAV, at the loudness of EBU R 128", formats: ["dapt"], makes: ["ad:wav"], profile: "ebu-r128" },
+  { name: "server", title: "For a media server", about: "A sound file beside the film, named as Jellyfin finds it", makes: ["sidecar"] },
+  { name: "editor", title: "For an editor", about: "Markers as EDL and FCPXML, for DaVinci Resolve, Avid and Final Cut Pro", formats: ["edl", "fcpxml"] },
+  { name: "subtitles", title: "A subtitle file", about: "SRT and WebVTT", formats: ["srt", "vtt"] },
+];
 
 const PROFILES = [
   ["", "Default for this film"],
@@ -49,8 +64,8 @@ function leave(command, label) {
 
 function formatBoxes(chosen) {
   return store.film.formats.map((form) => {
-    const box = make("input", { type: "checkbox", name: "format", value: form.name, checked: chosen.has(form.name) && form.ready !== false, disabled: form.ready === false });
-    return make("label", { className: "choice" }, box, ` ${form.title}`, form.ready === false ? make("span", { className: "hint" }, ` ${form.why || "not installed"}`) : null);
+    const box = make("input", { type: "checkbox", name: "format", value: form.name, checked: chosen.has(form.name) });
+    return make("label", { className: "choice" }, box, ` ${form.title}`);
   });
 }
 
@@ -73,43 +88,88 @@ function voiceOptions() {
   );
 }
 
-function build() {
-  const about = make("div", { className: "about-export" });
-  const formats = make("fieldset", { className: "choices" });
-  const makes = make("fieldset", {});
+/** The choices of what is needed, one of them chosen. */
+function needBoxes(chosen) {
+  return NEEDS.map((need) => {
+    const radio = make("input", { type: "radio", name: "need", value: need.name, id: `need-${need.name}`, checked: need.name === chosen });
+    radio.setAttribute("aria-describedby", `need-${need.name}-about`);
+    const about = make("span", { className: "hint", id: `need-${need.name}-about` }, need.about);
+    return make("div", { className: "need" }, make("label", { className: "choice", htmlFor: radio.id }, radio, ` ${need.title}`), about);
+  });
+}
+
+/** The voice and the loudness of what is spoken. */
+function soundFields() {
   const voice = make("select", { id: "export-voice" });
   const profile = make("select", { id: "export-profile" }, ...PROFILES.map(([value, title]) => make("option", { value }, title)));
   const extended = make("input", { type: "checkbox", id: "export-extended" });
   const subtitles = make("input", { type: "checkbox", id: "export-subtitles" });
-  const write = make("button", { type: "submit", className: "primary" }, "Write the scripts");
-  const render = make("button", { type: "submit", className: "primary" }, "Speak and make the files");
-  const scripts = make("form", {}, make("h3", {}, "Script"), formats, make("div", { className: "buttons" }, write));
-  const sound = make(
-    "form",
+  const element = make(
+    "fieldset",
     {},
-    make("h3", {}, "Film and sound"),
-    makes,
+    make("legend", {}, "Voice and loudness"),
     make("div", { className: "fields" }, make("label", { htmlFor: voice.id }, "Voice"), voice),
     make("div", { className: "fields" }, make("label", { htmlFor: profile.id }, "Loudness"), profile),
     make("label", { className: "choice" }, extended, " Let the film pause for lines that do not fit (extended description)"),
     make("label", { className: "choice" }, subtitles, " Speak the film's forced subtitles too, by a second voice (foreign dialogue)"),
-    make("div", { className: "buttons" }, render),
   );
+  const body = (makes, usual = "") => {
+    const loudness = profile.value || usual;
+    return { kind: "render", makes, extended: extended.checked, subtitles: subtitles.checked, ...(voice.value ? { voice: voice.value } : {}), ...(loudness ? { profile: loudness } : {}) };
+  };
+  return { element, body, fill: () => voice.replaceChildren(...voiceOptions()) };
+}
+
+function build() {
+  const about = make("div", { className: "about-export" });
+  const needs = make("fieldset", { className: "needs" });
+  const give = make("button", { type: "submit", className: "primary" }, "Export");
+  const sound = soundFields();
+  const quick = make("form", {}, needs, make("div", { className: "buttons" }, give));
+  const formats = make("fieldset", { className: "choices" });
+  const makes = make("fieldset", {});
+  const write = make("button", { type: "submit" }, "Write the scripts");
+  const render = make("button", { type: "submit" }, "Speak and make the files");
+  const scripts = make("form", {}, formats, make("div", { className: "buttons" }, write));
+  const films = make("form", {}, makes, make("div", { className: "buttons" }, render));
+  const all = make("details", { className: "all-formats" }, make("summary", {}, "All formats"), scripts, films);
   const result = make("div", { className: "result" });
-  const made = sheet("export-dialog", "Export", about, scripts, sound, result);
+  const made = sheet("export-dialog", "Export", about, quick, sound.element, all, result);
+  let need = NEEDS[0].name;
   let chosen = null;
 
-  const launch = (button, body) =>
+  const chosenNeed = () => NEEDS.find((one) => one.name === need);
+  // Nobody has to read about voices who wants a file of words.
+  const showSound = () => (sound.element.hidden = !chosenNeed().makes && !all.open);
+
+  const launch = (button, ...bodies) =>
     once(button, async () => {
       try {
-        const job = await begin(body);
-        result.prepend(card(job.id));
+        for (const body of bodies) {
+          const job = await begin(body);
+          result.prepend(card(job.id));
+        }
         result.firstChild.scrollIntoView({ block: "nearest" });
         made.tell("Begun. You may close this and go on working.");
       } catch (error) {
         made.tell(error.message, true);
       }
     });
+
+  needs.addEventListener("change", () => {
+    need = picked(quick, "need");
+    showSound();
+  });
+  all.addEventListener("toggle", showSound);
+
+  quick.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const { formats: names, makes: kinds, profile } = chosenNeed();
+    const bodies = [];
+    if (names) bodies.push({ kind: "export", formats: names });
+    if (kinds) bodies.push(sound.body(kinds.map((kind) => (kind.includes(":") ? kind : `${kind}:${ending(kind)}`)), profile));
+    launch(give, ...bodies);
+  });
 
   scripts.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -123,7 +183,7 @@ function build() {
     launch(write, { kind: "export", formats: names });
   });
 
-  sound.addEventListener("submit", (event) => {
+  films.addEventListener("submit", (event) => {
     event.preventDefault();
     const rows = [...makes.querySelectorAll(".make")].filter((row) => row.querySelector("input").checked);
     if (!rows.length) {
@@ -131,28 +191,32 @@ function build() {
       makes.querySelector("input")?.focus();
       return;
     }
-    const names = rows.map((row) => `${row.querySelector("input").value}:${row.querySelector("select").value}`);
-    const body = { kind: "render", makes: names, extended: extended.checked, subtitles: subtitles.checked };
-    if (voice.value) body.voice = voice.value;
-    if (profile.value) body.profile = profile.value;
-    launch(render, body);
+    launch(render, sound.body(rows.map((row) => `${row.querySelector("input").value}:${row.querySelector("select").value}`)));
   });
 
   return () => {
     const { film } = store;
     chosen ??= new Set(film.formats.filter((form) => USUAL.has(form.name)).map((form) => form.name));
     about.replaceChildren(...state());
-    formats.replaceChildren(make("legend", {}, "Formats"), ...formatBoxes(chosen));
-    if (!makes.children.length) {
-      const own = film.film.name.split(".").at(-1).toLowerCase();
-      makes.replaceChildren(make("legend", {}, "What to make"), ...film.makes.map((kind) => makeRow(kind, own)));
-    }
-    voice.replaceChildren(...voiceOptions());
+    needs.replaceChildren(make("legend", {}, "What do you need?"), ...needBoxes(need));
+    formats.replaceChildren(make("legend", {}, "Script"), ...formatBoxes(chosen));
+    if (!makes.children.length) makes.replaceChildren(make("legend", {}, "Film and sound"), ...film.makes.map((kind) => makeRow(kind, ownEnding())));
+    sound.fill();
+    showSound();
     for (const card of [...result.children]) if (["done", "failed", "stopped"].includes(card.dataset.state)) card.remove();
     made.showModal();
-    (formats.querySelector("input:not(:disabled)") ?? made.querySelector("button")).focus();
+    needs.querySelector("input:checked").focus();
     made.querySelector(".dialog-body").scrollTop = 0;
   };
+}
+
+/** The ending of the film itself, in small letters. */
+const ownEnding = () => store.film.film.name.split(".").at(-1).toLowerCase();
+
+/** The ending of a kind of file: that of the film where it can be, else the first. */
+function ending(kind) {
+  const { endings } = store.film.makes.find((one) => one.kind === kind);
+  return endings.includes(ownEnding()) ? ownEnding() : endings[0];
 }
 
 export function start() {

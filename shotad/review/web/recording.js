@@ -5,7 +5,7 @@
  * says that it begins; how loud it was is said at its end.
  */
 
-import { postSound, tab } from "./api.js";
+import { tab, upload } from "./api.js";
 import { make } from "./build.js";
 import { button, register } from "./commands.js";
 import { stop } from "./player.js";
@@ -207,7 +207,7 @@ async function keep() {
   silence();
   await flush(); // what was typed until now is the text that was read
   const query = new URLSearchParams({ tab, seen: line(id)?.stamp ?? "" });
-  const answer = await postSound(`/api/lines/${encodeURIComponent(id)}/recording?${query}`, made.blob);
+  const answer = await upload(`/api/lines/${encodeURIComponent(id)}/recording?${query}`, made.blob);
   waiting.delete(id);
   apply(answer.changed);
   say([answer.changed.said, ...answer.warnings].join(" "));

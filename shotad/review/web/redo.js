@@ -11,7 +11,7 @@ import { clock } from "./times.js";
 const free = () => store.shown.map((id) => line(id)).filter((one) => one?.slot && one.state === "machine");
 
 const STATES = {
-  edited: "Somebody edited this line, or had it described again.",
+  edited: "Somebody edited this line.",
   accepted: "This line is accepted.",
 };
 
@@ -74,7 +74,7 @@ function build() {
       const box = form.querySelector("#redo-over");
       if (!several && box && !box.checked) {
         box.focus();
-        made.tell("Tick the box first: somebody edited this line, or had it described again.", true);
+        made.tell(`Tick the box first. ${over.querySelector(".warning").textContent}`, true);
         return;
       }
       const text = note.value.trim();
