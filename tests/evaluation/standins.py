@@ -7,12 +7,12 @@ import json
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from subprocess import CompletedProcess
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -41,17 +41,21 @@ def overlap(one: str, other: str) -> float:
 
 
 class Words:
-    """Vectors of texts: the sum of a direction for each word. Keeps what it was asked."""
+    """Vectors of texts in place of the evaluation's embedder: the sum of a direction for each word. Keeps what it
+    was asked."""
 
-    identity = Identity("words", "words")
+    identity: ClassVar[dict[str, str]] = {"model": "words", "revision": "1"}
+    instruction = ""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
 
     def of(self, texts: Sequence[str], *, prompt: str = "") -> Vectors:
         self.asked += texts
-        found = np.stack([self._sum(prompt + text) for text in texts])
-        return np.asarray(found / np.linalg.norm(found, axis=1, keepdims=True), np.float32)
+        if not texts:
+            return np.zeros((0, 0), np.float32)
+        sums = np.stack([self._sum(prompt + text) for text in texts])
+        return np.asarray(sums / np.linalg.norm(sums, axis=1, keepdims=True), np.float32)
 
     def _sum(self, text: str) -> npt.NDArray[np.float64]:
         counts = Counter(re.findall(r"\w+", text.lower()) or ["nothing"])
@@ -61,6 +65,18 @@ class Words:
 @cache
 def _direction(word: str) -> npt.NDArray[np.float64]:
     return np.random.default_rng(zlib.crc32(word.encode())).standard_normal(64)
+
+
+class StandInParses:
+    """Parses of texts by a function, in place of the evaluation's parser."""
+
+    identity: ClassVar[dict[str, str]] = {"model": "made", "version": "1"}
+
+    def __init__(self, parse: Callable[[str], Parse]) -> None:
+        self._parse = parse
+
+    def of(self, texts: Iterable[str]) -> dict[str, Parse]:
+        return {text: self._parse(text) for text in dict.fromkeys(texts)}
 
 
 class Verbs:
