@@ -109,6 +109,12 @@ def said_by(*answers: str | Reply | Callable[[Request], str | Reply]) -> type[Sc
     return Said
 
 
+def named(engine: type[ScriptedEngine], name: str = "Anybody") -> str:
+    """The name of a class of engines, as a judge; a later class of that name takes its place."""
+    globals()[name] = engine
+    return f"{HERE}:{name}"
+
+
 def bench_of(*assignments: str, store: Store | None = None) -> MetricContext:
     """A bench with these settings, and a store in memory."""
     return MetricContext(load_config(None, assignments), store or Store())
