@@ -4,6 +4,7 @@ by how often they hold."""
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from shotad.core import Config
 from shotad.core.config.measures import ReportSettings
 from shotad.core.errors import EvaluationError
 from shotad.evaluation import (
@@ -22,12 +24,11 @@ from shotad.evaluation import (
     comparison_text,
     merge,
     read_report,
+    terminal_text,
     write_report,
 )
 from shotad.evaluation.metric import MetricFormula
-from shotad.evaluation.report.comparing import paired
-from shotad.evaluation.report.intervals import Span, basis_words, quantile, span_of
-from tests.evaluation.report.fakes import made_corpus, made_file, made_result, made_run, shard
+from tests.evaluation.report.fakes import made_corpus, made_file, made_item, made_result, made_run, shard
 
 SETTINGS = ReportSettings()
 B = made_file("b.jsonl", "1" * 64, "System B")
@@ -171,23 +172,27 @@ SHARE = MetricFormula("share", 100.0)
 Floats = npt.NDArray[np.float64]
 
 
-def result(values: Floats) -> Result:
-    rows = tuple(
-        Row(f"{k:04d}", (value, 1.0), 100 * value) for k, value in enumerate(values.ravel().tolist())
-    )
-    return Result(
-        name="cider",
-        columns=("score", "ads"),
-        figure=SHARE,
-        rows=rows,
-        title="CIDEr",
-        identity={"version": 1},
+@cache
+def corpus_of_films(films: int, each: int) -> Corpus:
+    """``each`` ADs of each of so many films."""
+    return Corpus(
+        tuple(made_item(place, f"film {place // each:03d}") for place in range(films * each)), dataset="made"
     )
 
 
-def films(values: Floats) -> dict[str, str]:
-    """The film of each AD; ``values`` has a row for each film."""
-    return {f"{k:04d}": f"film {k // values.shape[1]:03d}" for k in range(values.size)}
+def report_of(values: Floats, name: str = "a") -> Report:
+    """A report in memory: ``values`` has a row for each film, with a number for each of its ADs."""
+    corpus = corpus_of_films(*values.shape)
+    numbers = zip(corpus.items, values.ravel().tolist(), strict=True)
+    rows = tuple(Row(item.id, (number, 1.0), 100 * number) for item, number in numbers)
+    result = replace(empty_result(), rows=rows, figure=SHARE)
+    return made_run(corpus, (result,), predictions=made_file(name, name * 64, name))
+
+
+@cache
+def empty_result() -> Result:
+    """A mean without rows."""
+    return made_result(Corpus(()))
 
 
 def of_films(n: int, each: int, seed: int) -> Floats:
@@ -196,33 +201,37 @@ def of_films(n: int, each: int, seed: int) -> Floats:
     return np.asarray(0.5 + chance.normal(0, 0.1, (n, 1)) + chance.normal(0, 0.3, (n, each)))
 
 
-def interval(values: Floats) -> Span:
-    found = span_of(result(values), films(values), unit="film")
-    assert found is not None
+def difference(before: Floats, after: Floats) -> dict[str, Any]:
+    """What `compare` says of the only metric of two reports."""
+    record, _ = compare(report_of(before), report_of(after, "b"), SETTINGS)
+    (metric,) = record["metrics"]
+    return dict(metric)
+
+
+def interval(values: Floats) -> dict[str, Any]:
+    """The interval around the mean: that of the difference from a system that has 0 everywhere."""
+    found: dict[str, Any] = difference(np.zeros_like(values), values)["interval"]
     return found
 
 
-def test_quantiles_are_those_of_students_t() -> None:
-    stats = pytest.importorskip("scipy.stats")
-    for level in (0.5, 0.95, 0.999):
-        for df in (1, 2, 3, 4, 9, 97, 7315):
-            wanted = stats.t.ppf((1 + level) / 2, df)
-            assert quantile(level, df) == pytest.approx(wanted, rel=1e-9), (level, df)
-
-
-def test_intervals_of_equal_films_and_students_test_are_the_textbooks() -> None:
+@pytest.mark.parametrize("films", [2, 3, 4, 5, 10, 98])
+def test_intervals_of_equal_films_are_the_textbooks(films: int) -> None:
     """The mean of the films' means, by Student's t."""
-    values = of_films(6, 20, 1)
+    stats = pytest.importorskip("scipy.stats")
+    values = of_films(films, 20, films)
     found = interval(values)
     means = 100 * values.mean(axis=1)
-    reach = 2.570581836 * means.std(ddof=1) / np.sqrt(6)
-    assert (found.low, found.high) == pytest.approx((means.mean() - reach, means.mean() + reach), abs=1e-6)
-    assert (found.unit, found.units, found.level) == ("film", 6, 0.95)
+    reach = stats.t.ppf(0.975, films - 1) * means.std(ddof=1) / np.sqrt(films)
+    ends = means.mean() - reach, means.mean() + reach
+    assert (found["low"], found["high"]) == pytest.approx(ends, abs=1e-6)
+    assert (found["unit"], found["units"], found["level"]) == ("film", films, 0.95)
+
+
+def test_the_chance_is_that_of_students_test() -> None:
     stats = pytest.importorskip("scipy.stats")
-    one, two = of_films(7, 12, 3), of_films(7, 12, 4)
-    told = paired(result(one), result(two), films(one), unit="film")
-    wanted = stats.ttest_rel(one.mean(axis=1), two.mean(axis=1))
-    assert told["p_two_sided"] == pytest.approx(wanted.pvalue)
+    before, after = of_films(7, 12, 3), of_films(7, 12, 4)
+    expected = stats.ttest_rel(before.mean(axis=1), after.mean(axis=1))
+    assert difference(before, after)["p_two_sided"] == pytest.approx(expected.pvalue)
 
 
 @pytest.mark.parametrize(("n", "each"), [(3, 40), (10, 60)])
@@ -231,21 +240,24 @@ def test_intervals_hold_the_true_figure_as_often_as_they_say(n: int, each: int) 
     held = 0
     for trial in range(300):
         found = interval(of_films(n, each, 1000 * n + trial))
-        held += found.low <= 50.0 <= found.high
+        held += found["low"] <= 50.0 <= found["high"]
     assert 0.91 <= held / 300 <= 0.99
 
 
-def test_the_basis_is_told() -> None:
-    def over(unit: str, units: int) -> Span:
-        return Span(1.0, 2.0, 0.95, unit, units)  # type: ignore[arg-type]
+def test_the_basis_of_intervals_is_told() -> None:
+    def basis(*reports: Report, unit: str = "film") -> str:
+        """The text of a report with the results of these, on the films of the last."""
+        results = tuple(
+            replace(report.results[0], name=f"metric {place}") for place, report in enumerate(reports)
+        )
+        config = Config.model_validate({"measures": {"report": {"unit": unit}}})
+        return terminal_text(replace(reports[-1], results=results, config=config))
 
-    assert "lines of this film only" in basis_words([over("ad", 63)], "film")
-    assert "over 95 to 98 films" in basis_words([over("film", 98), over("film", 95)], "film")
-    assert "rough" in basis_words([over("film", 3)], "film")
-    assert "as asked" in basis_words([over("ad", 63)], "ad")
-    assert basis_words([None], "film") == ""
-
+    assert "lines of this film only" in basis(report_of(of_films(1, 63, 1)))
+    assert "over 8 films" in basis(report_of(of_films(8, 3, 1)))
+    assert "over 6 to 8 films" in basis(report_of(of_films(6, 3, 1)), report_of(of_films(8, 3, 1)))
+    assert "rough" in basis(report_of(of_films(3, 8, 1)))
+    assert "as asked" in basis(report_of(of_films(3, 21, 1)), unit="ad")
     # Of fewer than five ADs there is none.
-    for n in (0, 4):
-        values = np.full((n, 1), 0.4)
-        assert span_of(result(values), films(values), unit="film") is None
+    assert "Intervals" not in basis(report_of(of_films(1, 4, 1)))
+    assert "Intervals" not in basis(report_of(np.zeros((0, 0))))
