@@ -45,10 +45,10 @@ class Words:
     """Vectors of texts in place of the evaluation's embedder: the sum of a direction for each word. Keeps what it
     was asked."""
 
-    identity: ClassVar[dict[str, str]] = {"model": "words", "revision": "1"}
     instruction = ""
 
     def __init__(self) -> None:
+        self.identity = {"model": "words", "revision": "1"}
         self.asked: list[str] = []
 
     def of(self, texts: Sequence[str], *, prompt: str = "") -> Vectors:
