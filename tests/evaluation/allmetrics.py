@@ -1,4 +1,4 @@
-"""A corpus with everything in it, and benches on which every metric of the table runs without a real model.
+"""A corpus with everything in it, and contexts in which every metric of the table runs without a real model.
 
 Stand-ins of models and programs are in `standins`; the judge is that of the judges' tests.
 """
@@ -103,20 +103,24 @@ def human() -> Corpus:
         for k, line in enumerate(lines.strip().splitlines()):
             text, *others = line.split(" | ")
             actions = tuple(others) or (text,)
-            told = f"1. Main characters: Somebody.\n2. Actions: {' '.join(actions)}\n3. Interactions: None."
+            description = (
+                f"1. Main characters: Somebody.\n2. Actions: {' '.join(actions)}\n3. Interactions: None."
+            )
             time = Interval(10.0 * k, 10.0 * k + 3)
-            items.append(Item(f"{film}-{k}", film, time, (text,), text, description=told, actions=actions))
+            items.append(
+                Item(f"{film}-{k}", film, time, (text,), text, description=description, actions=actions)
+            )
     return Corpus(tuple(items), {film: cast for film, (cast, _) in FILMS.items() if cast}, "made")
 
 
-def predicted(told: Sequence[str | None], corpus: Corpus | None = None, failure: str = "") -> Corpus:
+def predicted(texts: Sequence[str | None], corpus: Corpus | None = None, failure: str = "") -> Corpus:
     """The corpus with these predictions, and with them as what Stage I saw."""
     corpus = corpus or human()
     items = []
-    for item, text in zip(corpus.items, told, strict=True):
-        seen = None if text is None else f"1. Main characters: Somebody.\n2. Actions: {text}"
-        why = failure if text is None else ""
-        items.append(replace(item, prediction=text, failure=why, description=seen))
+    for item, text in zip(corpus.items, texts, strict=True):
+        description = None if text is None else f"1. Main characters: Somebody.\n2. Actions: {text}"
+        item_failure = failure if text is None else ""
+        items.append(replace(item, prediction=text, failure=item_failure, description=description))
     return replace(corpus, items=tuple(items))
 
 

@@ -35,8 +35,8 @@ class Overlap:
         return {pair: overlap(*pair) for pair in pairs}
 
 
-def overlap(one: str, other: str) -> float:
-    ours, theirs = (Counter(re.findall(r"\w+", text.lower())) for text in (one, other))
+def overlap(text: str, other: str) -> float:
+    ours, theirs = (Counter(re.findall(r"\w+", each.lower())) for each in (text, other))
     size = ours.total() + theirs.total()
     return 2 * (ours & theirs).total() / size if size else 0.0
 
@@ -94,21 +94,21 @@ _VERBS |= {"crosses": "cross", "goes": "go", "look": "look", "stretches": "stret
 
 
 def parse_verbs(text: str) -> Parse:
-    """A parse by some known verbs: each depends on the one before it, all else on the nearest verb."""
+    """A parse by some known verbs: each depends on the verb before it, all else on the nearest verb."""
     words = re.findall(r"\w+|[^\w\s]", text)
     tokens: list[Token] = []
     first = verb = 0
     for place, word in enumerate(words):
         if begins := place == 0 or words[place - 1] == ".":
             rest = words[place : words.index(".", place) if "." in words[place:] else None]
-            first = verb = place + next((k for k, one in enumerate(rest) if one in _VERBS), 0)
-        here, sign = word in _VERBS, not word.isalnum()
+            first = verb = place + next((k for k, later in enumerate(rest) if later in _VERBS), 0)
+        is_verb, sign = word in _VERBS, not word.isalnum()
         token = Token(
             text=word,
             lemma=_VERBS.get(word, word.lower()),
-            pos="VERB" if here else "PUNCT" if sign else "NOUN",
-            tag="VBZ" if here else "." if sign else "NN",
-            dep="ROOT" if place == first else "conj" if here else "punct" if sign else "dobj",
+            pos="VERB" if is_verb else "PUNCT" if sign else "NOUN",
+            tag="VBZ" if is_verb else "." if sign else "NN",
+            dep="ROOT" if place == first else "conj" if is_verb else "punct" if sign else "dobj",
             head=place if place == first else verb,
             begins_sentence=begins,
             space=not sign,

@@ -64,13 +64,13 @@ def test_order_of_items_does_not_matter(name: str, make_bench: MakeBench) -> Non
     corpus = changed(changed(mixed(), 2, interval=Interval(10, 13)), 9, interval=Interval(0, 3))
     items = list(corpus.items)
     random.Random(1).shuffle(items)
-    one = scored(name, corpus, make_bench())
-    other = scored(name, replace(corpus, items=tuple(items)), make_bench())
-    assert by_id(other) == by_id(one)
-    assert [row.id for row in other.rows] == [item.id for item in items]
-    assert other.value == pytest.approx(one.value)
-    assert (other.basis, other.identity) == (one.basis, one.identity)
-    assert set(other.remarks) == set(one.remarks)
+    result = scored(name, corpus, make_bench())
+    shuffled = scored(name, replace(corpus, items=tuple(items)), make_bench())
+    assert by_id(shuffled) == by_id(result)
+    assert [row.id for row in shuffled.rows] == [item.id for item in items]
+    assert shuffled.value == pytest.approx(result.value)
+    assert (shuffled.basis, shuffled.identity) == (result.basis, result.identity)
+    assert set(shuffled.remarks) == set(result.remarks)
 
 
 def test_shards_by_film_add_up(name: str, make_bench: MakeBench) -> None:
@@ -93,7 +93,9 @@ SUMMED = ("bleu-1", "bleu-2", "bleu-3", "bleu-4", "meteor")
 
 
 @pytest.mark.parametrize("place", [5, 8])
-def test_a_missing_prediction_is_told_and_adds_nothing(name: str, place: int, make_bench: MakeBench) -> None:
+def test_a_missing_prediction_is_reported_and_adds_nothing(
+    name: str, place: int, make_bench: MakeBench
+) -> None:
     bench = make_bench()
     whole = scored(name, mixed(), bench)
     empty = list(MIXED)
@@ -122,12 +124,12 @@ def test_reasons_of_failures_are_each_items_own(name: str, make_bench: MakeBench
         replace(item, id=str(k), film=f"film {k}", prediction=None, description=None, failure=reason)
         for k, reason in enumerate(reasons)
     ]
-    corpus = Corpus(tuple(items), {one.film: ("Tony Wendice",) for one in items})
+    corpus = Corpus(tuple(items), {item.film: ("Tony Wendice",) for item in items})
     nothing = "no description" if name == "action-description" else "no prediction"
     bench = make_bench()
     for order in (range(4), (1, 2, 3, 0), range(4)):
-        found = [row.failure for row in scored(name, corpus, bench, order).rows]
-        assert found == [reasons[place] or nothing for place in order]
+        failures = [row.failure for row in scored(name, corpus, bench, order).rows]
+        assert failures == [reasons[place] or nothing for place in order]
 
 
 def test_a_description_counts_also_where_stage_2_failed(make_bench: MakeBench) -> None:
@@ -176,23 +178,25 @@ def keys_of(name: str, corpus: Corpus, bench: MetricContext) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("place", [0, 9])
-def test_a_changed_prediction_redoes_only_what_hears_it(name: str, place: int, make_bench: MakeBench) -> None:
-    one = mixed()
-    other = changed(
-        one, place, prediction="A man leaves the room.", description="2. Actions: A man leaves the room."
+def test_a_changed_prediction_redoes_only_what_depends_on_it(
+    name: str, place: int, make_bench: MakeBench
+) -> None:
+    corpus = mixed()
+    changed_corpus = changed(
+        corpus, place, prediction="A man leaves the room.", description="2. Actions: A man leaves the room."
     )
     bench = make_bench()
-    keys = [keys_of(name, corpus, bench) for corpus in (one, other)]
+    keys = [keys_of(name, each, bench) for each in (corpus, changed_corpus)]
     new = {item for item, key in keys[0].items() if key != keys[1][item]}
-    itself = one.items[place].id
-    film = {item.id for item in one.items if item.film == one.items[place].film}
+    itself = corpus.items[place].id
+    film = {item.id for item in corpus.items if item.film == corpus.items[place].film}
     if name in ("critic", "story-recall", *ALONG):
         assert new <= film
         assert itself in new or name == "names-kept"
     else:
         assert new == {itself}
-    scored(name, one, bench)
-    assert scored(name, other, bench).fresh <= len(film)
+    scored(name, corpus, bench)
+    assert scored(name, changed_corpus, bench).fresh <= len(film)
 
 
 # --- what is kept
@@ -387,9 +391,9 @@ ODD = {
 def test_no_text_is_too_odd(name: str, make_bench: MakeBench) -> None:
     """As a prediction, a human AD, an action, in films of their own: rows are there, within the bounds, and kept."""
     items = []
-    for what, text in ODD.items():
+    for kind, text in ODD.items():
         first, second, third = (
-            replace(item, id=f"{what} {item.id}", film=what) for item in mixed().items[:3]
+            replace(item, id=f"{kind} {item.id}", film=kind) for item in mixed().items[:3]
         )
         items += [
             replace(first, prediction=text, description=f"2. Actions: {text}"),
@@ -429,8 +433,8 @@ def test_a_better_text_scores_better(name: str, make_bench: MakeBench) -> None:
     )
     corpus = replace(rest, items=(*items, *rest.items), casts={**rest.casts, "rabbit": cast})
     others = [item.prediction for item in rest.items]
-    both = (predicted([*told, *others], corpus) for told in (RIGHT, WRONG))
-    good, bad = (scored(name, one, make_bench(), range(len(RIGHT))) for one in both)
+    corpora = (predicted([*texts, *others], corpus) for texts in (RIGHT, WRONG))
+    good, bad = (scored(name, each, make_bench(), range(len(RIGHT))) for each in corpora)
     assert good.value is not None
     assert bad.value is not None
     assert (good.value > bad.value) if good.higher_is_better else (good.value < bad.value)

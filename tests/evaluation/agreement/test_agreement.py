@@ -189,12 +189,12 @@ def test_lines_have_one_partner_of_their_film() -> None:
     """The first of A fits both of B; taking its best fit would leave its neighbour alone."""
     a = version("a", (0, 10, "one"), (4, 12, "two"))
     b = version("b", (2, 12, "x"), (0, 6, "y"))
-    found = {(one.reference, two.reference) for one, two, _ in pairs(a, b, 0.1)}
-    assert found == {("one", "y"), ("two", "x")}
+    partners = {(line_of_a.reference, line_of_b.reference) for line_of_a, line_of_b, _ in pairs(a, b, 0.1)}
+    assert partners == {("one", "y"), ("two", "x")}
     # Lines of other films are never paired.
     a = Corpus(version("a", (0, 4, "one"), film="x").items + version("a", (0, 4, "two"), film="y").items)
-    ((one, _, _),) = pairs(a, version("b", (0, 4, "other"), film="y"), 0.5)
-    assert one.reference == "two"
+    ((line_of_a, _, _),) = pairs(a, version("b", (0, 4, "other"), film="y"), 0.5)
+    assert line_of_a.reference == "two"
 
 
 SAID = (

@@ -35,10 +35,10 @@ from tests.evaluation.standins import install_java
 
 def need_coco() -> Path:
     """The folder of pycocoevalcap."""
-    found = importlib.util.find_spec("pycocoevalcap")
-    if found is None or not found.submodule_search_locations:
+    spec = importlib.util.find_spec("pycocoevalcap")
+    if spec is None or not spec.submodule_search_locations:
         pytest.skip("pycocoevalcap is not installed (the extra coco)")
-    return Path(found.submodule_search_locations[0])
+    return Path(spec.submodule_search_locations[0])
 
 
 def need_java() -> str:
@@ -115,8 +115,8 @@ TABLE = [
 
 
 def test_texts_get_the_tokens_that_the_java_tool_gave() -> None:
-    for text, wanted in TABLE:
-        assert " ".join(ptb.tokens(text)) == wanted
+    for text, expected in TABLE:
+        assert " ".join(ptb.tokens(text)) == expected
     # Breaks and odd characters part words.
     assert ptb.tokens("one\ntwo\r\nthree\u2028four\x0bfive") == ("one", "two", "three", "four", "five")
     assert ptb.tokens("smile\U0001f600now \ue000private\x01control") == ("smile", "now", "private", "control")
@@ -220,12 +220,12 @@ def test_cider_by_its_formula(plain: bool) -> None:
     corpus = changed(corpus, 4, references=(*corpus.items[4].references, second))
     references = [[ptb.tokens(text) for text in item.references] for item in corpus.items]
     result = scored("cider-plain" if plain else "cider", corpus)
-    for row, item, wanted in zip(result.rows, corpus.items, references, strict=True):
+    for row, item, item_references in zip(result.rows, corpus.items, references, strict=True):
         said = ptb.tokens(item.prediction or "")
         total = 0.0
         for n in range(1, 5):
             ours = weighted(said, n, references)
-            for reference in wanted:
+            for reference in item_references:
                 theirs = weighted(reference, n, references)
                 dot = sum(
                     (v if plain else min(v, theirs.get(g, 0))) * theirs.get(g, 0) for g, v in ours.items()
@@ -235,7 +235,7 @@ def test_cider_by_its_formula(plain: bool) -> None:
                 lengths = [max(len(words) - 1, 0) for words in (said, reference)]
                 short = 1.0 if plain else math.exp(-((lengths[0] - lengths[1]) ** 2) / (2 * 36))
                 total += short * dot / below if below else 0.0
-        assert row.value == pytest.approx(100 * (10 * total / 4 / len(wanted)), abs=1e-9)
+        assert row.value == pytest.approx(100 * (10 * total / 4 / len(item_references)), abs=1e-9)
     assert result.value == pytest.approx(np.mean([row.value for row in result.rows]))
 
 
@@ -243,15 +243,17 @@ def test_the_example_with_two_references_has_its_known_scores() -> None:
     folder = DATA / "nlg-eval" / "examples"
     if not folder.is_dir():
         pytest.skip("no ../shared/data/nlg-eval")
-    said, first, second = ((folder / f).read_text().splitlines() for f in ("hyp.txt", "ref1.txt", "ref2.txt"))
-    lines = zip(said, first, second, strict=True)
+    predictions, first, second = (
+        (folder / f).read_text().splitlines() for f in ("hyp.txt", "ref1.txt", "ref2.txt")
+    )
+    lines = zip(predictions, first, second, strict=True)
     items = (Item(str(k), "f", Interval(k, k + 1), (a, b), line) for k, (line, a, b) in enumerate(lines))
     corpus = Corpus(tuple(items))
-    wanted = {
+    expected = {
         "bleu-1": 0.550000, "bleu-2": 0.428174, "bleu-3": 0.284043, "bleu-4": 0.201143, "rouge-l": 0.522104,
         "cider": 1.242192,
     }  # fmt: skip
-    for name, value in wanted.items():
+    for name, value in expected.items():
         assert scored(name, corpus).value == pytest.approx(100 * value, abs=5e-5), name
 
 

@@ -42,9 +42,9 @@ def test_bad_bytes_and_lines_of_a_table(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_bytes(b'text,id\r\n"two\nlines",0\r\n\r\nbad \x80,1\r\nshort\r\n')
     table = read_table(file)
-    found = [(row.line, row.values, row.mended) for row in table.rows[:2]]
-    assert found[0] == (2, {"text": "two\nlines", "id": "0"}, False)
-    assert found[1] == (5, {"text": "bad €", "id": "1"}, True)
+    rows = [(row.line, row.values, row.mended) for row in table.rows[:2]]
+    assert rows[0] == (2, {"text": "two\nlines", "id": "0"}, False)
+    assert rows[1] == (5, {"text": "bad €", "id": "1"}, True)
     assert table.rows[2].wrong == "1 cells for 2 columns"
     assert table.rows[1].where == "a.csv, line 5"
 
@@ -128,12 +128,12 @@ def test_csv_and_json_lines_are_one(tmp_path: Path) -> None:
     lines.write_text(json.dumps(record) + "\n")
     table = files.table(tmp_path / "mine.csv", list(record), [[*list(record.values())[:-1], '["She runs."]']])
     cast.write_text('{"f": ["Zoë"], "other": ["Al"]}', encoding="utf-8")
-    one, two = (load_references(path, casts=cast) for path in (lines, table))
-    assert one.ads == two.ads
-    assert one.ads[0].interval == one.ads[0].slot == Interval(1.5, 3.0)
-    assert one.ads[0].actions == ("She runs.",)
-    assert one.casts == {"f": ("Zoë",)}
-    assert not one.findings
+    from_lines, from_table = (load_references(path, casts=cast) for path in (lines, table))
+    assert from_lines.ads == from_table.ads
+    assert from_lines.ads[0].interval == from_lines.ads[0].slot == Interval(1.5, 3.0)
+    assert from_lines.ads[0].actions == ("She runs.",)
+    assert from_lines.casts == {"f": ("Zoë",)}
+    assert not from_lines.findings
 
 
 def test_human_ads_of_ones_own_files(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_human_ads_of_ones_own_files(tmp_path: Path) -> None:
     dataset = load_references(files.table(tmp_path / "mine.csv", ["id", "text"], [["x", "a"], ["y", "b"]]))
     assert [ad.interval for ad in dataset.ads] == [Interval(0, 1), Interval(1, 2)], "in the file's order"
     assert {ad.film for ad in dataset.ads} == {"mine"}
-    words = " ".join(one.what for one in dataset.findings)
+    words = " ".join(finding.what for finding in dataset.findings)
     assert all(word in words for word in ("no column film", "no times", "no actions", "--casts"))
 
 

@@ -110,8 +110,8 @@ def test_what_names_no_judge_is_refused(name: str, why: str) -> None:
     ],
 )
 def test_whose_numbers_may_stand_beside_the_papers(metric: str, judge: str, may: bool) -> None:
-    made = make_metric(f"{metric}@openai:{judge}", bench_of("openai.base_url=http://localhost:1/v1"))
-    assert made.comparable is may
+    judged_metric = make_metric(f"{metric}@openai:{judge}", bench_of("openai.base_url=http://localhost:1/v1"))
+    assert judged_metric.comparable is may
 
 
 def measured(name: str, corpus: Corpus, *assignments: str, store: Store | None = None) -> Result:

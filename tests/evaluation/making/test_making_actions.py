@@ -100,17 +100,17 @@ def test_what_may_be_made_of_a_text() -> None:
 
 
 def test_the_file_is_as_the_published_ones(tmp_path: Path) -> None:
-    made, record = made_by_rote()
-    paths = write_actions(made, record, tmp_path / "out" / "gt_action.csv")
+    ads, record = made_by_rote()
+    paths = write_actions(ads, record, tmp_path / "out" / "gt_action.csv")
     assert [path.name for path in paths] == ["gt_action.csv", "gt_action.about.json"]
     rows = list(csv.DictReader(io.StringIO(paths[0].read_text(encoding="utf-8"))))
     assert list(rows[0]) == ["anno_idx", "imdbid", "text_gt", "text_gt_wo_char", "gt_action", "made_by"]
     assert rows[0]["gt_action"] == "['She opens the door.', 'She sees he.']"
     assert rows[2]["gt_action"] == "0"
     assert {row["made_by"] for row in rows} == {"rote r1 7"}
-    told, _ = read_actions(paths[0], ActionFile())
-    assert [told[ad.id].actions for ad in ADS] == [one.actions for one in made]
-    assert [told[ad.id].text for ad in ADS] == list(TEXTS)
+    read, _ = read_actions(paths[0], ActionFile())
+    assert [read[ad.id].actions for ad in ADS] == [ad.actions for ad in ads]
+    assert [read[ad.id].text for ad in ADS] == list(TEXTS)
     about = json.loads(paths[1].read_text(encoding="utf-8"))
     assert "no words" in about["failed"][0]["reason"]
     assert about["n"] == {"ads": 5, "failed": 1, "actions": 6}

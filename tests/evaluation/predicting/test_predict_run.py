@@ -139,20 +139,22 @@ def pieces_seen(name: str, folder: Path) -> dict[str, Pieces]:
     for ad in data.ads:
         by_clip.setdefault(ad.clip, []).append(ad)
     assert data.description is not None
-    found: dict[str, Pieces] = {}
+    pieces: dict[str, Pieces] = {}
     with WorkFolder(folder) as work:
         for clip, ads in by_clip.items():
-            known = data.shots[clip]
-            duration = known[-1].end + data.description.shots.gap / 2 if known else 600.0
+            shots = data.shots[clip]
+            duration = shots[-1].end + data.description.shots.gap / 2 if shots else 600.0
             shots, origin = published_shots(data, clip, duration, gaps=config.context.by_rules.inclusive)
             given = ClipRequest(tuple(ads), shots, origin, None, "", {}).given(work, ads)
             assert given.shots is not None
             assert given.slots is not None
             numbered = given_shots(given.shots, duration)
             for slot in fixed_slots(slot_cues(given.slots), Interval(0.0, duration), config.slots)[0]:
-                seen = context_shots(slot.interval, numbered, config.context)
-                found[slot.label] = rounded((LABELS[s.role], s.clipped.start, s.clipped.end) for s in seen)
-    return found
+                context = context_shots(slot.interval, numbered, config.context)
+                pieces[slot.label] = rounded(
+                    (LABELS[s.role], s.clipped.start, s.clipped.end) for s in context
+                )
+    return pieces
 
 
 @pytest.mark.long
@@ -437,9 +439,9 @@ def test_frames_of_a_series_in_a_tar(tmp_path: Path) -> None:
 def test_a_bank_names_whom_it_has_and_its_changes_are_noticed(tmp_path: Path) -> None:
     bank, photos = tmp_path / "bank.json", tmp_path / "photos"
     bank.write_text(json.dumps({"tt1": [{"id": "nm1", "name": "Ann Actor", "role": "Ann"}]}))
-    found = read_bank_of_films(bank, None)
-    assert found.cast_of("tt2") is None
-    given = found.cast_of("tt1")
+    banks = read_bank_of_films(bank, None)
+    assert banks.cast_of("tt2") is None
+    given = banks.cast_of("tt1")
     assert given is not None
     assert (given.path, given.key) == (bank, "tt1")
     photos.mkdir()

@@ -142,12 +142,12 @@ def windows_of(count: int, n: int, rules: str) -> list[list[int]]:
 @pytest.mark.parametrize(("k", "n"), [(1, 5), (2, 3), (5, 16), (1, 2)])
 def test_recall_by_its_windows(rules: str, k: int, n: int, make_bench: MakeBench) -> None:
     texts = [item.reference for item in human().items]
-    said = list(texts)
-    random.Random(n).shuffle(said)
-    said[::3] = texts[::3]
-    said[1], said[5] = "", "…"
-    corpus = predicted(said)
-    wanted = []
+    predictions = list(texts)
+    random.Random(n).shuffle(predictions)
+    predictions[::3] = texts[::3]
+    predictions[1], predictions[5] = "", "…"
+    corpus = predicted(predictions)
+    expected = []
     for name in FILMS:
         items = [item for item in corpus.items if item.film == name]
         windows = [window for window in windows_of(len(items), n, rules) if len(window) > k]
@@ -155,6 +155,6 @@ def test_recall_by_its_windows(rules: str, k: int, n: int, make_bench: MakeBench
             likeness = [overlap(item.prediction or "", other.reference) for other in items]
             hits = [sum(likeness[j] > likeness[i] for j in window) < k for window in windows if i in window]
             spoken = bool(re.search(r"\w", item.prediction or ""))
-            wanted.append((spoken * sum(hits), len(hits)))
+            expected.append((spoken * sum(hits), len(hits)))
     result = scored("recall", corpus, make_bench(rules=rules, recall={"k": k, "neighbours": n}))
-    assert [row.sums for row in result.rows] == wanted
+    assert [row.sums for row in result.rows] == expected

@@ -40,48 +40,48 @@ def kept(place: Path, run: Report) -> Report:
 
 
 @pytest.fixture
-def one(tmp_path: Path) -> Report:
+def first(tmp_path: Path) -> Report:
     corpus = made_corpus(60)
     results = (made_result(corpus), made_result(corpus, "repetition", seed=1))
     return kept(tmp_path / "one", made_run(corpus, results))
 
 
-def held(tmp_path: Path, one: Report, **more: object) -> tuple[Any, Any]:
+def compared(tmp_path: Path, first: Report, **more: object) -> tuple[Any, Any]:
     corpus = made_corpus(60)
     repeats = made_result(corpus, "repetition", seed=1, shift=3.0)
     results = made_result(corpus, shift=3.0, **more), repeats  # type: ignore[arg-type]
-    return compare(one, kept(tmp_path / "two", made_run(corpus, results, predictions=B)), SETTINGS)
+    return compare(first, kept(tmp_path / "two", made_run(corpus, results, predictions=B)), SETTINGS)
 
 
-def test_lines_that_gained_and_lost_most(tmp_path: Path, one: Report) -> None:
+def test_lines_that_gained_and_lost_most(tmp_path: Path, first: Report) -> None:
     corpus = made_corpus(60)
     other = made_result(corpus, seed=9)
-    found, _ = compare(one, kept(tmp_path / "two", made_run(corpus, (other,), predictions=B)), SETTINGS)
-    (cider,) = found["metrics"]
+    record, _ = compare(first, kept(tmp_path / "two", made_run(corpus, (other,), predictions=B)), SETTINGS)
+    (cider,) = record["metrics"]
     lines = cider["lines"]
-    before = {row.id: row.value or 0 for row in one.results[0].rows}
+    before = {row.id: row.value or 0 for row in first.results[0].rows}
     gains = {row.id: (row.value or 0) - before[row.id] for row in other.rows}
     ordered = sorted(gains, key=lambda name: gains[name])
     assert [line["id"] for line in lines["lost_most"]] == ordered[:20]
     assert [line["id"] for line in lines["gained_most"]] == ordered[::-1][:20]
     assert lines["better_in_b"] + lines["worse_in_b"] == 60
-    assert found["not_compared"] == [{"title": "REPETITION", "reason": "only A has it"}]
+    assert record["not_compared"] == [{"title": "REPETITION", "reason": "only A has it"}]
 
 
-def test_ads_or_settings_that_only_one_has_are_not_compared(tmp_path: Path, one: Report) -> None:
+def test_ads_or_settings_that_only_one_has_are_not_compared(tmp_path: Path, first: Report) -> None:
     run = made_run(made_corpus(60), predictions=B)
     part = kept(tmp_path / "part", shard(run, 5, 60))
-    found, told = compare(one, part, SETTINGS)
-    assert found["n"]["common"] == 55
-    assert found["only_a"] == ["0", "1", "2", "3", "4"]
-    assert found["only_b"] == []
-    assert found["metrics"][0]["n"] == 55
-    assert "Only A has 5 ADs: 0, 1, 2, 3, 4." in comparison_text(told)
-    # Other settings are not compared and told.
-    found, told = held(tmp_path, one, identity={"version": 1, "model": "large"})
-    assert [metric["name"] for metric in found["metrics"]] == ["repetition"]
-    assert "they were counted differently (model: None in A, 'large' in B)" in comparison_text(told)
-    other, _ = held(tmp_path, one, basis="other words")
+    record, content = compare(first, part, SETTINGS)
+    assert record["n"]["common"] == 55
+    assert record["only_a"] == ["0", "1", "2", "3", "4"]
+    assert record["only_b"] == []
+    assert record["metrics"][0]["n"] == 55
+    assert "Only A has 5 ADs: 0, 1, 2, 3, 4." in comparison_text(content)
+    # Other settings are not compared.
+    record, content = compared(tmp_path, first, identity={"version": 1, "model": "large"})
+    assert [metric["name"] for metric in record["metrics"]] == ["repetition"]
+    assert "they were counted differently (model: None in A, 'large' in B)" in comparison_text(content)
+    other, _ = compared(tmp_path, first, basis="other words")
     assert "frequencies of words" in other["not_compared"][0]["reason"]
     # Nothing in common is refused.
     run = made_run()
@@ -134,8 +134,8 @@ def test_what_does_not_belong_together_is_refused(tmp_path: Path) -> None:
         "are not of the same texts of the dataset": made_run(made_corpus(60, seed=3)),
         "differ in identity": shard(replace(run, results=(changed, *run.results[1:])), 30, 60),
     }
-    for k, (said, other) in enumerate(others.items()):
-        with pytest.raises(EvaluationError, match=said):
+    for k, (message, other) in enumerate(others.items()):
+        with pytest.raises(EvaluationError, match=message):
             merge([first, kept(tmp_path / f"other-{k}", other)])
     with pytest.raises(EvaluationError, match="There is no report to merge"):
         merge([])
@@ -162,9 +162,9 @@ def test_numbers_by_another_truth_are_not_compared(
         kept(tmp_path / name, made_run(each, (made_result(each, metric), made_result(each))))
         for name, each in (("a", corpus), ("b", other))
     ]
-    found, _ = compare(*reports, ReportSettings())
-    assert [one["reason"] for one in found["not_compared"]] == [reason]
-    assert [one["name"] for one in found["metrics"]] == ["cider"]
+    record, _ = compare(*reports, ReportSettings())
+    assert [entry["reason"] for entry in record["not_compared"]] == [reason]
+    assert [entry["name"] for entry in record["metrics"]] == ["cider"]
 
 
 # --- intervals
@@ -210,8 +210,8 @@ def difference(before: Floats, after: Floats) -> dict[str, Any]:
 
 def interval(values: Floats) -> dict[str, Any]:
     """The interval around the mean: that of the difference from a system that has 0 everywhere."""
-    found: dict[str, Any] = difference(np.zeros_like(values), values)["interval"]
-    return found
+    ends: dict[str, Any] = difference(np.zeros_like(values), values)["interval"]
+    return ends
 
 
 @pytest.mark.parametrize("films", [2, 3, 4, 5, 10, 98])
@@ -219,12 +219,12 @@ def test_intervals_of_equal_films_are_the_textbooks(films: int) -> None:
     """The mean of the films' means, by Student's t."""
     stats = pytest.importorskip("scipy.stats")
     values = of_films(films, 20, films)
-    found = interval(values)
+    found_interval = interval(values)
     means = 100 * values.mean(axis=1)
     reach = stats.t.ppf(0.975, films - 1) * means.std(ddof=1) / np.sqrt(films)
     ends = means.mean() - reach, means.mean() + reach
-    assert (found["low"], found["high"]) == pytest.approx(ends, abs=1e-6)
-    assert (found["unit"], found["units"], found["level"]) == ("film", films, 0.95)
+    assert (found_interval["low"], found_interval["high"]) == pytest.approx(ends, abs=1e-6)
+    assert (found_interval["unit"], found_interval["units"], found_interval["level"]) == ("film", films, 0.95)
 
 
 def test_the_chance_is_that_of_students_test() -> None:
@@ -237,11 +237,11 @@ def test_the_chance_is_that_of_students_test() -> None:
 @pytest.mark.parametrize(("n", "each"), [(3, 40), (10, 60)])
 def test_intervals_hold_the_true_figure_as_often_as_they_say(n: int, each: int) -> None:
     """By single ADs 10 films of 60 hold it in about half of all cases, and 3 by bootstrap in seven of ten."""
-    held = 0
+    holding = 0
     for trial in range(300):
-        found = interval(of_films(n, each, 1000 * n + trial))
-        held += found["low"] <= 50.0 <= found["high"]
-    assert 0.91 <= held / 300 <= 0.99
+        ends = interval(of_films(n, each, 1000 * n + trial))
+        holding += ends["low"] <= 50.0 <= ends["high"]
+    assert 0.91 <= holding / 300 <= 0.99
 
 
 def test_the_basis_of_intervals_is_told() -> None:

@@ -194,10 +194,10 @@ def test_the_papers_rows_are_below_ones_own_and_marked() -> None:
 
 def test_the_page_can_be_read_by_ear_and_needs_no_other_file(folder: Path) -> None:
     page = (folder / "report.html").read_text(encoding="utf-8")
-    found = Page(page)
-    check_readable(found)
-    assert len(found.all("table")) >= 6
-    assert len(found.all("main")) == len(found.all("nav")) == 1
+    parsed = Page(page)
+    check_readable(parsed)
+    assert len(parsed.all("table")) >= 6
+    assert len(parsed.all("main")) == len(parsed.all("nav")) == 1
     assert "&lt;script&gt;alert(1)" in page
     assert "Die Brücke &amp; Co" in page
     assert not re.search(r"(src|href)=\"(?!data:image/png;base64,|#)", page)

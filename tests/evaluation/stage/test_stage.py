@@ -65,8 +65,8 @@ def test_timelines_and_arcs(films: tuple[StageFilm, ...]) -> None:
 def test_questions_by_what_is_read(films: tuple[StageFilm, ...]) -> None:
     run = evaluate_questions(films, MODEL, word_context(), judge=GRADER, memory=("bm25", "none"), top=1)
     kinds = ("pass@5", "average accuracy", *(f"average accuracy, {kind}" for *_, kind in QUESTIONS))
-    wanted = {f"bm25: {name}": value for name, value in zip(kinds, (50, 20, 40, 0), strict=True)}
-    assert figures(run) == pytest.approx({**wanted, **{f"none: {name}": 0 for name in kinds}})
+    expected = {f"bm25: {name}": value for name, value in zip(kinds, (50, 20, 40, 0), strict=True)}
+    assert figures(run) == pytest.approx({**expected, **{f"none: {name}": 0 for name in kinds}})
     assert [one["scenes"] for one in run.items] == [["1"], ["3"], [], []]
     assert run.items[0]["right"] == [True, True, False, False, False]
     tries = Model.asked[:5]
@@ -80,8 +80,8 @@ def test_role_play_by_what_is_remembered(films: tuple[StageFilm, ...]) -> None:
     run = evaluate_role_play(
         films, MODEL, word_context(), judge=GRADER, memory=("bm25", "none", "dense"), top=2
     )
-    found = figures(run)
-    wanted = {
+    values_by_name = figures(run)
+    expected = {
         "single-turn": {
             "character fidelity": 5, "response naturalness": 5,
             "memory faithfulness": 3,  # 5 for the well, 1 for the mother's call
@@ -93,13 +93,17 @@ def test_role_play_by_what_is_remembered(films: tuple[StageFilm, ...]) -> None:
             "support hit": 100, "support recall": 75,  # of two questions that have sources
         },
     }  # fmt: skip
-    for kind, values in wanted.items():
+    for kind, values in expected.items():
         start = f"{kind}, bm25: "
-        got = {name.removeprefix(start): value for name, value in found.items() if name.startswith(start)}
-        assert got == pytest.approx(values)
-    assert found["single-turn, none: memory faithfulness"] == 1
-    assert found["single-turn, none: support hit"] == 0
-    assert found["single-turn, dense: support hit"] is not None
+        of_kind = {
+            name.removeprefix(start): value
+            for name, value in values_by_name.items()
+            if name.startswith(start)
+        }
+        assert of_kind == pytest.approx(values)
+    assert values_by_name["single-turn, none: memory faithfulness"] == 1
+    assert values_by_name["single-turn, none: support hit"] == 0
+    assert values_by_name["single-turn, dense: support hit"] is not None
     talk = next(one for one in run.items if one["kind"] == "multi")
     assert [one["memories"] for one in talk["turns"]][:2] == [["r001", "r006"], ["r001", "r002"]]
     last = next(one for one in Model.asked if '"And then?"' in one.messages[1].text).messages[1].text
