@@ -21,7 +21,7 @@ from tests.evaluation.allmetrics import MakeBench, changed, human, predicted, sc
 from tests.evaluation.standins import StandInParses, Words
 
 
-class EqualTexts(Words):
+class DistinctTexts(Words):
     """Vectors of texts, none of them like another. Keeps what it was asked."""
 
     def of(self, texts: Sequence[str], *, prompt: str = "") -> Vectors:
@@ -29,7 +29,7 @@ class EqualTexts(Words):
         return np.eye(len(texts), dtype=np.float32)
 
 
-class GivenVectors(EqualTexts):
+class GivenVectors(DistinctTexts):
     """Vectors by text."""
 
     def __init__(self, vectors: Mapping[str, Sequence[float]]) -> None:
@@ -44,7 +44,7 @@ def action_row(
     text: str,
     actions: Sequence[str],
     parses: Mapping[str, Parse] | Callable[[str], Parse],
-    vectors: EqualTexts,
+    vectors: DistinctTexts,
     *,
     rules: str = "paper",
     metric: str = "action",
@@ -59,9 +59,9 @@ def action_row(
     return score(make_metric(metric, context), corpus, context).rows[0]
 
 
-def texts_embedded(row_of: Callable[[EqualTexts], Row], actions: int) -> tuple[str, ...]:
+def texts_embedded(row_of: Callable[[DistinctTexts], Row], actions: int) -> tuple[str, ...]:
     """The texts that are compared with the human actions, which are embedded first."""
-    vectors = EqualTexts()
+    vectors = DistinctTexts()
     row_of(vectors)
     return tuple(vectors.asked[actions:])
 
@@ -76,17 +76,14 @@ def test_an_actions_lemma_is_its_main_verbs_in_the_paper_and_its_first_in_the_co
         "He is held": parse_of("He|/PRON/nsubj/1", "is/AUX/ROOT/1/be", "held/VERB/acl/1/hold"),
         "He is seen": parse_of("He|/PRON/nsubj/1", "is/VERB/ROOT/1/be", "seen/VERB/acl/1/see"),
         "Night": parse_of("Night|/NOUN/ROOT/0"),
-        "Acts.": ANY,
     }
     for rules, lemmas in (
         ("paper", ["walk", "hold", "see", None]),
         ("code", ["smile", "hold", "see", None]),
     ):
-
-        def parse(text: str) -> Parse:
-            return actions.get(text, ANY)
-
-        row = action_row("Acts.", list(actions)[:4], parse, EqualTexts(), rules=rules)
+        row = action_row(
+            "Acts.", list(actions), lambda text: actions.get(text, ANY), DistinctTexts(), rules=rules
+        )
         assert [note["lemma"] for note in row.notes["actions"]] == lemmas
 
 
@@ -107,7 +104,7 @@ def test_phrases_of_coordinated_verbs() -> None:
             phrases, phrases.values(), ((), (), ("up/ADP/prt/0",)), strict=True
         )
     }
-    vectors = EqualTexts()
+    vectors = DistinctTexts()
     row = action_row(RUNS_TEXT, list(phrases), parses, vectors)
     assert vectors.asked == [*phrases, RUNS_TEXT]
     for note, (phrase, lemma) in zip(row.notes["actions"], phrases.items(), strict=True):
@@ -119,7 +116,7 @@ def test_phrases_of_the_code_end_at_the_first_coordinated_verb() -> None:
     def parse(text: str) -> Parse:
         return RUNS if text == RUNS_TEXT.replace(",", "") else ANY
 
-    def row_of(vectors: EqualTexts) -> Row:
+    def row_of(vectors: DistinctTexts) -> Row:
         return action_row(RUNS_TEXT.replace(",", ""), ["Acts."], parse, vectors, rules="code")
 
     assert texts_embedded(row_of, 1) == (
@@ -136,7 +133,7 @@ def test_what_is_done_next_is_another_action() -> None:
         "Turns.": parse_of("Turns|/VERB/ROOT/0/turn"),
     }
 
-    def row_of(vectors: EqualTexts) -> Row:
+    def row_of(vectors: DistinctTexts) -> Row:
         return action_row(text, ["Turns."], parses, vectors)
 
     assert texts_embedded(row_of, 1) == ("He hesitates.", "then turns.", text)
@@ -151,7 +148,7 @@ def test_what_is_done_next_is_another_action() -> None:
 )  # fmt: skip
 def test_a_dropped_e_is_mended(word: str, tag: str, lemma: str, verb: str) -> None:
     parse = Parse((Token(word, lemma, "VERB", tag, "ROOT", 0, True, False),))
-    row = action_row(word, [word], lambda _: parse, EqualTexts())
+    row = action_row(word, [word], lambda _: parse, DistinctTexts())
     assert row.notes["actions"][0]["lemma"] == verb
 
 
@@ -165,7 +162,7 @@ def test_code_leaves_some_headings_in_descriptions_and_paper_none_nor_the_charac
     def no_verbs(text: str) -> Parse:
         return ANY if text == "Acts." else Parse()
 
-    def row_of(vectors: EqualTexts) -> Row:
+    def row_of(vectors: DistinctTexts) -> Row:
         return action_row(
             DESCRIPTION, ["Acts."], no_verbs, vectors, rules="code", metric="action-description"
         )
@@ -184,7 +181,7 @@ def test_code_leaves_some_headings_in_descriptions_and_paper_none_nor_the_charac
         ("I'm sorry, I cannot help with that.", ""),
     ):
         parsed.clear()
-        row = action_row(text, ["Acts."], parse, EqualTexts(), metric="action-description")
+        row = action_row(text, ["Acts."], parse, DistinctTexts(), metric="action-description")
         assert parsed == [body, "Acts."]
         assert row.value == -50
 
