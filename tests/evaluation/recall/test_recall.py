@@ -45,7 +45,8 @@ def test_equal_to_the_authors_program(name: str, tmp_path: Path) -> None:
     from tests.language import tiny_encoders
 
     folder: Path = getattr(tiny_encoders, f"make_{name}")(tmp_path / name)
-    corpus = corpus_of(zip(REFERENCES, PREDICTIONS, strict=True))
+    # The last human AD has no word, so nothing is like it.
+    corpus = corpus_of(zip([*REFERENCES, ""], [*PREDICTIONS, "Bob sits"], strict=True))
     for layers in (3, 2, 1):
         # Of a model that nothing is published about the last layer is taken.
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
@@ -54,7 +55,7 @@ def test_equal_to_the_authors_program(name: str, tmp_path: Path) -> None:
         result = score(make_metric("recall", context), corpus, context)
         assert result.identity["layer"] == layers
         similarities = [row.notes.get("similarity", 0.0) for row in result.rows]
-        assert similarities == pytest.approx(THEIRS[name, layers], abs=6e-5), layers
+        assert similarities == pytest.approx([*THEIRS[name, layers], 0.0], abs=6e-5), layers
 
 
 @dataclass
