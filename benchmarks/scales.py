@@ -33,8 +33,7 @@ from shotad.core.config.words import PromptSettings
 from shotad.description.prompts import factors_for
 from shotad.film import detect_shots_in_pass, open_film
 from shotad.film.sampling import ShotMoments
-from shotad.grammar import ClipReader, GrammarModels, ShotSample, make_scale_reader
-from shotad.grammar.cache import GrammarCache
+from shotad.grammar import ClipReader, GrammarCache, GrammarModels, ShotSample, make_scale_reader
 from shotad.grammar.features import ScaleReader
 
 NAMES = [scale.value for scale in ShotScale]

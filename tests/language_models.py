@@ -1,19 +1,28 @@
-"""Tiny text models with tokenizers, made from nothing: of the classes of the real ones, with random weights."""
+"""Tiny text models with tokenizers, made from nothing: of the classes of the real ones, with random weights.
+
+`ModelCalls` keeps what models of transformers are given, and lets them fail.
+"""
 
 from __future__ import annotations
 
 import itertools
+import weakref
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any, ClassVar
 
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
-from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    GenerationConfig,
+    GenerationMixin,
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedTokenizerFast,
+)
 from transformers.utils import logging
-
-from shotad.core.config.sight import ComputeSettings
-from shotad.core.config.words import LocalSettings
-from shotad.engines.local_loading import Loaded, ModelKind, load_way, way_of
-from shotad.engines.local_model import ModelPlace
 
 BEGIN, HEAD, HEAD_END, TURN_END, TEXT_END = (
     "<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>", "<|end_of_text|>",
@@ -78,6 +87,37 @@ def make_tokenizer(template: str | None = LLAMA_TEMPLATE) -> PreTrainedTokenizer
     return tokenizer
 
 
+class CountedConfig(LlamaConfig):
+    """Of a `CountedLlama`."""
+
+    model_type = "counted_llama"
+
+
+class CountedLlama(LlamaForCausalLM):
+    """A Llama that notes by its folder's name each time it is loaded.
+
+    Memory runs out for one that would be more than ``most`` at once.
+    """
+
+    config_class = CountedConfig
+    loads: ClassVar[list[str]] = []
+    most: ClassVar[int] = 100
+    in_memory: ClassVar[weakref.WeakSet[LlamaForCausalLM]] = weakref.WeakSet()
+
+    def __init__(self, config: CountedConfig) -> None:
+        if folder := config.name_or_path:
+            self.loads.append(Path(folder).name)
+            if len(self.in_memory) >= self.most:
+                raise torch.OutOfMemoryError("CUDA out of memory.")
+        super().__init__(config)
+        if folder:
+            self.in_memory.add(self)
+
+
+AutoConfig.register(CountedConfig.model_type, CountedConfig)
+AutoModelForCausalLM.register(CountedConfig, CountedLlama)
+
+
 def make_llama(
     folder: Path,
     *,
@@ -86,17 +126,21 @@ def make_llama(
     context: int = 512,
     ends: tuple[str, ...] = (TEXT_END,),
     says: str | None = None,
+    scores: Mapping[str, float] | None = None,
     tied: bool = False,
+    counted: bool = False,
 ) -> Path:
     """A Llama with random weights and its tokenizer, in ``folder`` as save_pretrained writes them.
 
     ``ends`` are the tokens that its generation config names as ends; that config also carries settings that
     must not leak into our answers. With ``says`` it answers a prompt of `LLAMA_TEMPLATE` with that text and
-    the end of turn, and goes on wherever in that text a prompt stops; no token of it may come twice.
+    the end of turn, and goes on wherever in that text a prompt stops; no token of it may come twice. With
+    ``scores`` every next token is one of these, with these scores, whatever came before. ``counted`` makes it
+    a `CountedLlama`.
     """
     tokenizer = make_tokenizer(template)
     torch.manual_seed(seed)
-    config = LlamaConfig(
+    config = (CountedConfig if counted else LlamaConfig)(
         vocab_size=len(tokenizer),
         hidden_size=64,
         intermediate_size=96,
@@ -109,9 +153,11 @@ def make_llama(
         eos_token_id=tokenizer.convert_tokens_to_ids(TEXT_END),
         tie_word_embeddings=tied,
     )
-    model = LlamaForCausalLM(config)
+    model = (CountedLlama if counted else LlamaForCausalLM)(config)
     if says is not None:
         _teach(model, tokenizer("\n\n" + says + TURN_END, add_special_tokens=False)["input_ids"])
+    if scores is not None:
+        _fix_scores(model, {tokenizer.convert_tokens_to_ids(token): score for token, score in scores.items()})
     model.generation_config = GenerationConfig(
         bos_token_id=config.bos_token_id,
         eos_token_id=[tokenizer.convert_tokens_to_ids(end) for end in ends],
@@ -132,16 +178,59 @@ def _teach(model: LlamaForCausalLM, words: list[int]) -> None:
     while words[0] == words[1]:  # a token for each of the two line ends
         words = words[1:]
     assert len(set(words)) == len(words), "a token comes twice"
+    _silence_layers(model)
     with torch.no_grad():
-        for layer in model.model.layers:
-            layer.self_attn.o_proj.weight.zero_()
-            layer.mlp.down_proj.weight.zero_()
         places = model.model.embed_tokens.weight
         model.lm_head.weight.mul_(0.01)
         for word, following in itertools.pairwise(words):
             model.lm_head.weight[following] = 4 * places[word] / places[word].norm()
 
 
-def load(place: ModelPlace, kind: ModelKind, compute: ComputeSettings, local: LocalSettings) -> Loaded:
-    """The model in ``place``, not shared."""
-    return load_way(way_of(place, kind, compute, local))
+def _fix_scores(model: LlamaForCausalLM, scores: Mapping[int, float]) -> None:
+    """Give the tokens with these ids these scores, and all others none to speak of."""
+    _silence_layers(model)
+    with torch.no_grad():
+        model.model.embed_tokens.weight.fill_(1.0)
+        model.lm_head.weight.fill_(-1000.0)
+        for token, score in scores.items():
+            model.lm_head.weight[token] = score / model.config.hidden_size
+
+
+def _silence_layers(model: LlamaForCausalLM) -> None:
+    """Let the layers add nothing to a token's embedding."""
+    with torch.no_grad():
+        for layer in model.model.layers:
+            layer.self_attn.o_proj.weight.zero_()
+            layer.mlp.down_proj.weight.zero_()
+
+
+class ModelCalls:
+    """The calls of ``generate`` of all models: the tensors of each in ``inputs``.
+
+    ``most_at_once`` of them ran at the same time. ``error_for`` gives the error that a call with these input ids raises; None lets it pass.
+    """
+
+    def __init__(self) -> None:
+        self.inputs: list[dict[str, Any]] = []
+        self.most_at_once = 0
+        self._now = 0
+        self.error_for: Callable[[torch.Tensor], Exception | None] = lambda ids: None
+        self._generate = GenerationMixin.generate
+
+    def generate(self, model: Any, **options: Any) -> Any:
+        """Stands in the place of transformers' own method."""
+        if (error := self.error_for(options["input_ids"])) is not None:
+            raise error
+        tensors = (int, float, list, torch.Tensor)
+        self.inputs.append({name: value for name, value in options.items() if isinstance(value, tensors)})
+        self._now += 1
+        self.most_at_once = max(self.most_at_once, self._now)
+        try:
+            return self._generate(model, **options)
+        finally:
+            self._now -= 1
+
+    @property
+    def prompts(self) -> list[list[list[int]]]:
+        """The ids of the tokens of each call, row by row."""
+        return [call["input_ids"].tolist() for call in self.inputs]

@@ -31,7 +31,7 @@ from shotad.core.settings import (
 from shotad.description import Engines
 from shotad.description.prompts import FACTORS, factors_for
 from shotad.evaluation.datasets.dataset import DatasetDescription
-from shotad.grammar.training_settings import ScaleTraining
+from shotad.grammar import ScaleTraining
 from tools.write_settings import ROOT, default_yaml, groups, settings_page
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from shotad.core import Config
 from shotad.core.errors import WorkFolderError
 from shotad.core.workfolder import read_record
 from tests.cli.program import Said, Shotad
@@ -145,13 +146,20 @@ def test_records_of_other_commands_are_held_to_their_shape(tmp_path: Path) -> No
             read_record(tmp_path / file)
 
 
-def test_own_faults_are_a_paragraph(shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def breaks(*_: object, **__: object) -> None:
+class Faulty:
+    """An engine with a fault that nobody foresaw."""
+
+    def __init__(self, config: Config) -> None:
         raise ZeroDivisionError("nobody foresaw this")
 
-    monkeypatch.setattr("shotad.cli.main.cli.main", breaks)
+
+def test_own_faults_are_a_paragraph(shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    said = shotad("doctor")
+    (tmp_path / "ads.csv").write_text("id,text\n1,Ann waits.\n")
+    engine = "tests.test_damaged_records:Faulty"
+    said = shotad(
+        "evaluate", "actions", tmp_path / "ads.csv", "--engine", engine, "--out", tmp_path / "a.csv"
+    )
     (details,) = tmp_path.glob("shotad-error-*.txt")
     assert said.code == 70
     assert said.out == ""
@@ -159,7 +167,7 @@ def test_own_faults_are_a_paragraph(shotad: Shotad, tmp_path: Path, monkeypatch:
     assert str(details) in said.err
     assert "ZeroDivisionError: nobody foresaw this" in said.err
     assert "Traceback" in details.read_text()
-    assert "shotad doctor" in details.read_text()
+    assert "shotad evaluate actions" in details.read_text()
 
 
 def test_yaml_that_is_nested_too_deeply_is_refused(shotad: Shotad, tmp_path: Path) -> None:

@@ -59,15 +59,22 @@ class Scripted(Talker):
         return sum(map(len, request.history)) + sum(len(message.text) for message in request.messages)
 
 
-def subtitles(folder: Path) -> Path:
+def subtitles(folder: Path, words: str) -> Path:
     path = folder.parent / "spoken.vtt"
-    cues = (f"00:00:{s:02d}.000 --> 00:00:{s + 1:02d}.000\nWell, well.\n" for s in SPOKEN)
+    cues = (f"00:00:{s:02d}.000 --> 00:00:{s + 1:02d}.000\n{words}\n" for s in SPOKEN)
     path.write_text("\n".join(["WEBVTT\n", *cues]))
     return path
 
 
-def run(out: Path, looks: Engine, writes: Engine, *settings: str, film: Path | None = None) -> DescribeResult:
-    given, film = RunInputs(subtitles=subtitles(out)), film or make_film(SPEC).path
+def run(
+    out: Path,
+    looks: Engine,
+    writes: Engine,
+    *settings: str,
+    film: Path | None = None,
+    words: str = "Well, well.",
+) -> DescribeResult:
+    given, film = RunInputs(subtitles=subtitles(out, words)), film or make_film(SPEC).path
     return talked(out, *SETTINGS, *settings, looks=looks, writes=writes, given=given, film=film)[0]
 
 
@@ -125,14 +132,15 @@ def goes_on(out: Path, looks: Any = ()) -> int:
     ids=["in flight", "batches", "history", "story", "verified"],
 )
 def test_what_is_done_at_once_changes_no_byte(
-    tmp_path: Path, looks: dict[str, Any], writes: dict[str, Any], settings: tuple[str, ...],
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, looks: dict[str, Any], writes: dict[str, Any], settings: tuple[str, ...]
 ) -> None:  # fmt: skip
-    monkeypatch.setattr("shotad.description.story.SECTION_LINES", 3)
+    # So much is said that the story is asked about in the middle of the film.
+    words = "Well, well. " * 60
     plain, *one_by_one = engines(writes={"uses_history": writes.get("uses_history", False)})
-    run(tmp_path / "plain", *one_by_one, *settings)
+    run(tmp_path / "plain", *one_by_one, *settings, words=words)
     told, *together = engines(looks, writes)
-    run(tmp_path / "w", *together, *settings)
+    run(tmp_path / "w", *together, *settings, words=words)
+    assert bool(rows(tmp_path / "w", "story")) == ("story.on=true" in settings)
     assert tree(tmp_path / "w") == tree(tmp_path / "plain")
     assert sorted(told) == sorted(plain)
     assert ours() == []

@@ -14,6 +14,7 @@ from typing import Any
 import gguf
 import pytest
 import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from shotad.core import (
     Config,
@@ -27,11 +28,11 @@ from shotad.core.config.words import (
     SamplingSettings,
     Stage2Settings,
 )
-from shotad.engines import local_loading, make_engine
-from shotad.engines.local_loading import config_of, tokenizer_of, way_of, weight_bytes
+from shotad.engines import make_engine
 from shotad.engines.local_model import resolve
 from tests.chat_server import ChatServer, saved_model
 from tests.cli.program import Shotad
+from tests.language_models import make_llama
 from tests.shotad_process import SECRET, Run, good, lost, tokens
 
 pytestmark = pytest.mark.slow
@@ -53,15 +54,21 @@ def _few_threads() -> Iterator[None]:
         for slow in ("GGUFReader", "get_tensor_name_map"):
             patch.setattr(gguf, slow, cache(getattr(gguf, slow)))
         yield
-    local_loading.CACHE.clear()
+
+
+def engine_of(model: str) -> Any:
+    sampling = SamplingSettings(max_tokens=40)
+    config = Config(stage2=Stage2Settings(model=model, sampling=sampling), compute=CPU, local=LOCAL)
+    return make_engine("llama3", config, "stage2")
 
 
 @pytest.fixture(scope="module")
-def engine() -> Any:
-    config = Config(stage2=Stage2Settings(model="smollm2"), compute=CPU, local=LOCAL)
-    made: Any = make_engine("llama3", config, "stage2")
-    made.get_ready(NoProgress())
-    return made
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The small model, asked beside another that is loaded before it."""
+    engine_of(str(make_llama(tmp_path_factory.mktemp("tiny") / "tiny"))).generate([request(1)])
+    small = engine_of("smollm2")
+    small.get_ready(NoProgress())
+    return small
 
 
 def request(
@@ -74,16 +81,15 @@ def request(
 def test_who_it_is(engine: Any) -> None:
     assert engine.identity.model == "smollm2"
     assert engine.identity.revision == "sha256:b179c9523d0e6a0f float32"
-    place = resolve("smollm2")
-    assert config_of(place).get_text_config().max_position_embeddings == 8192
-    assert weight_bytes(way_of(place, "text", CPU, LOCAL)) == 134_515_008 * 4
+    (reply,) = engine.generate([request(1, messages=(Message("user", "rain " * 9000),))])
+    assert "the 8192 that smollm2 takes" in reply.error
 
 
 def test_a_batch_says_what_each_says_alone(engine: Any) -> None:
     short = (Message("user", "Name a colour."),)
     requests = [request(1), request(2, messages=short), request(3, 0.0)]
     together = engine.generate(requests)
-    assert [reply.text for reply in together] == [engine.generate([one])[0].text for one in requests]
+    assert [reply.text for reply in together] == [engine.generate([request])[0].text for request in requests]
     assert together[0].batch == ("s1", "s2", "s3")
     assert "red coat" in together[0].text, "it reads what it is asked"
 
@@ -95,8 +101,9 @@ SHORT = ("stage1.attempts=1", "stage2.attempts=1", "stage2.sampling.max_tokens=3
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChatServer]:
     """The server, for all tests."""
     place = resolve("smollm2")
-    loaded = local_loading.CACHE.take(place, "text", CPU, LOCAL)
-    folder = saved_model(loaded.model, tokenizer_of(place), tmp_path_factory.mktemp("served") / "smollm2")
+    model: Any = AutoModelForCausalLM.from_pretrained(place.folder, gguf_file=place.gguf, dtype=torch.float32)
+    tokenizer = AutoTokenizer.from_pretrained(place.folder, gguf_file=place.gguf)
+    folder = saved_model(model, tokenizer, tmp_path_factory.mktemp("served") / "smollm2")
     with ChatServer(folder) as started:
         yield started
 
@@ -119,11 +126,11 @@ def test_both_stages_through_the_server(
         assert record["maker"] == {
             "engine": "openai", "model": server.model, "revision": record["maker"]["revision"],
         }  # fmt: skip
-        for one in record["tries"]:
-            assert one["usage"]["tokens_in"] > 20
-            assert 0 < one["usage"]["tokens_out"] <= 32
-            assert one["finish"] in ("stop", "length", "refused", "error")
-            assert one["raw"].strip() or one["error"]
+        for attempt in record["tries"]:
+            assert attempt["usage"]["tokens_in"] > 20
+            assert 0 < attempt["usage"]["tokens_out"] <= 32
+            assert attempt["finish"] in ("stop", "length", "refused", "error")
+            assert attempt["raw"].strip() or attempt["error"]
     used = report["used"]
     for stage, records in (("stage1", seen), ("stage2", written)):
         asked = used["stages"][stage]

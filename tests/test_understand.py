@@ -22,6 +22,7 @@ from shotad.engines.fake import FakeEngine
 from shotad.film.sampling import Moment
 from shotad.grammar import Features
 from shotad.grammar.features import ScaleGuess
+from tests.made_weights import use_manifest
 from tests.media import FilmSpec, make_film, read_number
 from tests.runs import rows, run as talked
 
@@ -45,8 +46,11 @@ class Maker:
     threshold: float = 0.3
     agreeing: bool = False
     frames: list[int] = field(default_factory=list)
+    stop_at: int | None = None
 
     def of(self, images: Sequence[Image]) -> Features:
+        if self.stop_at is not None and len(self.frames) >= self.stop_at:
+            raise KeyboardInterrupt
         self.frames += [read_number(image) for image in images]
         made = [np.random.default_rng(SET_UPS[shot_of(image)]).normal(size=(48, 64)) for image in images]
         patches = np.stack([m / np.linalg.norm(m, axis=1, keepdims=True) for m in made]).astype(np.float32)
@@ -181,18 +185,11 @@ def test_a_stopped_run_goes_on(
     run(tmp_path / "whole")
     maker, whole = readers[0], len(readers[0].frames)
 
-    def stop(images: Sequence[Image]) -> Features:
-        if len(maker.frames) >= whole + 12:
-            raise KeyboardInterrupt
-        return Maker.of(maker, images)
-
-    monkeypatch.setattr(maker, "of", stop, raising=False)
+    maker.stop_at = whole + 12
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path / "w", "compute.batch=4")
     assert 0 < len(grammar(tmp_path / "w")["shots"]) < 10
-    monkeypatch.undo()
-    monkeypatch.setattr(shotad.description.clip_builder, "make_feature_maker", lambda *_: maker)
-    monkeypatch.setattr(shotad.description.clip_builder, "make_scale_reader", lambda *_: readers[1])
+    maker.stop_at = None
     stopped = len(maker.frames)
     run(tmp_path / "w", "compute.batch=4")
     assert 0 < len(maker.frames) - stopped < whole
@@ -220,14 +217,22 @@ def test_the_command_reads_all_shots_without_slots(tmp_path: Path, readers: tupl
 
 
 def test_scales_that_cannot_be_had_are_left_out_with_a_word(
-    tmp_path: Path, readers: tuple[Maker, Scales], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def none_to_be_had(*_: object) -> None:
-        raise WeightsError("The weights x could not be fetched.", "Check the network.")
-
-    monkeypatch.setattr(shotad.description.clip_builder, "make_scale_reader", none_to_be_had)
-    outcome, records = run(tmp_path / "w", "scale.method=auto")
+    use_manifest(tmp_path / "weights", monkeypatch, dict.fromkeys(("yunet", "sface"), ("faces", None)))
+    outcome, records = run(tmp_path / "w", "threads.features=grid", "scale.method=auto")
     assert any("Shot scales were not read" in warning for warning in outcome.warnings)
     assert all(r["scales"] == {} and r["effective_scale"] == 2 for r in records)
-    with pytest.raises(WeightsError):
-        run(tmp_path / "v", "scale.method=by-face")
+    with pytest.raises(WeightsError, match="could not be fetched"):
+        run(tmp_path / "v", "threads.features=grid", "scale.method=by-face")
+    # Nor can a file be read that is no model.
+    (tmp_path / "faces.onnx").write_bytes(b"no model")
+    use_manifest(
+        tmp_path / "broken",
+        monkeypatch,
+        dict.fromkeys(("yunet", "sface"), ("faces", tmp_path / "faces.onnx")),
+    )
+    outcome, _ = run(tmp_path / "x", "threads.features=grid", "scale.method=auto")
+    assert any("Shot scales were not read" in warning for warning in outcome.warnings)
+    with pytest.raises(WeightsError, match=r"faces\.onnx"):
+        run(tmp_path / "y", "threads.features=grid", "scale.method=by-face")

@@ -35,6 +35,7 @@ from .clip_builder import (
     read_grammar as read_grammar,
 )
 from .counting import (
+    CountedRequest as CountedRequest,
     CountingEngine as CountingEngine,
     LikelyReplies as LikelyReplies,
     WorstReplies as WorstReplies,

@@ -352,8 +352,8 @@ def name_complaints(
 
     ``description`` is what the line was written from, ``context`` the other text that the model had of the
     film, ``nearby`` the names in the dialogue. Complained about are names that the film has not revealed yet,
-    people of the cast whom the description does not name, names that none of these texts has (in English
-    lines), and other names than the one to use.
+    people of the cast whom the description does not name, and names that none of these texts has (in English
+    lines).
     """
     if not presence.cast:
         return ()
@@ -389,9 +389,6 @@ def name_complaints(
                 remedy = f'If "{similar[0]}" is meant, write that; else'
             text = f'"{name}" is not in the description. {remedy} write {_ANY_PRONOUN}.'
             complaints.append(Complaint("L7", text))
-    for name, character in revealed.items():
-        if name_keys(name) != name_keys(character.called):
-            complaints.append(Complaint("L8", f'Write "{character.called}" instead of "{name}".'))
     return tuple(complaints)
 
 

@@ -187,9 +187,6 @@ def _checked(
         names=names_of(plan.presence),
         boxes=config.overlay.characters == "boxes",
     )
-    if not cleaned.steps:
-        error = "nothing of the description was left but marks on the frames"
-        return _Reading(reply, None, error, checks.about_description((), leaks))
     question = "\n".join(message.text for message in request.messages)
     invented = checks.invented_names(cleaned.text, question, plan.presence)
     absent = [step for step in NEEDED_STEPS if step not in cleaned.steps]

@@ -330,9 +330,6 @@ def complaints_about_line(
         context=f"{config.prompt.note}\n{story}",
         language=language,
     )
-    if not config.prompt.by_rules.stage2_names:
-        # The prompt does not say which of somebody's names Stage II has to use.
-        about_names = tuple(complaint for complaint in about_names if complaint.rule != "L8")
     return (*about_words, *about_names)
 
 

@@ -90,10 +90,6 @@ class Quote:
         """Words that a voice says."""
         return words_read_aloud(self.words)
 
-    def inside(self) -> str:
-        """In quotation marks, within a sentence: ``"SINTEL"``."""
-        return f'"{self.words}"'
-
     def at_end(self) -> str:
         """In quotation marks, as a sentence's end: ``"SINTEL."``, ``"Who are you?"``."""
         return f'"{self.words}"' if self.words.endswith(_ENDINGS) else f'"{self.words}."'
@@ -118,10 +114,11 @@ def clean(text: str) -> str:
 
 
 def fit_quote(text: str, max_words: int) -> Quote | None:
-    """The text, or its longest beginning up to punctuation, within ``max_words`` spoken words; else None."""
+    """The text, or its longest beginning up to punctuation, within ``max_words`` spoken words; else None.
+
+    ``text`` has words to say: `clean` leaves some.
+    """
     words = clean(text)
-    if not words:
-        return None
     if words_read_aloud(words) <= max_words:
         return Quote(words)
     ends = [match.start() for match in _BREAKS.finditer(words)]

@@ -98,7 +98,7 @@ def pad_token(loaded: Loaded, tokenizer: Any) -> int:
 
 
 class _Run:
-    """One call of `is_running`."""
+    """One call of `answers`."""
 
     def __init__(
         self, loaded: Loaded, tokenizer: Any, requests: Sequence[Request], lengths: Sequence[int],
@@ -228,7 +228,8 @@ class SeededChoice:
     Each row has its own generator, seeded by its request. Temperature and top-p come first, then noise
     after Gumbel: the greatest of ``score + noise`` is a draw from the softmax of the scores (Gumbel-max;
     see Maddison et al. 2014, arXiv 1411.0030), so that ``generate(do_sample=False)`` takes it. A row of
-    temperature 0 stays. One object is for one ``generate``; other kinds of devices draw other tokens.
+    temperature 0 stays; where all do (`draws` is False), none is needed. One object is for one ``generate``;
+    other kinds of devices draw other tokens.
     """
 
     def __init__(self, requests: Sequence[Request]) -> None:
@@ -245,8 +246,6 @@ class SeededChoice:
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         """``[rows, words]`` scores → scores whose greatest is the word drawn."""
-        if not self._rows:
-            return scores
         if self._here is None:
             # Once, not at each word: a copy to a GPU makes the program wait for all that is under way there.
             device, samplings = scores.device, [request.sampling for request in self._drawing]

@@ -268,7 +268,7 @@ def make_words(
 
 
 def _try(words: qwen.QwenWords | StillWords, label: str) -> None:
-    """See that frames can be shown at all. Raises EngineError, and Refused where the template cannot."""
+    """See that frames can be shown at all. Raises EngineError, and UnfitPrompt where the template cannot."""
     failures: tuple[type[Exception], ...] = (*damaged_model_errors(label), ImportError, NameError)
     try:
         words.prompt(Request("", (Message("user", "What is seen?", with_clip=True),), black_clip(56, 56, 2)))
@@ -306,11 +306,19 @@ def _qwen(
         or whole.get("image_processor")
         or {}
     )
+    try:
+        rules = qwen.PatchRules.of(settings, getattr(config, "vision_config", None), frames)
+    except (TypeError, ValueError) as error:
+        raise EngineError(
+            f"The frame settings of {place.label} cannot be used: {error}.",
+            "Fetch or save it again, whole.",
+            again=False,
+        ) from None
     pad = tokenizer.pad_token_id
     return qwen.QwenWords(
         template,
         qwen.FAMILY[config.model_type],
-        qwen.PatchRules.of(settings, getattr(config, "vision_config", None), frames),
+        rules,
         pad=0 if pad is None else pad,
         ears=ears,
     )

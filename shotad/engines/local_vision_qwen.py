@@ -110,7 +110,7 @@ class QwenWords:
         return model_input
 
     def prompt(self, request: Request) -> str:
-        """The prompt with one mark for the video, and one for its sound. Raises Refused."""
+        """The prompt with one mark for the video, and one for its sound. Raises UnfitPrompt."""
         shown, heard = int(request.clip is not None), int(self._sound(request) is not None)
         parts = [{"type": "video"}] * shown + [{"type": "audio"}] * heard
         prompt = self.template.prompt(turns(request, parts))

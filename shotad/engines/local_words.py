@@ -98,7 +98,7 @@ class Template:
         self._special = re.compile("|".join(map(re.escape, words)) or r"(?!)")
 
     def prompt(self, talk: Sequence[Turn]) -> str:
-        """The whole prompt, up to where the answer begins. Raises Refused where the template cannot."""
+        """The whole prompt, up to where the answer begins. Raises UnfitPrompt where the template cannot."""
         clean = [{**turn, "content": [self._clean(part) for part in turn["content"]]} for turn in talk]
         words = [part["text"] for turn in clean for part in turn["content"] if "text" in part]
         if self.text is None:
@@ -198,7 +198,7 @@ class TextWords:
     template: Template
 
     def tokens(self, request: Request) -> list[int]:
-        """The prompt's tokens; a template writes all special ones itself. Raises Refused."""
+        """The prompt's tokens; a template writes all special ones itself. Raises UnfitPrompt."""
         return self.template.tokens(self.template.prompt(turns(request)), special=self.template.text is None)
 
     def length(self, request: Request) -> int:
@@ -262,7 +262,7 @@ class StillWords:
         return str(self.processor.image_token)
 
     def prompt(self, request: Request) -> str:
-        """The prompt with one mark for each still. Raises Refused where the template cannot."""
+        """The prompt with one mark for each still. Raises UnfitPrompt where the template cannot."""
         parts = [] if request.clip is None else self.parts(request.clip)
         prompt, shown = self.template.prompt(turns(request, parts)), _frames_in(parts)
         if (shown_in_prompt := prompt.count(self.mark)) != shown:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from textwrap import shorten
 from typing import Any, Literal
 
 from shotad.core import (
@@ -26,6 +27,7 @@ from shotad.core.engine import (
     Facts,
     NamedFace,
     TextFact,
+    TextKind,
 )
 from shotad.core.errors import EngineError
 from shotad.core.workfolder import hash_key
@@ -61,6 +63,13 @@ _UNLIMITED = 60
 StatementKind = Literal["title", "caption", "scene", "people"]
 PRIORITY: dict[StatementKind, int] = {"title": 0, "caption": 1, "scene": 2, "people": 3}
 """What is said first where there is no room for all: what listeners miss most, text that nobody reads."""
+
+NOT_FOR_VIEWERS: dict[TextKind, str] = {
+    "scene": "lettering in the scene, such as a sign or a mark",
+    "subtitle": "a subtitle",
+    "credit": "part of the credits",
+}
+"""What texts are that a viewer need not read, by their kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +175,15 @@ class NarratedLine:
 
 @dataclass(slots=True)
 class ClipFinding:
-    """What can be said of a clip, and the texts that cannot be read out, each with the reason."""
+    """What can be said of a clip.
+
+    ``unread`` are the texts for which there is no time, each with the reason; ``skipped`` those that need not
+    or cannot be read out.
+    """
 
     statements: list[Statement] = field(default_factory=list)
     unread: list[dict[str, str]] = field(default_factory=list)
+    skipped: list[tuple[TextFact, str]] = field(default_factory=list)
 
 
 class Narrator:
@@ -220,29 +234,34 @@ class Narrator:
     def _finding(self, facts: Facts, request: Request) -> ClipFinding:
         """All that could be said of the clip after the last lines, the most telling first."""
         finding = ClipFinding()
-        texts = [text for text in facts.texts if text.shot in facts.current and text.sure >= MIN_CONFIDENCE]
-        for text in self._new(texts, request):
-            if text.is_for_viewers:
-                self._read_out(text, request, finding)
-        finding.statements += new_people(facts, request.history)
-        finding.statements.sort(key=lambda statement: statement.rank)
-        return finding
-
-    def _new(self, texts: Sequence[TextFact], request: Request) -> Iterator[TextFact]:
-        """Texts that an English voice can say, each once, without those that were read or that are spoken."""
         cast = request.scene.presence.cast if request.scene else ()
         lines = [bare(without_cast(line, cast)) for line in request.history]
         quotes = [quote for line in request.history for quote in re.findall(r'"([^"]+)"', line)]
         taken: list[str] = []
+        texts = [text for text in facts.texts if text.shot in facts.current]
         for text in sorted(texts, key=lambda text: (text.first, text.shot, text.text)):
             words = bare(clean(text.text))
-            if not words or any(same_text(words, other) for other in taken):
-                continue
             was_read = any(f" {words} " in f" {line} " for line in lines)
             was_read = was_read or any(same_text(words, quote) for quote in quotes)
-            if not was_read and not text.spoken:
+            if text.sure < MIN_CONFIDENCE:
+                finding.skipped.append((text, "cannot be read for certain"))
+            elif not words:
+                finding.skipped.append((text, "has no words that an English voice can say"))
+            elif any(same_text(words, other) for other in taken):
+                continue
+            elif was_read:
+                finding.skipped.append((text, "was read out before"))
+            elif text.spoken:
+                finding.skipped.append((text, "is read out in the film"))
+            else:
                 taken.append(words)
-                yield text
+                if text.is_for_viewers:
+                    self._read_out(text, request, finding)
+                else:
+                    finding.skipped.append((text, f"is {NOT_FOR_VIEWERS[text.kind]}, which is not read out"))
+        finding.statements += new_people(facts, request.history)
+        finding.statements.sort(key=lambda statement: statement.rank)
+        return finding
 
     def _read_out(self, text: TextFact, request: Request, finding: ClipFinding) -> None:
         """Add what reads the text, or why nothing does, to the finding."""
@@ -306,7 +325,12 @@ class Narrator:
             return f"text on the screen is not read out: {finding.unread[0]['reason']}"
         if finding.statements:
             return f"no line fits: {finding.statements[0].sentence}"
-        return "no text to read out, and nobody of the cast appears anew"
+        text_reason = "no text to read out"
+        if finding.skipped:
+            # What a viewer is meant to read is missed before a sign in the street is.
+            text, why = min(finding.skipped, key=lambda skipped: not skipped[0].is_for_viewers)
+            text_reason = f'the text "{shorten(text.text, 60, placeholder=" …")}" {why}'
+        return f"{text_reason}, and nobody of the cast appears anew"
 
 
 def new_people(facts: Facts, lines: Sequence[str]) -> list[Statement]:

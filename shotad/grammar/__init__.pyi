@@ -7,6 +7,7 @@ from . import (
 )
 from .cache import (
     ClipReader as ClipReader,
+    GrammarCache as GrammarCache,
     GrammarModels as GrammarModels,
     ShotSample as ShotSample,
     grammar_of as grammar_of,
@@ -43,6 +44,7 @@ from .training_loop import (
     end_process as end_process,
 )
 from .training_records import (
+    ScaleScores as ScaleScores,
     published_comparison as published_comparison,
     scores_by_class as scores_by_class,
 )

@@ -17,6 +17,7 @@ from . import (
 )
 from .kinds import (
     Fitting as Fitting,
+    Pause as Pause,
     Spoken as Spoken,
     Take as Take,
 )

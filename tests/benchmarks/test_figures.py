@@ -19,7 +19,7 @@ from cost_model import ANSWER1, ANSWER2, UNITS, Asking, by_film, units_of
 
 from shotad.core import Box, Message
 from shotad.core.config.film import SlotSettings
-from shotad.description.counting import CountedRequest
+from shotad.description import CountedRequest
 from shotad.description.engine_pair import Terms
 from shotad.description.estimate import estimate_counted
 from shotad.sight import Face, FaceTrack, Identification

@@ -6,6 +6,7 @@ import hashlib
 import shutil
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -49,14 +50,16 @@ class VariedFaces(PaintedFaces):
 class Room:
     """A place with films, where discovery is run."""
 
-    def __init__(self, films: Path, place: Path) -> None:
+    def __init__(self, films: Path, place: Path, faces: PaintedFaces) -> None:
         self.films, self.place = films, place
+        self.faces: Any = faces
         self.cast = place / "ep1.cast"
 
     def run(self, film: str = "ep1", given: RunInputs = WHOLE, force: bool = False) -> Discovery:
         place = WorkFolder(self.place / f"{film}.shotad", force=force)
         with open_film(self.films / f"{film}.mp4") as opened, place as folder:
-            return discover(RunContext.of(opened, folder, load_config(), given, NoProgress()), self.cast)
+            context = RunContext.of(opened, folder, load_config(), given, NoProgress())
+            return discover(context, self.cast, models=self.faces)
 
     def begin(self) -> None:
         """Have the first episode looked through, as `run` does; it was done once for all tests."""

@@ -25,14 +25,12 @@ from shotad.film import open_film
 from shotad.sight import CastFile, CastPicture, DiscoveryRecord, Face, FaceModels, read_gallery
 from shotad.sight.castfile import read_cast
 from tests.cast.discoveringroom import EPISODE, NEXT, Room, VariedFaces
-from tests.painted_faces import Image, paint_film, photo
+from tests.painted_faces import Image, Take, paint_film, photo
 
 
 @pytest.fixture
-def faces(monkeypatch: pytest.MonkeyPatch) -> VariedFaces:
-    models = VariedFaces()
-    monkeypatch.setattr(discovering, "FaceModels", lambda *_: models)
-    return models
+def faces() -> VariedFaces:
+    return VariedFaces()
 
 
 @pytest.fixture(scope="module")
@@ -42,15 +40,13 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for number, takes in enumerate((EPISODE, NEXT), 1):
         paint_film(films / f"ep{number}.mp4", takes)
     (films / "done").mkdir()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(discovering, "FaceModels", lambda *_: VariedFaces())
-        Room(films, films / "done").run()
+    Room(films, films / "done", VariedFaces()).run()
     return films
 
 
 @pytest.fixture
 def room(begun: Path, tmp_path: Path, faces: VariedFaces) -> Room:
-    return Room(begun, tmp_path)
+    return Room(begun, tmp_path, faces)
 
 
 def test_a_film_becomes_a_cast_folder_that_stays_the_same(room: Room, faces: VariedFaces) -> None:
@@ -81,25 +77,31 @@ def test_a_film_becomes_a_cast_folder_that_stays_the_same(room: Room, faces: Var
     assert [(one.way, one.added, one.removed) for one in again.people] == [("renew", 0, 0)] * 3
 
 
-def test_a_killed_run_goes_on(room: Room, faces: VariedFaces, monkeypatch: pytest.MonkeyPatch) -> None:
-    find, shown = VariedFaces.find, []
+class WatchedFaces(VariedFaces):
+    """Keeps the seconds that it was shown, and is interrupted after second ``last``."""
 
-    def interrupted(self: VariedFaces, image: Image, seconds: float) -> list[Face]:
-        shown.append(seconds)
-        if seconds > 4.0:
+    def __init__(self, last: float = 1e9) -> None:
+        super().__init__()
+        self.last = last
+        self.seconds: list[float] = []
+
+    def find(self, image: Image, seconds: float) -> list[Face]:
+        self.seconds.append(seconds)
+        if seconds > self.last:
             raise KeyboardInterrupt
-        return find(self, image, seconds)
+        return super().find(image, seconds)
 
-    monkeypatch.setattr(VariedFaces, "find", interrupted)
+
+def test_a_killed_run_goes_on(room: Room) -> None:
+    room.faces = WatchedFaces(last=4.0)
     with pytest.raises(KeyboardInterrupt):
         room.run()
     assert not room.cast.exists()
-    assert len(shown) > 5
-    shown.clear()
-    monkeypatch.setattr(VariedFaces, "find", lambda self, i, s: (shown.append(s), find(self, i, s))[1])
-    found = room.run()
-    assert min(second for second in shown if second > 0) > 3.0, "the first two shots were known"
-    assert len(found.people) == 3
+    assert len(room.faces.seconds) > 5
+    room.faces = WatchedFaces()
+    discovery = room.run()
+    assert min(second for second in room.faces.seconds if second > 0) > 3.0, "the first two shots were known"
+    assert len(discovery.people) == 3
 
 
 def test_a_part_of_the_film_and_then_the_rest(room: Room) -> None:
@@ -202,40 +204,46 @@ def test_the_next_episode_knows_and_adds(room: Room) -> None:
     assert room.files() == before
 
 
-def test_other_borders_part_people(room: Room, faces: VariedFaces, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_borders_part_people(room: Room, faces: VariedFaces) -> None:
     faces.kin = "cy"
-    monkeypatch.setattr(VariedFaces, "join", 0.5)
+    faces.join = 0.5
     together = room.run()
     assert [one.found.shots for one in together.people] == [3, 2]
-    monkeypatch.setattr(VariedFaces, "join", 0.8)
+    faces.join = 0.8
     apart = room.run()
     assert [(one.id, one.way, one.found.shots) for one in apart.people] == [
         ("person-01", "renew", 2), ("person-02", "renew", 2), ("person-03", "new", 1),
     ]  # fmt: skip
     assert (room.who("person-01"), room.who("person-03")) == ("ann", "cy")
-    monkeypatch.setattr(VariedFaces, "join", 0.5)
+    faces.join = 0.5
     again = room.run()
     assert again.gone == ("person-03",)
     assert not (room.cast / "person-03").exists()
     assert [member.id for member in read_cast(room.cast / "cast.yaml")] == ["person-01", "person-02"]
 
 
-def test_somebody_named_is_never_taken_out_by_a_run(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    room.begin()
+def test_somebody_named_is_never_taken_out_by_a_run(room: Room, faces: VariedFaces) -> None:
+    faces.kin = "cy"
+    faces.join = 0.8
+    room.run()
     file = CastFile.open(room.cast)
     file.update("person-03", name="Cy")
     file.save()
-    pictures = {n: h for n, h in room.files().items() if n.startswith("person-03")}
-    monkeypatch.setattr(discovering, "LEAST_SECONDS", 3.0)
-    found = room.run()
-    assert "person-03" in {one.id for one in found.people}
+    pictures = {name: digest for name, digest in room.files().items() if name.startswith("person-03")}
+    # By other borders Cy is no longer told from Ann.
+    faces.join = 0.5
+    discovery = room.run()
+    assert discovery.gone == ()
     assert pictures.items() <= room.files().items()
-    assert found.gone == ()
-    # Who is seen too briefly is left out, where nobody gave a name.
-    monkeypatch.setattr(discovering, "LEAST_SECONDS", 2.0)
-    room.cast = room.place / "new.cast"
-    found = room.run()
-    assert ([one.id for one in found.people], found.brief) == (["person-01", "person-02"], 1)
+    assert "person-03" in {member.id for member in read_cast(room.cast / "cast.yaml")}
+
+
+def test_who_is_seen_too_briefly_is_left_out(tmp_path: Path, faces: VariedFaces) -> None:
+    takes = (EPISODE[0], EPISODE[1], Take(0.5, EPISODE[4].heads))
+    paint_film(tmp_path / "brief.mp4", takes)
+    discovery = Room(tmp_path, tmp_path, faces).run("brief")
+    assert [person.id for person in discovery.people] == ["person-01", "person-02"]
+    assert discovery.brief == 1
 
 
 BATTLE = Path(__file__).resolve().parents[3] / "shared" / "data" / "films" / "tears-of-steel-battle.webm"

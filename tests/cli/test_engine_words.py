@@ -223,11 +223,13 @@ def test_servers_are_found_at_their_ports_and_strangers_are_not(ollama, serve, m
     def pages(held: Mapping[str, Any]) -> Pages:
         return lambda path, _: (200, held[path]) if path in held else (404, "no such page")
 
-    def at(lists: Mapping[str, Any]) -> tuple[EngineKind, ...]:
-        rest = (EngineKind(one.word, one.title, f"{serve(pages(lists[one.word]))}/v1") for one in KINDS[1:])
-        return (KINDS[0], *rest)
+    def serve_lists(lists: Mapping[str, Any]) -> None:
+        """Puts a server with these pages in the place of each port that is looked at, but for Ollama's."""
+        others = (EngineKind(kind.word, kind.title, f"{serve(pages(lists[kind.word]))}/v1") for kind in kinds)
+        monkeypatch.setattr("shotad.engines.table.KINDS", (ollama_kind, *others))
 
-    monkeypatch.setattr("shotad.engines.table.KINDS", at(LISTS))
+    ollama_kind, *kinds = KINDS
+    serve_lists(LISTS)
     assert list(running_servers()) == TOLD
     config = build_settings(Config, {"engine": "vllm:Qwen/Qwen3-VL-4B"})
     assert stage_engines(config).stage1 == "openai"
@@ -235,7 +237,7 @@ def test_servers_are_found_at_their_ports_and_strangers_are_not(ollama, serve, m
     somebody = {
         "/v1/models": {"data": [{"id": "x", "owned_by": "somebody"}]}, "/props": [], "/api/v0/models": 3,
     }  # fmt: skip
-    monkeypatch.setattr("shotad.engines.table.KINDS", at(dict.fromkeys(LISTS, somebody)))
+    serve_lists(dict.fromkeys(LISTS, somebody))
     assert list(running_servers()) == TOLD[:1]
 
 

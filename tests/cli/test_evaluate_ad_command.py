@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from shotad.evaluation import read_inputs
+from shotad.evaluation import METRICS, read_inputs
 from tests.cli.program import Said, Shotad
 from tests.evaluation.judges.judging import WORDS
 
@@ -42,7 +43,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "casts.json").write_text(json.dumps({"f1": ["Ann Smith", "Ben Jones"]}))
     write(tmp_path / "preds.jsonl", SAID)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("shotad.evaluation.report.writing.plots_of", lambda run: ())
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     return tmp_path
 
 
@@ -113,17 +114,26 @@ def test_missing_may_be_skipped_and_the_empty_text_counts_as_0(evaluate: Place) 
     assert head("part")["n"]["skipped"] == 1
 
 
-def test_all_takes_what_is_possible_and_names_what_is_not(evaluate, here, monkeypatch):
-    from shotad.evaluation.metric import METRICS
+@pytest.fixture
+def few_metrics() -> Iterator[None]:
+    """A table of metrics with some of them."""
+    shipped = dict(METRICS)
+    METRICS.clear()
+    for name in ("bleu-1", "critic", "llm-ad-eval", "action-description"):
+        METRICS[name] = shipped[name]
+    yield
+    METRICS.clear()
+    METRICS.update(shipped)
 
-    few = {name: METRICS[name] for name in ("bleu-1", "critic", "llm-ad-eval", "action-description")}
-    monkeypatch.setattr("shotad.evaluation.running.METRICS", few)
+
+@pytest.mark.usefixtures("few_metrics")
+def test_all_takes_what_is_possible_and_names_what_is_not(evaluate: Place) -> None:
     said = evaluate()
     assert said.code == 0, said.err
     assert list(numbers("preds.eval")) == ["bleu-1"]
-    left = {one["metric"]: one["reason"] for one in head("preds.eval")["left_out"]}
-    assert list(left) == ["critic", "llm-ad-eval", "action-description"]
-    for name, reason in left.items():
+    left_out = {entry["metric"]: entry["reason"] for entry in head("preds.eval")["left_out"]}
+    assert list(left_out) == ["critic", "llm-ad-eval", "action-description"]
+    for name, reason in left_out.items():
         assert f"Not measured: {name}. {reason}" in said.out
 
 
@@ -131,10 +141,10 @@ def test_judges_stand_side_by_side(evaluate: Place) -> None:
     judges = ("--judge", WORDS, "--judge", "fake")
     said = evaluate("--metrics", "llm-ad-eval,llm-action", *judges, "--plain")
     assert said.code == 0, said.err
-    found = numbers("preds.eval")
+    values = numbers("preds.eval")
     kinds = [f"{metric}@{judge}" for metric in ("llm-ad-eval", "llm-action") for judge in (WORDS, "fake")]
-    assert list(found) == kinds
-    assert (found[kinds[0]] or 0) > (found[kinds[1]] or 0)
+    assert list(values) == kinds
+    assert (values[kinds[0]] or 0) > (values[kinds[1]] or 0)
     assert "could not be scored and count as 0" in said.out
 
 

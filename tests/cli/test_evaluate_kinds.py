@@ -16,7 +16,7 @@ from shotad.core import ShotadError
 from shotad.core.errors import DatasetError, EngineError
 from shotad.evaluation import write_report
 from tests.cli.program import Said, Shotad
-from tests.evaluation.cml.script_reader import MUTE, PUBLISHED, READER, SCRIPT, use_word_vectors
+from tests.evaluation.cml.script_reader import MUTE, PUBLISHED, READER, SCRIPT
 from tests.evaluation.datasets import datasetfiles
 from tests.evaluation.making.makers import MAKER, Rote
 from tests.evaluation.report.fakes import made_corpus, made_file, made_result, made_run
@@ -117,13 +117,17 @@ def test_answers_that_cannot_be_read_are_told_by_the_exit_code(steps: Shotad) ->
 
 
 @pytest.fixture
-def cml(shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shotad:
-    use_word_vectors(monkeypatch)
+def cml(shotad: Shotad, tmp_path: Path) -> Shotad:
+    pytest.importorskip("sentence_transformers", reason="the extra language is not installed")
+    from tests.language.tiny_encoders import make_gte
+
+    model = make_gte(tmp_path / "model")
     (tmp_path / "films").mkdir()
     (tmp_path / "films" / "light.xml").write_text(SCRIPT, encoding="utf-8")
 
     def call(*words: object) -> Said:
-        return shotad("evaluate", "cml", tmp_path / "films", "--cache", tmp_path / "kept.sqlite", *words)
+        settings = ("--set", f"measures.embedding.model={model}", "--cache", tmp_path / "kept.sqlite")
+        return shotad("evaluate", "cml", tmp_path / "films", *settings, *words)
 
     return call
 
@@ -135,7 +139,7 @@ def test_a_table_and_a_file(cml: Shotad, tmp_path: Path) -> None:
     assert "By the published code" in said.out
     (source,) = json.loads((tmp_path / "out" / "cml.json").read_text(encoding="utf-8"))["sources"]
     assert source["source"] == "films"
-    name = "cc2_linguistic_consistency"
+    name = "cc1_emotional_stability"
     assert source["means"][name] == pytest.approx(PUBLISHED[name])
     assert json.loads(cml("--judge", READER, "--json").out)["sources"] == [source]
     said = cml("--judge", MUTE, "--force")

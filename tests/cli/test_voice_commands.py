@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import os
 import shutil
+import signal
 import wave
 from pathlib import Path
 
 import av
 import pytest
 
-from shotad.core.errors import VoiceError, WorkFolderError
 from shotad.sound.voice_engines import VOICE_KINDS
-from tests.bad_server import BadServer
+from tests.bad_server import Act, BadServer, Seen
 from tests.cli.program import FAKE, Shotad
+from tests.disk import largest_file
 from tests.rendering.described import film_with, write_folder
 from tests.speech_server import refusal, sound, tone
 
 FAKE_VOICE = ("--voice", "fake")
+
+needs_client = pytest.mark.skipif(
+    importlib.util.find_spec("httpx") is None,
+    reason="the endpoint's client is not installed: pip install .[openai]",
+)
 
 
 @pytest.fixture
@@ -30,28 +38,35 @@ def place(film: Path) -> Path:
     return write_folder(film.with_suffix(".shotad"), film)
 
 
-def test_what_must_not_go_out_is_exit_code_1(shotad, place, monkeypatch):
+@pytest.fixture(autouse=True)
+def _no_server_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+
+
+def server_voice(server: BadServer) -> tuple[str, ...]:
+    """Options for a voice behind this server."""
+    return ("--voice", "openai:nova", "--set", f"voice.base_url={server.url}")
+
+
+def test_what_must_not_go_out_is_exit_code_1(shotad: Shotad, place: Path) -> None:
     assert shotad("render", place, *FAKE_VOICE, "--make", "ad", "--set", "mix.duck=12").code == 0
-    monkeypatch.setattr("shotad.sound.mix.MIN_OVER", 60.0)
-    said = shotad("render", place, *FAKE_VOICE, "--make", "mix")
+    said = shotad("render", place, *FAKE_VOICE, "--make", "mix", "--set", "mix.level=-20")
     assert said.code == 1
     assert "error A3" in said.out
 
 
+@needs_client
 def test_describing_is_told_before_the_voice_begins_and_a_container_refused_before_all(
-    shotad, film, monkeypatch
-):
-    def hoarse(*_: object, **__: object) -> None:
-        raise VoiceError("The voice is gone.")
-
+    shotad: Shotad, film: Path
+) -> None:
     said = shotad("describe", film, *FAKE, *FAKE_VOICE, "--make", "film:webm")
     assert said.code == 1
     assert "WebM cannot hold" in said.err
     assert not (film.with_suffix(".shotad") / "shots.json").exists()
-    monkeypatch.setattr("shotad.sound.render.speak", hoarse)
-    said = shotad("describe", film, *FAKE, *FAKE_VOICE, "--no-sheet")
+    with BadServer([refusal(400, "The voice is gone.")]) as server:
+        said = shotad("describe", film, *FAKE, *server_voice(server), "--no-sheet")
     assert said.code == 1
-    assert "Error: The voice is gone." in said.err
+    assert "The voice is gone" in said.err
     assert "to be spoken in" in said.out
     assert str(film.with_suffix(".shotad") / "track.json") in said.out
 
@@ -78,23 +93,32 @@ def test_a_film_that_moved_is_asked_for_and_may_be_named(shotad: Shotad, place: 
     assert (elsewhere.parent / "movie.described.mp4").is_file()
 
 
-def test_a_file_that_fails_is_told_and_is_exit_code_1_and_an_interruption_130(shotad, place, monkeypatch):
-    def stop(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
+@needs_client
+def test_a_render_that_was_interrupted_is_exit_code_130_and_keeps_what_was_spoken(
+    shotad: Shotad, place: Path
+) -> None:
+    def answer(request: Seen) -> Act:
+        if request.number == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+        return sound(tone(2.5))
 
-    with monkeypatch.context() as patch:
-        patch.setattr("shotad.sound.making.prepare_mix", stop)
-        said = shotad("render", place, *FAKE_VOICE)
-    assert (said.code, "run the same command again" in said.err) == (130, True)
-    assert len(list((place / "voice").glob("*.flac"))) == 3
+    with BadServer(answer) as server:
+        said = shotad("render", place, *server_voice(server), "--make", "ad")
+        assert (said.code, "run the same command again" in said.err) == (130, True)
+        asked_before = len(server.requests)
+        said = shotad("render", place, *server_voice(server), "--make", "ad")
+        assert said.code == 0
+        spoken = [request.body["input"] for request in server.requests]
+    assert asked_before >= 3
+    assert len(spoken) == len(set(spoken))
 
-    def full(path: Path, *_: object, **__: object) -> None:
-        raise WorkFolderError(f"{path} cannot be written: No space left on device.", "Free some space.")
 
-    monkeypatch.setattr("shotad.sound.making.write_sound", full)
-    said = shotad("render", place, *FAKE_VOICE, "--make", "mix", "--make", "film")
+def test_a_file_that_fails_is_told_and_is_exit_code_1(shotad: Shotad, place: Path) -> None:
+    with largest_file(1_000_000):
+        said = shotad("render", place, *FAKE_VOICE, "--make", "mix", "--make", "film")
     assert said.code == 1
     assert f"Not made: {place / 'movie.mix.wav'}" in said.out
+    assert "File too large" in said.out
     assert (place / "movie.described.mp4").is_file()
 
 
@@ -120,20 +144,18 @@ def test_a_text_is_spoken_into_a_file_as_a_line_would_be(shotad: Shotad, tmp_pat
         assert 1 < file.getnframes() / 24000 < 4
 
 
+@needs_client
 def test_an_endpoint_is_named_by_settings(
     shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    pytest.importorskip("httpx", reason="the endpoint's client is not installed: pip install .[openai]")
     with BadServer([sound(tone(0.5))]) as server:
-        settings = ("--set", f"voice.base_url={server.url}", "--set", "voice.model=kokoro")
-        said = shotad("voices", "--say", "Hallo.", "--voice", "openai:nova", "--language", "de", *settings)
+        options = (*server_voice(server), "--set", "voice.model=kokoro", "--language", "de")
+        said = shotad("voices", "--say", "Hallo.", *options)
     assert said.code == 0
     assert [server.requests[0].body[name] for name in ("voice", "model")] == ["nova", "kokoro"]
     with BadServer([refusal(400, "Unknown voice.")]) as server:
-        own = ("--set", f"voice.base_url={server.url}")
-        said = shotad("voices", "--say", "Hallo.", "--voice", "openai:x", *own)
+        said = shotad("voices", "--say", "Hallo.", *server_voice(server))
     assert said.code == 1
     assert "Unknown voice (status 400)" in said.err
 

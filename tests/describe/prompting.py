@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -46,9 +45,9 @@ from shotad.description import SlotPlan, describe_clip
 from shotad.description.prompts import stage1_messages, stage2_messages
 from shotad.description.slotplan import NearbyName
 from shotad.description.stage1 import stage1_as_seen
-from shotad.description.stage2 import write_lines
 from shotad.description.templates import prompt_block
 from shotad.engines import AskingPool, ClipOnDemand
+from tests.describe.slot_run import ScriptedSlot, run_slots
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 ANNOTATION = SHARED / "cmd-ad" / "cmdad_anno.csv"
@@ -206,17 +205,12 @@ def write(
     text: str = GATE,
     **abilities: Any,
 ) -> Talk:
-    """Stage II's answer about a description of this ``text``, where both engines give these, in turn."""
-    engine, config = Model(*answers, **abilities), load_config(None, how)
-    described = Description(SLOT.id, {"Actions": text}, "", "", "model")
-    asked = plan(presence)
-    clip = ClipOnDemand("clip", lambda: stage1_as_seen(CLIP, asked, engine, config))
-    with AskingPool({"stage1": engine, "stage2": engine}) as pool:
-        answer = write_lines(pool, asked, described, config, clip=clip)
-    return Talk(answer.to_json(), engine)
-
-
-def line(*texts: str) -> str:
-    """An answer of Stage II as it is asked for."""
-    keys = ["summarized_AD"] if len(texts) == 1 else [f"summarized_AD_{k}" for k in range(1, len(texts) + 1)]
-    return json.dumps(dict(zip(keys, texts, strict=True)))
+    """Stage II's answer about a description of this ``text``, where both stages ask one engine, which gives
+    these, in turn."""
+    engine = Model(f"Description:\n1. Actions: {text}", *answers, **abilities)
+    run = run_slots(
+        ScriptedSlot(presence=presence), how=("stage1.attempts=1", *how), looks=engine, writes=engine
+    )
+    assert run.stage1.description.steps == {"Actions": text}
+    engine.asked = engine.asked[1:]
+    return Talk(run.stage2.to_json(), engine)

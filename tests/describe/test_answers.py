@@ -11,10 +11,7 @@ from hypothesis import example, given, strategies as st
 
 from shotad.core.errors import RefusalError, ScriptError
 from shotad.description.answers import WHOLE, parse_stage1, parse_stage2
-from shotad.description.choice import choice_in
-from shotad.description.story import parse_memory_update
 from shotad.description.translation.prompt import read_answer
-from shotad.description.verify import parse_verdicts
 from tests.describe.prompting import SHARED
 
 OTHER_ANSWERS = SHARED / "faults" / "answers" / "other.jsonl"
@@ -141,6 +138,7 @@ ONE_LINE = {
     "five where one is wanted": '{"summarized_AD_1": "She opens the gate.", "summarized_AD_2": "The gate swings."}',
     "bold label and quotes": '**Summarized AD:** "She opens the gate."',
     "label within": '{"summarized_AD": "AD: She opens the gate."}',
+    "escaped by half": '"{"summarized_AD": "She opens the gate."}"',
     "reason after": '{\n"summarized_AD": "She opens the gate."\n}\n\nExplanation: I chose open.',
 }
 
@@ -349,20 +347,6 @@ def test_joiners_stay_where_words_are_written_with_them() -> None:
         assert parse_stage2(json.dumps({"summarized_AD": line})) == (line,)
 
 
-def test_a_verdict_that_is_none_is_no_clear_no() -> None:
-    values = "N/A,n.a.,NaN,null,undefined,yes/no,no | yes,no data,No answer,...,[object Object],string"
-    for value in values.split(","):
-        assert parse_verdicts(json.dumps({"1": value}), 1) == (None,), value
-    assert parse_verdicts('{"1": NaN, "2": "&quot;no&quot;", "3": "y\u200bes"}', 3) == (None, False, True)
-
-
-def test_a_choice_that_names_nothing_chooses_nothing() -> None:
-    lines = ["He nods.", "Ann & Bo run."]
-    for value in ("NaN", "true", "null", '"undefined"', '"..."', '"1/2"', "-1", "1e1"):
-        assert choice_in(f'{{"choice": {value}}}', lines) is None, value
-    assert choice_in('{"choice": "&#50;"}', lines) == choice_in("Ann &amp; Bo run.", lines) == 1
-
-
 def test_a_translation_that_is_a_value_is_missing() -> None:
     for value in ("NaN", "undefined", "[object Object]", "...", "string", "&nbsp;"):
         with pytest.raises(ScriptError, match="No translation"):
@@ -372,15 +356,6 @@ def test_a_translation_that_is_a_value_is_missing() -> None:
     said = json.dumps({"s1": "Ann &amp;amp; Bo&#39;s <b>Hund</b>.", "s2": None})
     assert read_answer(said, ["s1", "s2"]) == {"s1": "Ann & Bo's Hund."}
     assert read_answer('{"s1": "1984"}', ["s1"]) == {"s1": "1984"}, "a title on the screen may be a number"
-
-
-def test_the_story_learns_no_value() -> None:
-    learned = parse_memory_update(
-        '{"people": ["NaN", "Ann &amp; Bo are twins.", null, "string"], "settled": [true, NaN, 2]}'
-    )
-    assert learned is not None
-    assert learned["people"] == ["Ann & Bo are twins."]
-    assert learned["settled"] == [2]
 
 
 @pytest.mark.skipif(

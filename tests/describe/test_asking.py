@@ -5,28 +5,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from shotad.core import (
-    Description,
-    Message,
-    Reply,
-    load_config,
-)
-from shotad.description import checks as repair
-from shotad.description.checks import (
-    complaints_about,
-    original,
-    repeats_question,
-    sentences_of,
-)
-from shotad.description.prompts import stage2_messages
-from shotad.description.templates import material
-from shotad.script import Finding, Level
-from tests.describe.prompting import Talk, human_ad, line, look, plan_of, write
+from shotad.core import Interval, Reply
+from shotad.description import Stage2Answer
+from shotad.script.rules import TALK, Limits, check_line
+from tests.describe.prompting import Talk, human_ad, look, write
+from tests.describe.slot_run import SEEN, ScriptedSlot, SteadyWriter, lines_json, run_slots
 
 GOOD = "Description:\n1. Main characters: A woman.\n2. Actions: She opens a gate.\n3. Interactions: None."
 OPENS = "She opens the gate."
@@ -76,15 +64,15 @@ def test_a_refusal_and_an_empty_answer_are_failures_with_their_reason() -> None:
     assert (bool(record["error"]), record["finish"]) == (True, "error")
     # Half a line is not spoken.
     cut = Reply('{"summarized_AD": "She opens the', "length")
-    assert write(cut, line(OPENS)).lines == (OPENS,)
+    assert write(cut, lines_json(OPENS)).lines == (OPENS,)
     assert "cut off" in str(write(cut, cut, cut).record["error"])
 
 
 def test_an_example_that_is_repeated_is_no_line(tmp_path: Path) -> None:
     (tmp_path / "ads.txt").write_text("He balances an egg on his spoon and runs.")
     own = f"prompt.example_file={tmp_path / 'ads.txt'}"
-    copy = line("He balances an egg on his spoon and runs.")
-    talk = write(copy, line(OPENS), how=(own,))
+    copy = lines_json("He balances an egg on his spoon and runs.")
+    talk = write(copy, lines_json(OPENS), how=(own,))
     assert talk.lines == (OPENS,)
     assert "for other clips" in talk.asked[1].messages[-1].text
     record = write(copy, copy, copy, how=(own,)).record
@@ -108,7 +96,7 @@ NOTE = "prompt.note=Ann is a thief of gates."
 def test_an_echo_of_the_question_is_no_answer(part: int) -> None:
     for number in (1, 2):
         how = ("stage2.attempts=2", f"stage2.candidates={number}", NOTE)
-        good = line(*(OPENS, "Ann walks on.")[:number])
+        good = lines_json(*(OPENS, "Ann walks on.")[:number])
         echo = _echoed(write(good, how=how))[part]
         assert write(echo, good, how=how).lines[0] == OPENS
         record = write(echo, echo, how=how).record
@@ -125,21 +113,24 @@ JOINT, APART = ("stage2.candidates=5",), ("stage2.candidates=3", "stage2.draw=in
 
 
 def test_five_candidates_are_one_answer_and_near_copies_are_asked_for_again_as_others() -> None:
-    talk = write(line(*FIVE), how=JOINT)
+    talk = write(lines_json(*FIVE), how=JOINT)
     assert (talk.lines, len(talk.asked)) == (FIVE, 1)
     near = (*FIVE[:3], "She opens the gate now.", "The gate she opens.")
-    talk = write(line(*near), line(*FIVE[3:]), how=JOINT)
+    talk = write(lines_json(*near), lines_json(*FIVE[3:]), how=JOINT)
     assert set(talk.lines) == set(FIVE)
     assert OPENS in talk.asked[1].messages[-1].text
     assert list(talk.asked[1].schema["properties"]) == ["summarized_AD_1", "summarized_AD_2"]  # type: ignore[index]
-    assert write(line(*FIVE[:2]), "{", how=(*JOINT, "stage2.attempts=2")).lines == FIVE[:2], (
+    assert write(lines_json(*FIVE[:2]), "{", how=(*JOINT, "stage2.attempts=2")).lines == FIVE[:2], (
         "better than none"
     )
 
 
 def test_a_run_of_several_that_fails_stops_none_of_the_others() -> None:
     lost, silent = Reply("", "error", error="timed out"), Reply("", "silent")
-    assert write(line(FIVE[0]), line(FIVE[1]), lost, line(FIVE[2]), how=APART).lines == FIVE[:3]
+    assert (
+        write(lines_json(FIVE[0]), lines_json(FIVE[1]), lost, lines_json(FIVE[2]), how=APART).lines
+        == FIVE[:3]
+    )
     assert write(lost, silent, silent, how=APART).record["error"] == "timed out"
     assert write(silent, silent, silent, how=APART).record["error"] is None
 
@@ -152,25 +143,25 @@ THREE = "She opens the gate, looks back, and waves."
 
 def test_a_statement_that_is_not_to_be_seen_is_asked_away_or_marked() -> None:
     doubts = '{"1": "yes", "2": "yes", "3": "no"}'
-    talk = write(line(THREE), doubts, line(OPENS), '{"1": "yes"}', how=VERIFIED)
+    talk = write(lines_json(THREE), doubts, lines_json(OPENS), '{"1": "yes"}', how=VERIFIED)
     assert (talk.lines, talk.record["unseen"]) == ((OPENS,), {})
     assert len(talk.record["looks"]) == 2
     assert "waves" in talk.asked[2].messages[-1].text
     assert talk.record["usage"] == {"tokens_in": 40, "tokens_out": 8}
-    talk = write(line(THREE), doubts, "{", how=VERIFIED)
+    talk = write(lines_json(THREE), doubts, "{", how=VERIFIED)
     assert (talk.lines, len(talk.record["unseen"]["0"])) == ((THREE,), 1)
 
 
 def test_a_look_that_failed_is_told_and_blames_nothing() -> None:
     failed, filtered = Reply("", "error", error="no answer"), Reply("No. 1: it was filtered", "refused")
     for reply, told in ((failed, "no answer"), (filtered, "it was refused: 'No. 1: it was filtered'")):
-        record = write(line(OPENS), reply, how=VERIFIED).record
+        record = write(lines_json(OPENS), reply, how=VERIFIED).record
         assert (record["unseen"], record["unlooked"]) == ({}, told)
 
 
 def test_the_conversation_goes_on_with_the_answer_and_what_was_wrong() -> None:
     raw = '{"summarized_AD": "A man was seen."}'
-    talk = write(raw, line(OPENS))
+    talk = write(raw, lines_json(OPENS))
     first, again = (request.messages for request in talk.asked)
     assert again[:-2] == first
     assert [message.role for message in again] == ["system", "user", "assistant", "user"]
@@ -181,7 +172,7 @@ def test_the_conversation_goes_on_with_the_answer_and_what_was_wrong() -> None:
     assert "other sentences" not in again[-1].text
     # Of several lines only the wrong ones are asked for.
     bad = ("He was here.", "She left.")
-    talk = write(line(*FIVE[:3], *bad), line(*FIVE[3:]), how=JOINT)
+    talk = write(lines_json(*FIVE[:3], *bad), lines_json(*FIVE[3:]), how=JOINT)
     question = talk.asked[1].messages[-1].text
     assert list(json.loads(question.splitlines()[-1])) == ["summarized_AD_1", "summarized_AD_2"]
     assert "two sentences anew" in question
@@ -190,7 +181,7 @@ def test_the_conversation_goes_on_with_the_answer_and_what_was_wrong() -> None:
 
 
 def test_a_model_that_refused_does_not_see_its_refusal() -> None:
-    first, again = (request.messages for request in write(ON_LINE, line(OPENS)).asked)
+    first, again = (request.messages for request in write(ON_LINE, lines_json(OPENS)).asked)
     assert [message.role for message in again] == ["system", "user"]
     assert again[1].text.startswith(f"{first[1].text}\n\n")
     assert "sorry" not in again[1].text
@@ -224,65 +215,74 @@ GOOD_LINES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("line", "rule", "said"), [
-    ("Ann opened the gate.", "L1", "Ann opened the"),
-    ("He will take the knife.", "L1", "He will"),
-    ("He is hit by a car.", "L1", "is hit"),
-    ("We see Ann run.", "L2", "We"),
-    ("The camera pans to Ann.", "L3", "The camera pans"),
-    ("Ann smiles, suggesting that she knows.", "L4", "suggesting"),
-    ("The image shows Ann.", "L5", "The image shows"),
-    ("**Ann** runs.", "L5", "**"),
-    ("Mrs. Jones kneels.", "L13", "Mrs"),
-    ("A man kneels.", "pronoun", '"he" instead of "A man"'),
-    ("The person kneels.", "pronoun", '"they"'),
-    ("Ann is speaking to Bo.", "talk", "speaking"),
-    ("She says that it rains.", "talk", "says"),
+@pytest.mark.parametrize(("line", "words"), [
+    ("Ann opened the gate.", "Ann opened the"),
+    ("He will take the knife.", "He will"),
+    ("He is hit by a car.", "is hit"),
+    ("We see Ann run.", "We"),
+    ("The camera pans to Ann.", "The camera pans"),
+    ("Ann smiles, suggesting that she knows.", "suggesting"),
+    ("The image shows Ann.", "The image shows"),
+    ("Mrs. Jones kneels.", "Mrs"),
+    ("A man kneels.", '"he" instead of "A man"'),
+    ("The person kneels.", '"they"'),
+    ("Ann is speaking to Bo.", "speaking"),
+    ("She says that it rains.", "says"),
+    ("Music plays.", "It breaks a rule: of a sound that everybody hears"),
 ])  # fmt: skip
-def test_each_fault_is_named_with_its_words(line: str, rule: str, said: str) -> None:
-    (complaint,) = (one for one in complaints_about(line, 20) if one.rule == rule)
-    assert said in complaint.text
-    assert complaint.text.endswith(".")
-    assert [good for good in GOOD_LINES if complaints_about(good, 20)] == []
+def test_each_fault_is_named_with_its_words(line: str, words: str) -> None:
+    answer = lines_json(line)
+    complaints = write(answer, answer).record["complaints"]["0"]
+    assert any(words in complaint for complaint in complaints)
+    assert all(complaint.endswith(".") for complaint in complaints)
 
 
-def test_a_finding_on_the_whole_line_is_told_in_its_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every rule of `check_line` cites words today: one that does not has to be put in its place."""
-    finding = Finding("L1", Level.ERROR, "is not in the present tense")
-    monkeypatch.setattr(repair, "check_line", lambda *_, **__: (finding,))
-    (complaint,) = complaints_about("She runs.", 9)
-    assert complaint.text == "It breaks a rule: is not in the present tense."
+def written(lines: Sequence[str], *how: str) -> tuple[Stage2Answer | None, ...]:
+    """Stage II's answers where the engine sticks to these lines, a slot to each."""
+    slots = [
+        ScriptedSlot([line], (SEEN,), Interval(5 * n, 5 * n + 4), max(3, len(line.split())))
+        for n, line in enumerate(lines)
+    ]
+    return run_slots(*slots, writes=SteadyWriter(slots), how=how).written.stage2
+
+
+def test_good_lines_are_not_complained_about() -> None:
+    for line, answer in zip(GOOD_LINES, written(GOOD_LINES), strict=True):
+        assert answer is not None
+        assert [(candidate.text, candidate.complaints) for candidate in answer.candidates] == [(line, ())]
 
 
 def test_human_ad_seldom_breaks_the_rules_on_tense() -> None:
-    hits = Counter(c.rule for text in human_ad(2) for c in complaints_about(text, 99))
+    lines = human_ad(2)
+    hits = Counter(finding.rule for line in lines for finding in check_line(line, limits=Limits(titles=True)))
     # Measured on all: 50 on tense and passive, nearly all of them rightly; and 89 titles.
     assert 0 < hits["L1"] <= 30
     assert 0 < hits["L13"] <= 60
-    assert hits["talk"] <= 30
+    assert sum(bool(TALK.search(line)) for line in lines) <= 30
 
 
 def test_what_a_question_quotes_is_no_part_of_it() -> None:
+    note = "prompt.note=The man in the long coat is Bo. She runs after the yellow bus."
+    talk = write(lines_json("She runs after the yellow bus."), how=(note,))
+    assert talk.lines == ("She runs after the yellow bus.",)
     seen = "Ann opens the gate and walks away."
-    note = material("The man in the long coat is Bo.\nShe runs after the yellow bus.")
-    messages = (
-        Message("system", "You write audio description for a film."),
-        Message("user", f"Condense this clip into one sentence.\n{seen}\n{note}\nStay within nine words."),
-        Message("assistant", "The gate opens with a loud creak."),
-        Message("user", 'You wrote: "The gate opens with a loud creak."\nLeave out what cannot be seen.'),
-    )
-    asked = sentences_of(messages, seen)
-    for said in (seen, "She runs after the yellow bus.", "The gate opens with a loud creak."):
-        assert not repeats_question(said, asked)
-    for said in ("You write audio description for a film.", "Leave out what cannot be seen."):
-        assert repeats_question(said, asked)
+    assert write(lines_json(seen), text=seen).lines == (seen,)
+    # Nor is its own line that a model is asked to write anew; but what it is asked to do is.
+    creaks = lines_json("A woman opens the old iron gate.")
+    talk = write(creaks, creaks)
+    assert talk.lines == ("A woman opens the old iron gate.",)
+    for sentence in (
+        "Say nothing that the description does not say.",
+        "Say nothing about the mood of the characters.",
+    ):
+        assert sentence in talk.asked[0].messages[1].text
+        assert write(*[lines_json(sentence)] * 3).lines == ()
+        again = write(creaks, lines_json(sentence))
+        assert again.lines == ("A woman opens the old iron gate.",)
 
 
 def test_no_line_of_human_ad_is_taken_for_a_part_of_the_question() -> None:
-    described = Description("s00001000", {"Actions": "A cat walks over a table."}, "", "", "model")
-    plan = plan_of("pc")
-    for number, text in enumerate(human_ad(30)):
-        config = load_config(None, (f"seed={number}", f"stage2.candidates={(1, 5)[number % 2]}"))
-        slot = replace(plan.slot, max_words=max(3, len(text.split())))
-        messages = stage2_messages(described, replace(plan, slot=slot), config)
-        assert original([text], text, messages, described.text) == (text,)
+    lines = human_ad(120)
+    for number, answer in enumerate(written(lines)):
+        assert answer is not None
+        assert answer.candidates, lines[number]

@@ -3,163 +3,194 @@
 from __future__ import annotations
 
 import hashlib
-import re
+import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
+import yaml
 
-from shotad.core import Abilities, Identity, Interval, Reply, Request, ShotadError, Slot, load_config
-from shotad.description.choice import (
-    FittedLine,
-    Situation,
-    by_engine,
-    by_rules,
-    by_sequence,
-    choice_in,
-    distinct,
-    is_near_copy,
-    make_chooser,
-    scores,
+from shotad.core import Interval, Reply, ShotadError
+from tests.conftest import needed
+from tests.describe.slot_run import (
+    AS_THEY_COME,
+    ScriptedSlot,
+    SlotRun,
+    last_slot,
+    lines_json,
+    run_slots,
+    spoken_before,
 )
-from shotad.engines import AskingPool
-from shotad.script import Finding, Level
-from shotad.script.fit import FittedText
 
-SLOT = Slot("s00010000", Interval(10, 14), 12)
-RESIDUE = Finding("L5", Level.ERROR, "speaks of the task: 'the image shows'")
-ERROR = Finding("L3", Level.ERROR, "of the camera: 'close-up'")
-WARNING = Finding("L4", Level.WARNING, "interprets: 'seems'")
-DESCRIPTION = "1. Actions: Ann opens a drawer. She takes out a gun.\n2. Key objects: A gun."
 GOOD, POOR, GUN = "Ann opens a drawer.", "Bob waits outside.", "She takes out a gun."
+ERROR, WARNING, RESIDUE = "A close-up of a drawer.", "Ann seems to open a drawer.", "The image shows Ann."
 
 
-def line(text: str, *findings: Finding, unseen: Sequence[str] = ()) -> FittedLine:
-    return FittedLine(0, FittedText(text), SLOT.interval, findings, tuple(unseen))
+def seen(actions: str) -> str:
+    """Stage I's answer about what is done."""
+    return f"Description:\n1. Main characters: Ann.\n2. Actions: {actions}"
 
 
-def situation(*said: str, description: str = DESCRIPTION) -> Situation:
-    return Situation(SLOT, said, description)
+def choose(*candidates: str, before: Sequence[str] = (), how: Sequence[str] = (), **more: Any) -> SlotRun:
+    """A run whose last slot has these candidates, after slots with the lines ``before``."""
+    settings = (*AS_THEY_COME, f"stage2.candidates={len(candidates)}", *how)
+    return run_slots(*spoken_before(*before), last_slot(*candidates, **more), how=settings)
 
 
 # Near copies
 
 
-@pytest.mark.parametrize(("one", "other", "same"), [
+@pytest.mark.parametrize(("line", "other", "same"), [
     ("Turning at the door, Ann smiles at Bob.", "Ann turns at the door, smiling at Bob.", True),
     ("Ann opens the heavy door of the old car.", "Eve opens the heavy door of the old car.", False),
     ("Ann opens the heavy door of the old car.", "Ann closes the heavy door of the old car.", False),
     ("Ann watches Bob leave.", "Bob watches Ann leave.", False),
     ("Rain falls.", "Snow falls.", False),
 ])  # fmt: skip
-def test_the_same_in_another_order_is_a_near_copy_and_another_subject_or_verb_is_none(one, other, same):
-    assert is_near_copy(one, other) == is_near_copy(other, one) == same
-    assert distinct([one, other]) == ((0,) if same else (0, 1))
+def test_the_same_in_another_order_is_a_near_copy_and_another_subject_or_verb_is_none(line, other, same):
+    for pair in ((line, other), (other, line)):
+        assert choose(*pair).cue.candidates == (pair[:1] if same else pair)
 
 
 # By rules
 
 
-@pytest.mark.parametrize(("better", "worse"), [
-    (line(POOR, ERROR, ERROR, unseen=["Bob waits."]), line(GOOD, RESIDUE)),
-    (line(POOR, ERROR, WARNING), line(GOOD, unseen=["a gun"])),
-    (line(POOR, ERROR), line("Ann opens the drawer and takes out the")),
-    (line(POOR, WARNING, WARNING), line(GOOD, ERROR)),
-    (line(POOR), line(GOOD, WARNING)),
+@pytest.mark.parametrize(("better", "worse", "unseen"), [
+    ("A close-up of Bob.", RESIDUE, "better"),
+    (ERROR, GOOD, "worse"),
+    (ERROR, "Ann opens the drawer and takes out the", ""),
+    ("Bob seems to wait.", ERROR, ""),
+    (POOR, WARNING, ""),
 ], ids=["residue", "unseen", "broken off", "error", "warning"])  # fmt: skip
-def test_an_earlier_rule_outweighs_all_later_ones(better: FittedLine, worse: FittedLine) -> None:
-    assert by_rules([worse, better], situation()) == 1
-    assert by_rules([better, worse], situation()) == 0
+def test_an_earlier_rule_outweighs_all_later_ones(better: str, worse: str, unseen: str) -> None:
+    how = ("verify.on=true",) if unseen else ()
+    for order in (("better", "worse"), ("worse", "better")):
+        lines = [better if place == "better" else worse for place in order]
+        verdicts = {str(number): "no" if place == unseen else "yes" for number, place in enumerate(order, 1)}
+        run = choose(*lines, verdicts=json.dumps(verdicts) if unseen else "", how=how)
+        assert run.cue.text.rstrip(".") == better.rstrip(".")
 
 
-@pytest.mark.parametrize(("lines", "said", "description", "taken"), [
-    ((GOOD, POOR), ("The drawer Ann opens.", *(f"It is door number {n}." for n in range(9))), DESCRIPTION, 1),
-    ((GOOD, POOR), ("The drawer Ann opens.", *(f"It is door number {n}." for n in range(10))), DESCRIPTION, 0),
-    (("Ann sits at a table.", GOOD), (), DESCRIPTION, 1),
-    (("Ann sits behind a table.", "Ann stumbles."), (), "1. Actions: Ann stumbles past a table.", 1),
-    (("Ann opens the drawer.", "Ann takes out a gun."), ("Ann opens the door.",), DESCRIPTION, 1),
-    ((POOR, POOR), (), DESCRIPTION, 0),
+DOORS = [f"It is door number {number}." for number in range(10)]
+
+
+@pytest.mark.parametrize(("candidates", "before", "actions", "chosen"), [
+    ((GOOD, POOR), ["The drawer Ann opens.", *DOORS[:9]], "Ann opens a drawer.", 1),
+    ((GOOD, POOR), ["The drawer Ann opens.", *DOORS], "Ann opens a drawer.", 0),
+    (("Ann sits at a table.", GOOD), [], "Ann opens a drawer.", 1),
+    (("Ann sits behind a table.", "Ann stumbles."), [], "Ann stumbles past a table.", 1),
+    (("Ann opens the drawer.", "Ann takes out a gun."), ["Ann opens the door."], "Ann opens a drawer. She takes out a gun.", 1),
+    ((POOR, "Eve sits inside."), [], "Ann opens a drawer.", 0),
+    (("Bob.", "Dogs."), [], "Nobody.", 0),
 ])  # fmt: skip
-def test_the_line_that_says_more_of_the_description_and_news_is_taken(lines, said, description, taken):
-    assert by_rules([*map(line, lines)], situation(*said, description=description)) == taken
+def test_the_line_that_says_more_of_the_description_and_news_is_taken(candidates, before, actions, chosen):
+    assert choose(*candidates, before=before, looks=(seen(actions),)).cue.chosen == chosen
 
 
 # By embeddings
 
 
-def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
-    """Words as random directions, by hash: texts are alike as far as they share words."""
+@pytest.fixture
+def word_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The embedder is one that knows words alone, each a random direction: texts are alike as far as they
+    share words."""
+    needed("sentence_transformers")
+    from safetensors.numpy import save_file
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+
+    texts = (GOOD, POOR, GUN, WARNING, ERROR, "Ann opens the drawer. She takes a gun out. Bob sits.")
+    words = {word.strip(".").lower() for text in texts for word in text.split()}
+    vocabulary = {word: number for number, word in enumerate(["[UNK]", *sorted(words)])}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.Lowercase()
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    folder = tmp_path / "words"
+    folder.mkdir()
+    tokenizer.save(str(folder / "tokenizer.json"))
+    directions = np.random.default_rng(0).normal(size=(len(vocabulary), 256)).astype(np.float32)
+    save_file({"embedding.weight": directions}, folder / "model.safetensors")
+    module = {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.StaticEmbedding"}
+    (folder / "modules.json").write_text(json.dumps([module]), encoding="utf-8")
     rows = []
-    for text in texts:
-        words = re.findall(r"[a-z]+", text.lower()) or [""]
-        seeds = [int.from_bytes(hashlib.sha256(word.encode()).digest()[:4], "big") for word in words]
-        row = sum(np.random.default_rng(seed).normal(size=256) for seed in seeds)
-        rows.append(row / np.linalg.norm(row))
-    return np.stack(rows).astype(np.float32)
+    for name in ("model.safetensors", "modules.json", "tokenizer.json"):
+        content = (folder / name).read_bytes()
+        rows.append({"file": name, "sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)})
+    entry = {
+        **rows[0], "role": "sentence embeddings", "memory_mb": 1, "licence": "MIT", "credit": "made here",
+        "parts": rows[1:], "sources": [{"kind": "file", "path": str(folder / "model.safetensors")}],
+    }  # fmt: skip
+    (tmp_path / "data" / "models").mkdir(parents=True)
+    manifest = tmp_path / "data" / "models" / "manifest.yaml"
+    manifest.write_text(yaml.safe_dump({"weights": {"minilm": entry}}), encoding="utf-8")
+    monkeypatch.setenv("SHOTAD_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("SHOTAD_CACHE", str(tmp_path / "cache"))
 
 
+SEQUENCE = ("stage2.select=sequence", "compute.device=cpu")
+
+
+@pytest.mark.usefixtures("word_vectors")
 def test_what_was_said_is_not_said_again_and_memory_fades() -> None:
-    chooser, candidates = by_sequence(embed), [line(GOOD), line(GUN)]
-    assert chooser([line(POOR), line(GUN)], situation()) == 1
-    assert chooser(candidates, situation("Ann opens the drawer.")) == 1
-    assert chooser(candidates, situation("She takes a gun out.")) == 0
-    nothing, fresh, old = (
-        scores([GOOD], situation(*said), embed)[0] for said in ((), ("Bob sits.", GOOD), (GOOD, "Bob sits."))
-    )
-    assert fresh == pytest.approx(nothing - 0.5, abs=1e-6)
-    assert old == pytest.approx(nothing - 0.5 * 0.85, abs=1e-6)
+    def chosen(*candidates: str, before: Sequence[str] = ()) -> int | None:
+        return choose(*candidates, before=before, how=SEQUENCE).cue.chosen
+
+    assert chosen(POOR, GUN) == 1
+    # In a slot with the same candidates, lines and description nothing new is embedded.
+    twice = [last_slot(POOR, GUN, interval=Interval(second, second + 4)) for second in (2, 10)]
+    how = (*AS_THEY_COME, *SEQUENCE, "stage2.candidates=2")
+    assert [cue.chosen for cue in run_slots(*twice, how=how).cues] == [1, 0]
+    assert chosen(GOOD, GUN, before=["Ann opens the drawer."]) == 1
+    assert chosen(GOOD, GUN, before=["She takes a gun out."]) == 0
+    # Of two that were said, the one that was said longer ago.
+    drawer, gun = "Ann opens the drawer.", "She takes a gun out."
+    assert chosen(GUN, GOOD, before=[drawer, *[POOR] * 3, gun]) == 1
+    assert chosen(GOOD, GUN, before=[gun, *[POOR] * 3, drawer]) == 1
 
 
+@pytest.mark.usefixtures("word_vectors")
 def test_a_line_that_must_not_be_is_out_however_relevant_and_a_warning_weighs_little() -> None:
-    chooser = by_sequence(embed)
-    for worse in (line(GOOD, ERROR), line(GOOD, unseen=("x",)), line("A drawer Ann opens.")):
-        assert chooser([worse, line(POOR)], situation(GOOD)) == 1
-    assert chooser([line(GOOD, WARNING), line(GOOD)], situation()) == 1
-    assert chooser([line(GOOD, WARNING), line(POOR)], situation()) == 0
-    alike = by_sequence(lambda texts: np.ones((len(texts), 1), np.float32))
-    assert alike([line("Ann opens."), line(GOOD)], situation()) == 1, "before its own first half"
+    for worse, before in ((ERROR, []), ("The drawer Ann opens.", [GOOD])):
+        assert choose(worse, POOR, before=before, how=SEQUENCE).cue.chosen == 1
+    unseen = choose(GOOD, POOR, verdicts='{"1": "no", "2": "yes"}', how=(*SEQUENCE, "verify.on=true"))
+    assert unseen.cue.chosen == 1
+    assert choose(WARNING, POOR, how=SEQUENCE).cue.chosen == 0
+    assert choose("Ann seems to open.", GOOD, how=SEQUENCE).cue.chosen == 1
+    assert choose("Ann opens.", GOOD, how=SEQUENCE).cue.chosen == 1, "before its own first half"
+
+
+def test_without_the_library_a_choice_by_embeddings_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(ShotadError, match=r"shotad\[language\]"):
+        choose(GOOD, how=SEQUENCE)
 
 
 # By an engine
 
 
-class Desk:
-    """An engine with prepared answers."""
-
-    identity, abilities = Identity("fake", "m", "1"), Abilities()
-
-    def __init__(self, *answers: str | Reply) -> None:
-        self.answers = list(answers)
-        self.requests: list[Request] = []
-
-    def generate(self, requests: Sequence[Request]) -> list[Reply]:
-        self.requests += requests
-        answers = [self.answers.pop(0) for _ in requests]
-        return [answer if isinstance(answer, Reply) else Reply(answer) for answer in answers]
-
-    def chosen(self, at: Situation, lines: Sequence[FittedLine] = ()) -> int:
-        with AskingPool({"stage2": self}) as pool:
-            return by_engine(pool, load_config())(lines or CANDIDATES, at)
+def ask(answer: str | Reply, *candidates: str, before: Sequence[str] = ()) -> SlotRun:
+    """A run whose engine is asked which candidate is best, and gives this answer."""
+    how = (*AS_THEY_COME, f"stage2.candidates={len(candidates)}", "stage2.select=engine")
+    slot = ScriptedSlot([lines_json(*candidates), answer])
+    return run_slots(*spoken_before(*before), slot, how=how)
 
 
-CANDIDATES = [line(GOOD), line(GUN), line(POOR)]
-
-
-@pytest.mark.parametrize("answer", ["I like them all.", Reply("Candidate 3.", "refused")])
+@pytest.mark.parametrize(
+    "answer", ["I like them all.", Reply("Candidate 3.", "refused"), Reply("", "error", error="no answer")]
+)
 def test_an_answer_without_a_choice_leaves_it_to_the_rules(answer: str | Reply) -> None:
-    desk, at = Desk(answer), situation("Ann opens the drawer.")
-    assert desk.chosen(at) == by_rules(CANDIDATES, at) == 1
+    assert ask(answer, GOOD, GUN, POOR, before=["Ann opens the drawer."]).cue.chosen == 1
 
 
 def test_only_lines_that_may_be_spoken_are_shown_and_one_is_no_question() -> None:
-    desk, mixed = Desk('{"choice": 2}'), [line("A close-up of Ann.", ERROR), line(GOOD), line(POOR)]
-    assert desk.chosen(situation(), mixed) == 2
-    assert "close-up" not in desk.requests[0].messages[-1].text
-    assert desk.chosen(situation(), mixed[:2]) == 1
-    assert len(desk.requests) == 1
+    run = ask('{"choice": 2}', ERROR, GOOD, POOR)
+    assert run.cue.chosen == 2
+    assert "close-up" not in run.writes.questions()[-1]
+    how = (*AS_THEY_COME, "stage2.candidates=2", "stage2.select=engine")
+    alone = run_slots(last_slot(ERROR, GOOD), how=how)
+    assert (alone.cue.chosen, len(alone.writes.requests)) == (1, 1)
 
 
 LINES = ["He sits.", "He stands up.", "She runs from 3 dogs.", "He sits down and stands up."]
@@ -171,43 +202,22 @@ LINES = ["He sits.", "He stands up.", "She runs from 3 dogs.", "He sits down and
     ('{"choice": "He stands up."}', 1),
     ('{"choice": 2', 1),
     ("2", 1),
-    ("I choose candidate 3 because candidate 1 repeats what was said.", None),
     ("3. She runs from 3 dogs.", 2),
     ("He sits down and stands up.", 3),
-    ('{"choice": 9}', None),
-    ('{"choice": true}', None),
-    ('{"choice": 2} {"choice": 3}', None),
+    ('{"choice": "&#50;"}', 1),
 ])  # fmt: skip
-def test_answers_are_read_by_their_meaning(answer: str, index: int | None) -> None:
-    assert choice_in(answer, LINES) == index
+def test_answers_are_read_by_their_meaning(answer: str, index: int) -> None:
+    assert ask(answer, *LINES).cue.chosen == index
 
 
-def test_the_setting_names_the_chooser(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = []
+def test_a_line_is_found_by_its_words_where_the_answer_has_them_escaped() -> None:
+    assert ask("Ann &amp; Bo run.", "He nods.", "Ann & Bo run.").cue.chosen == 1
 
-    class Toy:
-        of = staticmethod(embed)
 
-        def __init__(self, **_: object) -> None:
-            made.append(1)
-
-    monkeypatch.setattr("shotad.description.choice.make_embedder", Toy)
-    monkeypatch.setattr("shotad.description.choice.check_installed", lambda: None)
-    pool = AskingPool({"stage2": Desk()})
-
-    def chooser(select: str) -> Any:
-        config = load_config(None, [f"stage2.select={select}"])
-        return make_chooser(config, pool)
-
-    assert chooser("single") is by_rules
-    assert chooser("engine")([line(POOR)], situation()) == 0
-    along = chooser("sequence")
-    assert along([line(POOR)], situation()) == 0
-    assert made == []
-    candidates = [line(POOR), line(GUN)]
-    assert along(candidates, situation()) == along(candidates, situation()) == 1
-    assert made == [1]
-    monkeypatch.undo()
-    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(ShotadError, match=r"shotad\[language\]"):
-        chooser("sequence")
+@pytest.mark.parametrize("answer", [
+    "I choose candidate 3 because candidate 1 repeats what was said.", '{"choice": 9}', '{"choice": true}',
+    '{"choice": 2} {"choice": 3}', '{"choice": NaN}', '{"choice": null}', '{"choice": "undefined"}',
+    '{"choice": "..."}', '{"choice": "1/2"}', '{"choice": -1}', '{"choice": 1e1}',
+])  # fmt: skip
+def test_an_answer_that_names_no_line_or_two_chooses_none(answer: str) -> None:
+    assert ask(answer, *LINES).cue.chosen == ask("I cannot tell.", *LINES).cue.chosen

@@ -10,7 +10,7 @@ from shotad.core import (
     load_config,
 )
 from shotad.core.engine import Stage
-from shotad.description.counting import CountedRequest
+from shotad.description import CountedRequest
 from shotad.description.engine_pair import Terms, engine_usage
 from shotad.description.estimate import (
     StageEstimate,

@@ -12,7 +12,6 @@ from hypothesis import given, strategies as st
 from shotad.core import (
     Interval,
     Request,
-    Slot,
     WorkFolder,
     load_config,
 )
@@ -22,12 +21,8 @@ from shotad.core.config.languages import (
     languages,
 )
 from shotad.core.errors import EngineError, UsageError
-from shotad.description import Engines, Stage1Answer, Stage2Answer, describe
-from shotad.description.checks import complaints_about
-from shotad.description.choice import Situation
-from shotad.description.cues import cue_of
-from shotad.description.verify import statements_of
-from shotad.description.wording import other_language
+from shotad.description import Engines, describe
+from shotad.description.translation.prompt import SourceLine, Task, faults_of
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film import open_film
 from shotad.script import (
@@ -38,9 +33,9 @@ from shotad.script import (
 )
 from shotad.script.fit import fit_spoken, with_native_punctuation
 from shotad.script.pace import budget_in_language_units, spoken_words
-from tests import handmade
 from tests.cli.program import FAKE
-from tests.describe.prompting import SHARED, human_ad
+from tests.describe.prompting import SHARED, human_ad, write
+from tests.describe.slot_run import AS_THEY_COME, last_slot, lines_json, run_slots
 from tests.media import FilmSpec, make_film
 
 
@@ -85,17 +80,27 @@ def test_lines_have_the_signs_of_their_script(text: str, tag: str, own: str) -> 
     assert with_native_punctuation(text, tag) == own
 
 
+SPOKEN = SourceLine(Cue("s00001000", None, Interval(1, 9), "Kim."), Interval(1, 9), 99)
+
+
+def other_language(text: str, tag: str) -> str:
+    """The language in which a translation plainly is instead of the one asked for; empty where it may be it."""
+    complaints = faults_of(text, SPOKEN, Task(language_of("pl"), language_of(tag)))
+    (found,) = [complaint.text for complaint in complaints if complaint.rule == "language"] or [""]
+    return found.removeprefix("It is in ").split(". ")[0]
+
+
 @pytest.mark.parametrize(("text", "tag", "found"), [
     ("Ann nods slowly.", "de", "English"),
     ("Sie sieht die Karte an und geht in das Haus.", "fr", "German"),
     ("Она открывает дверь.", "de", "Russian"),
     ("彼女はドアを開ける。", "zh", "Japanese"),
     ("On otvara vrata.", "sr-Cyrl", "another script"),
-    ('Auf dem Schild steht: "The end of the world is here".', "de", None),
-    ("", "de", None),
+    ('Auf dem Schild steht: "The end of the world is here".', "de", ""),
+    ("", "de", ""),
     ("Ein Mann in einem Auto.", "en", "German"),
 ])  # fmt: skip
-def test_another_language_is_found(text: str, tag: str, found: str | None) -> None:
+def test_another_language_is_found(text: str, tag: str, found: str) -> None:
     assert other_language(text, tag) == found
 
 
@@ -103,16 +108,16 @@ def test_human_ad_and_captions_are_told_apart() -> None:
     """95 of 100 English AD lines are found; of captions in eight languages hardly any is doubted."""
     lines = human_ad(10)
     for tag in ("de", "fr", "es", "it", "ru"):
-        found = sum(other_language(line, tag) is not None for line in lines)
+        found = sum(bool(other_language(line, tag)) for line in lines)
         assert found >= 0.93 * len(lines), tag
-    assert sum(other_language(line, "en") is not None for line in lines) <= 1
+    assert sum(bool(other_language(line, "en")) for line in lines) <= 1
     doubted = total = 0
     for path in sorted((SHARED / "ad-text" / "able-player").glob("*.vtt")):
         named = re.search(r"_([a-z]{2}(?:-br)?)\.vtt$", path.name)
         if named and named[1] != "en":
             texts = [cue.text for cue in read_cues(path)]
             total += len(texts)
-            doubted += sum(other_language(text, named[1]) is not None for text in texts)
+            doubted += sum(bool(other_language(text, named[1])) for text in texts)
     assert total > 400
     assert doubted <= 2
 
@@ -164,23 +169,21 @@ def test_sentences_end_as_their_language_has_it(language: str, text: str, parts:
 # Asked for, and judged
 
 
-@pytest.mark.parametrize(("line", "tag", "rules"), [
-    ("Ann opens the door.", "de", ["language"]),
-    ("Ein Mann war in der Küche gesehen worden.", "de", []),
-    ("**Ann** öffnet die Tür.", "de", ["L5"]),
-    ("Ann öffnet die Tür und geht hinaus auf die Straße.", "de", ["budget"]),
-    ("安娜打开门，然后慢慢地走到大街上去看雨。", "zh", ["budget"]),
+@pytest.mark.parametrize(("line", "tag", "complaint"), [
+    ("Ann opens the door.", "de", "It is in English. Write it in German."),
+    ("Ein Mann war in der Küche gesehen worden.", "de", ""),
+    ("Ann öffnet die Tür und geht hinaus auf die Straße.", "de", "It takes too long to say."),
+    ("安娜打开门，然后慢慢地走到大街上去看雨。", "zh", "It takes too long to say."),
 ])  # fmt: skip
-def test_only_what_holds_in_any_language_is_complained_about(line: str, tag: str, rules: list[str]) -> None:
-    assert [one.rule for one in complaints_about(line, 9, language=tag)] == rules
+def test_only_what_holds_in_any_language_is_complained_about(line: str, tag: str, complaint: str) -> None:
+    answers = [lines_json(line)] * (2 if complaint else 1)
+    complaints = write(*answers, how=(f"language={tag}",)).record["complaints"]
+    assert [texts[0][: len(complaint)] for texts in complaints.values()] == [complaint] * bool(complaint)
 
 
 def placed(language: str, *lines: str) -> Cue:
-    stage1 = handmade.look("s00010000", steps={"Actions": "Ann runs."}, seed=1)
-    stage2 = handmade.line("s00010000", finish="stop", candidates=list(lines), unseen={}, seed=1)
-    slot = Slot("s00010000", Interval(10.0, 16.0), 16)
-    answers = Stage1Answer.from_json(stage1), Stage2Answer.from_json(stage2)
-    return cue_of(Situation(slot), *answers, load_config(None, [f"language={language}"]))
+    how = (*AS_THEY_COME, f"language={language}", f"stage2.candidates={len(lines)}")
+    return run_slots(last_slot(*lines, interval=Interval(10, 16), max_words=16), how=how).cue
 
 
 def test_a_line_is_in_its_language_and_as_long_as_it_takes_to_say() -> None:
@@ -191,8 +194,12 @@ def test_a_line_is_in_its_language_and_as_long_as_it_takes_to_say() -> None:
     compound = placed("de", "Ann öffnet die Haustür der Donaudampfschifffahrtsgesellschaft.")
     assert compound.interval.duration == pytest.approx(14 * 0.375)
     assert placed("zh", "安娜打开门，走了出去。").interval.duration == pytest.approx(8 * 0.375)
-    line = "Ann läuft, sieht in das Zimmer und lacht. Bo winkt."
-    assert statements_of(line, "de") == ("Ann läuft, sieht in das Zimmer und lacht.", "Bo winkt.")
+    long = placed("de", f"{LONG[:-1]} und lachen und Ann geht langsam nach Hause und schläft.")
+    assert long.status is CueStatus.SHORTENED
+    whole = f"{LONG.split(',', maxsplit=1)[0].replace(' legt ab', '')} hält vor der Donaudampfschifffahrtsgesellschaft."
+    dropped = placed("de", whole)
+    assert dropped.status is CueStatus.DROPPED
+    assert "longer than the " in dropped.reason
 
 
 def test_a_film_is_described_in_german(tmp_path: Path) -> None:

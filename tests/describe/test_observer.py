@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import cache
 
 import cv2
 import numpy as np
@@ -15,6 +16,7 @@ from shotad.core import (
     Clip,
     Config,
     ContextShot,
+    Engine,
     Interval,
     Reply,
     Request,
@@ -25,15 +27,15 @@ from shotad.core import (
 from shotad.core.cast import FrameMark, Presence
 from shotad.core.engine import (
     EntranceFact,
-    FacesFact,
     Facts,
     NamedFace,
     Scene,
-    TextFact,
 )
 from shotad.core.types import Role
 from shotad.description.answers import parse_stage1
-from shotad.engines.observer import Observer, describe, entrances, is_spoken, slot_frames, spaced
+from shotad.engines import make_engine
+
+pytestmark = pytest.mark.slow
 
 STEPS = ("Main characters", "Actions", "Interactions", "Environment")
 THOM = Character("thom", "Thom", "Thom Hoffman", pronoun="he")
@@ -49,98 +51,120 @@ def clip_of(shots: Sequence[int], pictures: Sequence[np.ndarray] | None = None) 
     return Clip(images, 10 + np.arange(len(shots)) / 4, np.array(shots, np.int64))
 
 
-def scene_of(roles: Sequence[Role], presence: Presence | None = None, *said: Utterance) -> Scene:
+def scene_of(
+    roles: Sequence[Role], presence: Presence | None = None, *speech: Utterance, credits_roll: bool = False
+) -> Scene:
     """A slot from 10 to 12 s, with shots of a second each."""
     spans = [Interval(10.0 + number, 11.0 + number) for number in range(len(roles))]
     context = tuple(
         ContextShot(Shot(i, span), role, span)
         for i, (span, role) in enumerate(zip(spans, roles, strict=True))
     )
-    return Scene(Interval(10, 12), context, speech=said, presence=presence or Presence())
+    return Scene(
+        Interval(10, 12), context, speech=speech, presence=presence or Presence(), credits=credits_roll
+    )
 
 
 def present(
-    cast: Sequence[Character], seen: Sequence[tuple[str, float]], lately: tuple[str, ...] = ()
+    cast: Sequence[Character], sightings: Sequence[tuple[str, float]], lately: tuple[str, ...] = ()
 ) -> Presence:
     marks = {character.id: FrameMark("red", tag=character.id) for character in cast}
     return Presence(
         cast=tuple(cast),
-        current=tuple(dict.fromkeys(name for name, _ in seen)),
+        current=tuple(dict.fromkeys(name for name, _ in sightings)),
         marks=marks,
-        sightings=tuple(Sighting(name, BOX, second, 0.9) for name, second in seen),
+        sightings=tuple(Sighting(name, BOX, second, 0.9) for name, second in sightings),
         lately=lately,
     )
 
 
+def card(words: str) -> np.ndarray:
+    picture = np.full((360, 640, 3), 10, np.uint8)
+    cv2.putText(picture, words, (100, 190), cv2.FONT_HERSHEY_DUPLEX, 1.6, (240, 240, 240), 3)
+    return picture
+
+
+@cache
+def observer() -> Engine:
+    return make_engine("observer", Config(), "stage1")
+
+
+def ask(clip: Clip | None, scene: Scene | None) -> Reply:
+    return observer().generate([Request("s1", (), clip=clip, scene=scene)])[0]
+
+
+def observe(clip: Clip, scene: Scene | None) -> Facts:
+    """What stands in the reply's notes, as it is read back from a file."""
+    reply = ask(clip, scene)
+    assert reply.error is None
+    return Facts.from_json(json.loads(json.dumps(reply.notes)))
+
+
 def test_frames_are_the_slots_and_far_enough_apart() -> None:
     clip = clip_of([0] * 4 + [1] * 4 + [2] * 4)
-    past_current = scene_of([Role.PAST, Role.CURRENT, Role.FUTURE])
-    assert slot_frames(clip, past_current) == [4, 5, 6, 7]
-    assert slot_frames(clip, None) == list(range(12))
+    assert observe(clip, scene_of([Role.PAST, Role.CURRENT, Role.FUTURE])).current == (1,)
+    assert observe(clip, None).current == (0, 1, 2)
     # Where no current shot has two frames inside the slot, all of the clip are looked at.
-    assert slot_frames(clip, scene_of([Role.PAST, Role.PAST, Role.PAST])) == list(range(12))
-    assert spaced(clip, range(12), 0.5) == [0, 2, 4, 6, 8, 10]
-    assert spaced(clip, range(12), 5.0) == [0, 4, 8]
+    assert observe(clip, scene_of([Role.PAST, Role.PAST, Role.PAST])).current == (0, 1, 2)
+    # Every other frame is read, and the first of each shot.
+    black, title = card(""), card("THE LAST FERRY")
+    clip = clip_of([0] * 5 + [1] * 2, [black, *[title] * 5, black])
+    texts = [(text.text, text.first, text.last) for text in observe(clip, None).texts]
+    assert texts == [("THE LAST FERRY", 10.5, 11.25)]
 
 
 def test_who_comes_in_was_not_seen_lately_and_can_be_named() -> None:
     clip = clip_of([0] * 4 + [1] * 4)
-    frames = {0: [0, 1, 2, 3], 1: [4, 5, 6, 7]}
-    seen = [("thom", 10.0), ("celia", 11.25), ("thom", 11.5)]
-    found = list(entrances(clip, frames, present([THOM, CELIA], seen)))
-    assert found == [
+    sightings = [("thom", 10.0), ("celia", 11.25), ("thom", 11.5)]
+
+    def entrances(cast: Sequence[Character], *lately: str) -> list[EntranceFact]:
+        here = [(name, second) for name, second in sightings if name in {member.id for member in cast}]
+        presence = present(cast, here, lately)
+        return list(observe(clip, scene_of([Role.CURRENT, Role.CURRENT], presence)).entrances)
+
+    assert entrances([THOM, CELIA]) == [
         EntranceFact(0, (NamedFace("thom", "Thom", "he"),), 10.0, 10.0),
         EntranceFact(1, (NamedFace("celia", "Celia", "she"),), 11.25, 11.25),
     ]
-    assert [fact.shot for fact in entrances(clip, frames, present([THOM, CELIA], seen, ("thom",)))] == [1]
+    assert [entrance.shot for entrance in entrances([THOM, CELIA], "thom")] == [1]
     # Nobody is named who is called as another one of the cast.
-    assert list(entrances(clip, frames, present([THOM, TWIN], [("thom", 10.0)]))) == []
+    assert entrances([THOM, TWIN]) == []
 
 
 def test_what_a_voice_reads_out_is_known_by_its_words() -> None:
-    text = TextFact(0, "MEET ME AT SIX", "scene", 10.0, 12.0, 0.95, fills=True)
-    assert is_spoken(text, [Utterance(Interval(13, 15), "It says: meet me at six!")])
-    assert not is_spoken(text, [Utterance(Interval(40, 42), "Meet me at six.")])
-    assert not is_spoken(text, [Utterance(Interval(13, 15), "Meet me at seven.")])
-    assert not is_spoken(text, [Utterance(Interval(13, 15))])
+    clip = clip_of([0] * 3, [card("MEET ME AT SIX")] * 3)
+    for speech, is_spoken in (
+        (Utterance(Interval(13, 15), "It says: meet me at six!"), True),
+        (Utterance(Interval(40, 42), "Meet me at six."), False),
+        (Utterance(Interval(13, 15), "Meet me at seven."), False),
+        (Utterance(Interval(13, 15)), False),
+    ):
+        (text,) = observe(clip, scene_of([Role.CURRENT], None, speech)).texts
+        assert (text.text, text.spoken) == ("MEET ME AT SIX", is_spoken)
 
 
 def test_the_description_has_four_steps_that_are_read_back() -> None:
-    facts = Facts(
-        (0,),
-        texts=(TextFact(0, "SINTEL", "title", 10.0, 12.0, 0.95),),
-        faces=(FacesFact(0, 2, (NamedFace("thom", "Thom"),), 10.0, 12.0),),
-        credits=True,
-    )
-    told = describe(facts)
-    assert "In Shot 0, 2 faces: Thom." in told
-    assert 'Title on the screen: "SINTEL". Credits roll.' in told
-    assert set(parse_stage1(told, STEPS, "s1", "observer").steps) == set(STEPS)
-    assert Facts.from_json(json.loads(json.dumps(facts.to_json()))) == facts
+    presence = present([THOM, CELIA], [("thom", 10.0), ("celia", 10.0)])
+    clip = clip_of([0] * 3, [card("THE LAST FERRY")] * 3)
+    reply = ask(clip, scene_of([Role.CURRENT], presence, credits_roll=True))
+    assert "In Shot 0, 2 faces: Thom and Celia." in reply.text
+    assert 'Title on the screen: "THE LAST FERRY". Credits roll.' in reply.text
+    assert set(parse_stage1(reply.text, STEPS, "s1", "observer").steps) == set(STEPS)
+    assert Facts.from_json(reply.notes).to_json() == reply.notes
 
 
 def test_without_a_clip_there_is_an_error() -> None:
-    (reply,) = Observer(Config()).generate([Request("s1", ())])
-    assert reply.error == "the observer needs a clip to look at"
+    assert ask(None, None).error == "the observer needs a clip to look at"
 
 
-def ask(clip: Clip, scene: Scene) -> Reply:
-    return Observer(Config()).generate([Request("s1", (), clip=clip, scene=scene)])[0]
-
-
-@pytest.mark.slow
 def test_a_card_is_read_and_a_plain_board_in_the_scene_is_no_title() -> None:
-    card = np.full((360, 640, 3), 10, np.uint8)
-    cv2.putText(card, "THE LAST FERRY", (130, 190), cv2.FONT_HERSHEY_DUPLEX, 1.6, (240, 240, 240), 3)
     noise = np.random.default_rng(3).integers(40, 200, (36, 64, 3), np.uint8)
     street = np.repeat(np.repeat(noise, 10, 0), 10, 1)
     street[60:150, 60:420] = 200
     cv2.putText(street, "HARBOUR", (80, 125), cv2.FONT_HERSHEY_DUPLEX, 1.8, (20, 20, 20), 4)
     kinds = {}
-    for name, picture in (("card", card), ("street", street)):
-        reply = ask(clip_of([0] * 8, [picture] * 8), scene_of([Role.CURRENT]))
-        assert reply.error is None
-        facts = Facts.from_json(reply.notes)
+    for name, picture in (("card", card("THE LAST FERRY")), ("street", street)):
+        facts = observe(clip_of([0] * 8, [picture] * 8), scene_of([Role.CURRENT]))
         kinds[name] = [(text.text, text.kind) for text in facts.texts]
         assert facts.faces == ()
     assert kinds == {"card": [("THE LAST FERRY", "title")], "street": [("HARBOUR", "scene")]}

@@ -3,6 +3,7 @@ complaints."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -26,8 +27,6 @@ from shotad.core.config.words import PromptSettings
 from shotad.description.prompts import stage1_messages, stage2_messages
 from shotad.description.slotplan import NearbyName, as_called, nearby_names
 from shotad.description.stage1 import clip_key, stage1_as_seen
-from shotad.description.stage2 import complaints_about_line
-from shotad.description.story import names_in_use
 from shotad.film import read_subtitles
 from tests.describe.prompting import (
     ANN,
@@ -39,7 +38,6 @@ from tests.describe.prompting import (
     Model,
     bare,
     config_of,
-    line,
     look,
     people,
     plan,
@@ -48,6 +46,7 @@ from tests.describe.prompting import (
     text_of,
     write,
 )
+from tests.describe.slot_run import complaints_about, last_slot, lines_json, run_slots, spoken_before
 
 MEASURES = Model(wants_overlay=False, converses=False)
 
@@ -123,7 +122,7 @@ def test_a_name_that_the_question_does_not_give_is_asked_again() -> None:
 def test_the_note_of_the_user_tells_no_name_too_early() -> None:
     note = "prompt.note=Nora Falk hides from Ann."
     seen = people("ann nora")
-    talks = look(GOOD, how=(note,), presence=seen), write(line("She runs."), how=(note,), presence=seen)
+    talks = look(GOOD, how=(note,), presence=seen), write(lines_json("She runs."), how=(note,), presence=seen)
     for talk in talks:
         text = " ".join(message.text for message in talk.asked[0].messages)
         assert "The woman in red hides from Ann." in text
@@ -144,18 +143,20 @@ def test_marks_are_taken_out_of_what_a_model_says_and_descriptors_stay() -> None
 
 
 def test_a_name_that_is_not_told_yet_is_asked_away_and_never_said() -> None:
-    told = line("The woman in red opens the gate.")
-    talk = write(line("Nora opens the gate."), told, presence=people("nora"), text="Nora opens the gate.")
+    told = lines_json("The woman in red opens the gate.")
+    talk = write(
+        lines_json("Nora opens the gate."), told, presence=people("nora"), text="Nora opens the gate."
+    )
     assert "may not be named yet" in talk.asked[1].messages[-1].text
     assert (talk.lines[0], talk.record["complaints"]) == ("The woman in red opens the gate.", {})
     for repair, answers in (("all", 2), ("none", 1)):
         how = (f"stage2.repair={repair}", "prompt.note=Nora is a spy.")
-        falls = [line("The gate falls on Nora Moe.")] * answers
+        falls = [lines_json("The gate falls on Nora Moe.")] * answers
         talk = write(*falls, how=how, presence=people("nora"), text="She sits.")
         assert talk.lines == ("The gate falls on the woman in red.",)
         assert "Nora Moe" in talk.record["raw"]
     rose = Presence((replace(NORA, hidden=("Rose",)),), ("nora",), (), MARKS)
-    talk = write(*[line("Rose sits.")] * 2, presence=rose, text="She sits.")
+    talk = write(*[lines_json("Rose sits.")] * 2, presence=rose, text="She sits.")
     assert talk.lines == ("The woman in red sits.",)
 
 
@@ -167,25 +168,36 @@ LEE = Presence(
 SITS = "Mr. Lee and a woman sit."
 
 
-@pytest.mark.parametrize(("text", "presence", "described", "rules"), [
-    ("Mr. Lee sits.", LEE, SITS, set()),
-    ("Mr. Lee sits.", EMPTY_PRESENCE, SITS, {"L13"}),
-    ("Mr. Lee sits by Dr. Moe.", LEE, "Mr. Lee and Dr. Moe sit.", {"L13"}),
-    ("Mr. Lee opens the old iron gate of the garden.", LEE, SITS, {"budget"}),
-    ("The woman in red sits.", people("nora"), SITS, set()),
-    ("The woman sits.", people("nora"), SITS, {"pronoun"}),
-    ("Nora sits.", people("nora"), SITS, {"L7"}),
-    ("Bo sits.", people("ann"), SITS, {"L7"}),
-    ("Ann Lee sits.", people("ann"), "Ann sits.", {"L8"}),
-    ("Rex follows her.", people("ann"), SITS, set()),
+@pytest.mark.parametrize(("line", "presence", "described", "complaint"), [
+    ("Mr. Lee sits.", LEE, SITS, ""),
+    ("Mr. Lee sits.", EMPTY_PRESENCE, SITS, "without a title"),
+    ("Mr. Lee sits by Dr. Moe.", LEE, "Mr. Lee and Dr. Moe sit.", "without a title"),
+    ("Mr. Lee opens the old iron gate of the garden.", LEE, SITS, "It has 10 words; at most 9 may be used."),
+    ("The woman in red sits.", people("nora"), SITS, ""),
+    ("The woman sits.", people("nora"), SITS, 'Write "she" instead of "The woman"'),
+    ("Nora sits.", people("nora"), SITS, "may not be named yet"),
+    ("Bo sits.", people("ann"), SITS, 'does not say that "Bo" is there'),
+    ("Ann Lee sits.", people("ann"), "Ann sits.", ""),
+    ("Rex follows her.", people("ann"), SITS, ""),
 ])  # fmt: skip
-def test_names_are_judged_by_the_cast_and_what_the_cast_wants_is_no_fault(text, presence, described, rules):
-    config = load_config(None, ["prompt.note=Rex is her dog."])
-    complaints = complaints_about_line(text, plan(presence), described, config)
-    assert {complaint.rule for complaint in complaints} == rules
+def test_names_are_judged_by_the_cast_and_what_the_cast_wants_is_no_fault(
+    line, presence, described, complaint
+):
+    asked_again = complaints_about(line, described, presence, how=("prompt.note=Rex is her dog.",))
+    assert complaint in asked_again
+    assert bool(complaint) == bool(asked_again)
 
 
 # In prompts, and names that were heard
+
+
+def names_in_prompt(*lines: str, presence: Presence = EMPTY_PRESENCE) -> str:
+    """The names of which Stage II is told that they are in use, after these lines."""
+    how = ("story.on=true", "stage2.repair=none", "stage1.attempts=1")
+    run = run_slots(*spoken_before(*lines), last_slot("She runs.", presence=presence), how=how)
+    names = re.search(r"^Names in use: (.*?)\. Use one", bare(run.writes.questions()[-1]), re.MULTILINE)
+    return names[1] if names else ""
+
 
 HEARD = (NearbyName("Annie", "spoken", 9.0), NearbyName("Max", "spoken", 9.5), NearbyName("Bo", "speaker", 10.0),
          NearbyName("Nora", "speaker", 12.0))  # fmt: skip
@@ -219,7 +231,7 @@ def test_names_near_the_clip_are_hints_that_give_nothing_away() -> None:
     # Nor does a hint that is a word as well.
     rose = Presence((replace(NORA, hidden=("Rose", "Rose Moe")),))
     assert stage1(heard=(NearbyName("Rose", "spoken", 9.0),), presence=rose) == stage1()
-    assert names_in_use(["He sees Rose."], "", rose) == ()
+    assert names_in_prompt("He sees Rose.", presence=rose) == ""
 
 
 # Stage II
@@ -259,8 +271,8 @@ def test_a_name_that_may_not_be_said_is_gone_without_a_descriptor_too() -> None:
 
 def test_names_of_the_clip_come_first_and_hidden_ones_not_at_all() -> None:
     lines = ["He looks at Max.", "Here comes Nora.", "She sees Bo Ek."]
-    assert names_in_use(lines, "", people("ann nora")) == ("Ann", "Bo", "Max")
-    assert names_in_use(lines, "") == ("Bo Ek", "Nora", "Max")
+    assert names_in_prompt(*lines, presence=people("ann nora")) == "Ann, Bo, Max"
+    assert names_in_prompt(*lines) == "Bo Ek, Nora, Max"
 
 
 FAMILY = (

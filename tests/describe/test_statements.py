@@ -11,12 +11,33 @@ from pathlib import Path
 
 import pytest
 
+from shotad.core import Interval
 from shotad.core.config.words import PromptSettings
 from shotad.core.errors import ConfigError
+from shotad.core.types import Role
 from shotad.description.prompts import COLUMNS, draw, load_examples
-from shotad.description.verify import parse_verdicts, statements_of, verify_messages
 from shotad.script import count_words
-from tests.describe.prompting import config_of, plan_of
+from tests.describe.prompting import bare
+from tests.describe.slot_run import AS_THEY_COME, SEEN, ScriptedSlot, SlotRun, lines_json, run_slots
+
+SECOND_LOOK = (*AS_THEY_COME, "verify.on=true", "stage1.attempts=1")
+
+
+def look_again(*lines: str, answer: str = "{}", how: tuple[str, ...] = ()) -> SlotRun:
+    """A run with a slot for each line; ``answer`` is Stage I's when it is shown the statements of a line."""
+    slots = [
+        ScriptedSlot([lines_json(line)], (SEEN, answer), Interval(5 * n, 5 * n + 4), 60)
+        for n, line in enumerate(lines)
+    ]
+    return run_slots(*slots, how=(*SECOND_LOOK, "stage2.fit=none", *how))
+
+
+def statements_of(*lines: str) -> list[list[str]]:
+    """The statements of each line, as they are put to Stage I."""
+    questions = [
+        bare(request.messages[-1].text) for request in look_again(*lines).looks.requests if request.schema
+    ]
+    return [re.findall(r"^\d+\. (.*)$", question, re.MULTILINE) for question in questions]
 
 
 @pytest.mark.parametrize(("line", "statements"), [
@@ -38,7 +59,7 @@ from tests.describe.prompting import config_of, plan_of
 ])  # fmt: skip
 def test_line_is_taken_apart(line: str, statements: str) -> None:
     expected = re.split(r"(?<!Dr\.)(?<=\.) ", statements)
-    assert list(statements_of(line)) == expected
+    assert statements_of(line) == [expected]
 
 
 @pytest.mark.parametrize("line", [
@@ -51,60 +72,82 @@ def test_line_is_taken_apart(line: str, statements: str) -> None:
     'A sign reads "Stay, and watch as he leaves."',
 ])  # fmt: skip
 def test_line_that_is_one_statement_stays_whole(line: str) -> None:
-    assert statements_of(line) == (line if line.endswith((".", '"')) else f"{line}.",)
+    assert statements_of(line) == [[line]]
 
 
 def test_statements_use_the_lines_own_words() -> None:
     """But for the subject carried over and "is" or "are"; none of the line's words is lost."""
     joints = {"and", "as", "while", "when", "until", "then", "but", "who", "where", "after", "which"}
+    lines = load_examples(PromptSettings())[::3]
     several = 0
-    for line in load_examples(PromptSettings()):
-        found = statements_of(line)
-        several += len(found) > 1
-        said = re.findall(r"[\w'-]+", " ".join(found).lower())
-        words = re.findall(r"[\w'-]+", line.lower())
-        assert set(said) - set(words) <= {"is", "are"}, line
-        assert set(words) - set(said) <= joints, line
-    assert several > 250
+    for line, statements in zip(lines, statements_of(*lines), strict=True):
+        several += len(statements) > 1
+        words_of_statements = set(re.findall(r"[\w'-]+", " ".join(statements).lower()))
+        words_of_line = set(re.findall(r"[\w'-]+", line.lower()))
+        assert words_of_statements - words_of_line <= {"is", "are"}, line
+        assert words_of_line - words_of_statements <= joints, line
+    assert several > 80
 
 
-TWO = ("She opens the tin.", "She drops it.")
-Y, N, U = True, False, None
+def test_in_other_languages_each_sentence_is_a_statement() -> None:
+    line = "Ann läuft, sieht in das Zimmer und lacht. Bo winkt."
+    run = look_again(line, answer='{"2": "no"}', how=("language=de",))
+    assert run.stage2.candidates[0].unseen == ("Bo winkt.",)
+
+
+ONE, TWO = "She opens the tin.", "She opens the tin and drops it."
+THREE = "She opens the tin, looks inside, and drops it."
 
 
 def test_question_numbers_the_statements_and_names_the_shots() -> None:
-    (system, user), schema = verify_messages(TWO, plan_of("pcc"), config_of())
-    assert [(one.role, one.with_clip) for one in (system, user)] == [("system", False), ("user", True)]
-    assert user.text.count("[Shot 1, Shot 2]") == 2
+    shots = [
+        (Role.PAST, Interval(5, 8)),
+        *((Role.CURRENT, Interval(second, second + 3)) for second in (8, 11)),
+    ]
+    slot = ScriptedSlot([lines_json(TWO)], (SEEN, "{}"), Interval(9, 13), 60, shots)
+    request = run_slots(slot, how=SECOND_LOOK).looks.requests[-1]
+    system, user = request.messages
+    assert [(message.role, message.with_clip) for message in (system, user)] == [
+        ("system", False),
+        ("user", True),
+    ]
+    text = bare(user.text)
+    assert text.count("[Shot 1, Shot 2]") == 2
     for words in ("\n1. She opens the tin.\n2. She drops it.\n", "clip from a movie", "top left corner",
                   '{"1": "...", "2": "..."}', '"yes"', '"no"', '"cannot tell"'):  # fmt: skip
-        assert words in user.text
-    assert "$" not in user.text
+        assert words in text
     answer = {"type": "string", "enum": ["yes", "no", "cannot tell"]}
-    assert json.loads(json.dumps(schema["properties"])) == {"1": answer, "2": answer}
-    assert schema["required"] == ["1", "2"]
+    assert json.loads(json.dumps(request.schema["properties"])) == {"1": answer, "2": answer}
+    assert request.schema["required"] == ["1", "2"]
 
 
-@pytest.mark.parametrize(("answer", "verdicts"), [
+@pytest.mark.parametrize(("line", "answer", "unseen"), [
     # JSON of many shapes.
-    ('{"1": "yes", "2": "no", "3": "cannot tell"}', (Y, N, U)),
-    ('Here is my answer: {"1": true, "2": false}', (Y, N)),
-    ('{"statements": [{"number": 2, "verdict": "no"}, {"number": 1, "verdict": "yes"}]}', (U, U)),
-    ('{"1": {"visible": "no", "reason": "dark"}, "2": "yes"}', (U, Y)),
+    (THREE, '{"1": "yes", "2": "no", "3": "cannot tell"}', [2]),
+    (TWO, 'Here is my answer: {"1": true, "2": false}', [2]),
+    (TWO, '{"statements": [{"number": 2, "verdict": "no"}, {"number": 1, "verdict": "yes"}]}', []),
+    (TWO, '{"1": {"visible": "no", "reason": "dark"}, "2": "yes"}', []),
     # Broken JSON.
-    ('{"1": "yes", "2": "no', (Y, N)),
+    (TWO, '{"1": "yes", "2": "no', [2]),
     # Lists and sentences.
-    ("1. Yes\n2. No, the door stays shut.\n3. Cannot tell.", (Y, N, U)),
-    ("No, there is no tin.", (N,)),
+    (THREE, "1. Yes\n2. No, the door stays shut.\n3. Cannot tell.", [2]),
+    (TWO, "1. She opens the tin: yes\n2. She drops it: no", [2]),
+    (THREE, "Yes, no, cannot tell.", [2]),
+    (TWO, "Two of 3: yes, no.", []),
+    (ONE, "No, there is no tin.", [1]),
     # No clear no.
-    ("No way to tell.", (U,)),
-    ("1. yes\n1. no", (U,)),
+    (ONE, "No way to tell.", []),
+    (TWO, "1. yes\n1. no", []),
     # Too few, too many, none at all.
-    ('{"2": "no"}', (U, N)),
-    ("[" * 5000, (U, U)),
+    (TWO, '{"2": "no"}', [2]),
+    (TWO, "[" * 5000, []),
+    (THREE, '{"1": NaN, "2": "&quot;no&quot;", "3": "y\u200bes"}', [2]),
+    *((ONE, json.dumps({"1": value}), []) for value in ("N/A", "n.a.", "NaN", "null", "undefined", "yes/no", "no | yes", "no data", "No answer", "...", "[object Object]", "string")),
 ])  # fmt: skip
-def test_verdicts_are_read_from_what_models_write(answer: str, verdicts: tuple[bool | None, ...]) -> None:
-    assert parse_verdicts(answer, len(verdicts)) == verdicts
+def test_only_a_clear_no_counts_in_what_models_write(line: str, answer: str, unseen: list[int]) -> None:
+    run = look_again(line, answer=answer)
+    (statements,) = statements_of(line)
+    assert run.stage2.candidates[0].unseen == tuple(statements[number - 1] for number in unseen)
 
 
 POOL = [" ".join(["go"] * n) + f" {n}{k}." for n in range(1, 20) for k in "abcd"]

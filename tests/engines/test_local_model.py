@@ -2,55 +2,39 @@
 
 from __future__ import annotations
 
-import importlib.util
+import hashlib
 import json
+import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
-import threading
-import weakref
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from importlib.machinery import ModuleSpec
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, cast
 
+import huggingface_hub
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from shotad.core import (
-    Config,
-    Message,
-    NoProgress,
-    Request,
-    ShotadError,
-    load_config,
-)
-from shotad.core.config.sight import ComputeSettings
-from shotad.core.config.words import LocalSettings, SamplingSettings
-from shotad.core.errors import (
-    ConfigError,
-    EngineError,
-    WeightsError,
-)
+from shotad.core import Config, Message, NoProgress, Reply, Request, ShotadError, load_config
+from shotad.core.config.words import SamplingSettings
+from shotad.core.engine import Stage
+from shotad.core.errors import ConfigError, EngineError, WeightsError
 from shotad.core.settings import build_settings
+from shotad.core.system import memory_free
 from shotad.description import Engines
-from shotad.engines import local_loading, local_model as names, make_engine
-from shotad.engines.local_loading import (
-    Loaded,
-    LoadingWay,
-    ModelCache,
-    config_of,
-    load_way,
-    tokenizer_of,
-    way_of,
-    weight_bytes,
-)
+from shotad.engines import local_model as names, make_engine
 from shotad.engines.local_model import ModelPlace, resolve
+from tests.bad_server import Act, BadServer
 from tests.grammar.dino_models import COMMIT, put_in_cache
-from tests.language_models import load, make_llama
+from tests.language_models import CountedLlama, ModelCalls, make_llama
 
-CPU = ComputeSettings(device="cpu", precision="float32")
-LOCAL = LocalSettings()
 LLAMA = "meta-llama/Meta-Llama-3-8B-Instruct"
 GB = 10**9
 
@@ -71,9 +55,10 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache of the hub, and no network."""
     cache = tmp_path / "hub"
     cache.mkdir()
-    for module in ("huggingface_hub.constants", "huggingface_hub.file_download.constants"):
-        monkeypatch.setattr(f"{module}.HF_HUB_CACHE", str(cache))
-        monkeypatch.setattr(f"{module}.HF_HUB_OFFLINE", True)
+    monkeypatch.setenv("HF_HUB_CACHE", str(cache))
+    # The hub's library has read the environment when it was imported.
+    for name, value in (("HF_HUB_CACHE", str(cache)), ("HF_HUB_OFFLINE", True)):
+        monkeypatch.setattr(huggingface_hub.constants, name, value)
     return cache
 
 
@@ -122,19 +107,24 @@ def test_a_gguf_file_is_known_by_its_bytes_and_one_of_the_manifest_is_fetched_at
     place = resolve(str(path))
     assert (place.folder, place.label, place.gguf) == (tmp_path, path.name, path.name)
     assert resolve(str(changed)).revision != place.revision
-    monkeypatch.setenv("SHOTAD_CACHE", str(tmp_path))
-    assert names.label_of("smollm2") == "smollm2"
-    assert names.at_hand("smollm2") is None
-    fetched: list[str] = []
-
-    def weights_file(name: str, progress: object) -> Path:
-        fetched.append(name)
-        return tmp_path / "SmolLM2-135M-Instruct.Q4_1.gguf"
-
-    monkeypatch.setattr(names, "weights_file", weights_file)
-    place = resolve("smollm2")
-    assert (fetched, place.gguf) == (["smollm2"], "SmolLM2-135M-Instruct.Q4_1.gguf")
-    assert place.revision.startswith("sha256:b179c9523d0e6a0f")
+    content = b"GGUF" + bytes(1000)
+    digest = hashlib.sha256(content).hexdigest()
+    (tmp_path / "models").mkdir()
+    monkeypatch.setenv("SHOTAD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SHOTAD_DATA", str(tmp_path))
+    with BadServer(lambda seen: Act(body=content)) as server:
+        (tmp_path / "models" / "manifest.yaml").write_text(
+            f"schema: 1\nweights:\n  tiny:\n    role: test\n    file: Tiny.Q4_1.gguf\n    sha256: {digest}\n"
+            f"    bytes: {len(content)}\n    memory_mb: 1\n    licence: MIT\n    credit: nobody\n"
+            f"    sources:\n      - {{kind: url, url: {server.url}/chat/completions}}\n"
+        )
+        assert names.label_of("tiny") == "tiny"
+        assert names.at_hand("tiny") is None
+        place = resolve("tiny")
+        assert names.at_hand("tiny") == resolve("tiny") == place
+        assert len(server.requests) == 1
+    assert (place.gguf, place.revision) == ("Tiny.Q4_1.gguf", f"sha256:{digest[:16]}")
+    assert (place.folder / place.gguf).read_bytes() == content
 
 
 def test_what_is_no_engine_is_told() -> None:
@@ -150,61 +140,96 @@ def test_what_is_no_engine_is_told() -> None:
 
 # Whether this machine can run it
 @pytest.fixture
-def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """A machine with all that the paper's models want; no model is here, and none can be fetched."""
-    has: dict[str, Any] = {"gpu": 24 * GB, "memory": 64 * GB, "disk": 100 * GB}
-    monkeypatch.setattr(names, "gpu_memory", lambda: has["gpu"])
-    monkeypatch.setattr(names, "memory_total", lambda: has["memory"])
+def set_gpu_memory(
+    hub: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[int | None], None]:
+    """Gives this machine a GPU with so many bytes, or one that does not tell (None); a large disk; no model
+    is here, and none can be fetched."""
+    if sys.platform == "darwin" or any(Path(name).exists() for name in ("/dev/kfd", "/dev/dxg")):
+        pytest.skip("the GPU of this machine is not one of NVIDIA's own program")
+    program = tmp_path / "bin" / "nvidia-smi"
+    program.parent.mkdir()
     usage: Any = shutil.disk_usage(tmp_path)
-    monkeypatch.setattr(shutil, "disk_usage", lambda place: usage._replace(free=has["disk"]))
-    monkeypatch.setenv("HF_HOME", str(tmp_path))
-    monkeypatch.setattr("shotad.core.model_loading.cached_model_folder", lambda *_: None)
-    monkeypatch.setattr(names, "cached_model_folder", lambda *_: None)
-    return has
+    monkeypatch.setattr(shutil, "disk_usage", lambda place: usage._replace(free=100 * GB))
+    monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+
+    def gpu(memory: int | None) -> None:
+        answer = "exit 9" if memory is None else f"echo {memory >> 20}"
+        program.write_text(f"#!/bin/sh\n{answer}\n", encoding="ascii")
+        program.chmod(0o755)
+
+    return gpu
 
 
 def test_what_holds_the_larger_is_fit_and_what_does_not_is_refused_before_it_fetches(
-    machine: dict[str, Any],
+    set_gpu_memory: Callable[[int | None], None],
 ) -> None:
-    fit: list[tuple[dict[str, Any], list[str]]] = [
-        ({}, []),
-        ({"gpu": None}, []),  # one that does not tell its memory is tried
-        ({"gpu": 8 * GB}, ["local.quantise=4bit"]),
-        ({"gpu": 0}, ["stage1.model=qwen2-vl-2b", "stage2.model=llama3.2-3b"]),
-        ({"gpu": 0}, ["compute.device=cpu"]),
+    small = ["stage1.model=qwen2-vl-2b", "stage2.model=llama3.2-3b"]
+    fit: list[tuple[int | None, list[str]]] = [
+        (24 * GB, []),
+        (None, []),  # one that does not tell its memory is tried
+        (8 * GB, ["local.quantise=4bit"]),
+        (0, small),
+        (0, ["compute.device=cpu", *small]),
     ]
-    for has, assignments in fit:
-        machine.update(has)
+    for memory, assignments in fit:
+        set_gpu_memory(memory)
         config = load_config(["paper"], assignments)
         Engines.of(config).check_machine(config)
-    engine: Any = make_engine("llama3", load_config(["paper"]), "stage2")
-    with pytest.raises(EngineError, match=f"cannot run {re.escape(LLAMA)}.*would have been 16.1 GB"):
-        engine.get_ready(NoProgress())
+    for memory, lacks in ((0, "there is none"), (8 * GB, "there are 8.0 GB")):
+        set_gpu_memory(memory)
+        engine: Any = make_engine("llama3", load_config(["paper"]), "stage2")
+        with pytest.raises(
+            EngineError, match=f"cannot run {re.escape(LLAMA)}.*{lacks}.*would have been 16.1 GB"
+        ):
+            engine.get_ready(NoProgress())
 
 
 # Loading: strict, quiet, without code of the model's own
+def chat(
+    model: Path | str | None,
+    device: str = "cpu",
+    precision: Any = "float32",
+    stage: Stage = "stage2",
+    **local: Any,
+) -> Any:
+    """The engine llama3 with this model."""
+    settings = {"model": None if model is None else str(model), "sampling": {"max_tokens": 40}}
+    compute = {"device": device, "precision": precision}
+    config = build_settings(Config, {"stage2": settings, "compute": compute, "local": local})
+    return make_engine("llama3", config, stage)
+
+
+def ask(model: Path, max_tokens: int = 8) -> Reply:
+    """What the model answers, the likeliest word at each step."""
+    sampling = SamplingSettings(max_tokens=max_tokens, temperature=0.0)
+    (reply,) = chat(model).generate([Request("s1", (Message("user", "What falls?"),), sampling=sampling)])
+    return cast(Reply, reply)
+
+
 def test_tied_weights_are_not_missed(tmp_path: Path) -> None:
-    loaded = load(resolve(str(make_llama(tmp_path / "tied", tied=True))), "text", CPU, LOCAL)
-    assert torch.equal(loaded.model.lm_head.weight, loaded.model.model.embed_tokens.weight)
+    assert ask(make_llama(tmp_path / "tied", tied=True)).finish != "error"
 
 
-def test_files_that_are_not_whole_are_refused(copy: Path) -> None:
+def test_files_that_are_not_whole_are_refused(model: Path, copy: Path) -> None:
     path = copy / "model.safetensors"
     weights = load_file(path)
     del weights["model.layers.1.mlp.up_proj.weight"]
     save_file(weights, path, metadata={"format": "pt"})
     with pytest.raises(WeightsError, match=r"lacks 1 of its weights, such as model\.layers\.1\.mlp\.up_proj"):
-        load(resolve(str(copy)), "text", CPU, LOCAL)
-    path.write_bytes(path.read_bytes()[:5000])
+        ask(copy)
+    path.write_bytes(path.read_bytes()[:-5000])
     with pytest.raises(WeightsError, match="cannot be loaded"):
-        load(resolve(str(copy)), "text", CPU, LOCAL)
+        ask(copy)
+    ask(model)  # beside which the next would have to fit
     path.write_bytes(b'\x05\x00\x00\x00\x00\x00\x00\x00{"a":')
     with pytest.raises(WeightsError, match=r"model\.safetensors are damaged"):
-        weight_bytes(way_of(resolve(str(copy)), "text", CPU, LOCAL))
+        ask(copy)
     (copy / "tokenizer.json").unlink()
     (copy / "tokenizer_config.json").unlink()
     with pytest.raises(WeightsError, match="The tokenizer of tiny-llama cannot be loaded"):
-        tokenizer_of(resolve(str(copy)))
+        chat(copy).get_ready(NoProgress())
 
 
 def test_code_that_comes_with_a_model_is_not_run(copy: Path, tmp_path: Path) -> None:
@@ -214,144 +239,114 @@ def test_code_that_comes_with_a_model_is_not_run(copy: Path, tmp_path: Path) -> 
     config["model_type"] = "evil"
     config["auto_map"] = {"AutoConfig": "evil.EvilConfig", "AutoModelForCausalLM": "evil.Evil"}
     (copy / "config.json").write_text(json.dumps(config))
-    with pytest.raises(WeightsError):
-        load(resolve(str(copy)), "text", CPU, LOCAL)
-    with pytest.raises(WeightsError):
-        config_of(resolve(str(copy)))
+    with pytest.raises(WeightsError, match="The configuration of tiny-llama cannot be read"):
+        ask(copy)
     assert not mark.exists()
 
 
-def test_what_cannot_be_loaded_is_told(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_weights_in_fewer_bits_need_a_gpu_and_a_library_and_no_gguf(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(ConfigError, match=r"local\.quantise = '4bit' cannot be used on cpu"):
-        way_of(resolve(str(model)), "text", CPU, LocalSettings(quantise="4bit"))
-    gguf = ModelPlace(tmp_path, "a.gguf", "files:1", "a.gguf")
-    with pytest.raises(ConfigError, match=r"GGUF file of a\.gguf"):
-        way_of(gguf, "text", CPU, LocalSettings(quantise="8bit"))
-    # Missing libraries are named.
-    real = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name: None if name == "bitsandbytes" else real(name)
-    )
-    monkeypatch.setattr(local_loading, "device_of", lambda compute: torch.device("cuda"))
-    with pytest.raises(ShotadError, match=r"needs bitsandbytes, which is not installed.*pip install"):
-        way_of(resolve(str(model)), "text", CPU, LocalSettings(quantise="8bit"))
-
-    # Memory that runs out at loading is not hidden.
-    def full(way: LoadingWay) -> object:
-        raise torch.OutOfMemoryError("CUDA out of memory.")
-
-    monkeypatch.setattr(local_loading, "_from_pretrained", full)
-    with pytest.raises(torch.OutOfMemoryError):
-        load_way(way_of(resolve(str(model)), "text", CPU, LOCAL))
-    for error, is_full in (
-        (torch.OutOfMemoryError("whatever"), True),
-        (RuntimeError("MPS backend out of memory (MPS allocated: 9 GB)"), True),
-        (RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling cublasCreate(handle)"), True),
-        (RuntimeError("CUDA error: device-side assert triggered"), False),
-        (ValueError("out of memory"), False),
+        chat(model, quantise="4bit").get_ready(NoProgress())
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    for missing in ("bitsandbytes", "accelerate"):
+        monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(
+        ShotadError, match=r"needs bitsandbytes and accelerate, which is not installed.*pip install"
     ):
-        assert local_loading.is_out_of_memory(error) is is_full, error
+        chat(model, device="auto", quantise="8bit").get_ready(NoProgress())
+    for present in ("bitsandbytes", "accelerate"):
+        library = ModuleType(present)
+        library.__spec__ = ModuleSpec(present, None)
+        monkeypatch.setitem(sys.modules, present, library)
+    gguf = tmp_path / "a.gguf"
+    gguf.write_bytes(b"GGUF")
+    with pytest.raises(ConfigError, match=r"GGUF file of a\.gguf"):
+        chat(gguf, device="auto", quantise="8bit").get_ready(NoProgress())
 
 
 # Loaded models are shared, and put away where another does not fit beside them
-class Model:
-    """Takes memory while it lives."""
+SAYS = {"a": "He opens the door.", "b": "A woman crosses."}
 
 
-class Machine:
-    """Models take the memory that their size says, and give it back when they die."""
-
-    def __init__(self, total: int, told: bool = True, **sizes: int) -> None:
-        self.total_bytes, self.sizes, self.told = total * GB, sizes, told
-        self.loads = ""
-        self._alive: list[tuple[weakref.ref[Model], int]] = []
-        self.cache = ModelCache(self.read, self.size, lambda _: self.left() if self.told else None)
-
-    def size(self, way: LoadingWay) -> int:
-        return self.sizes[way.place.label] * GB
-
-    def read(self, way: LoadingWay) -> Loaded:
-        self.loads += way.place.label
-        if self.size(way) > self.left():
-            raise torch.OutOfMemoryError("CUDA out of memory.")
-        model = Model()
-        self._alive.append((weakref.ref(model), self.size(way)))
-        return Loaded(model, way.device, way.dtype, way.place.label)
-
-    def left(self) -> int:
-        return self.total_bytes - sum(size for model, size in self._alive if model() is not None)
-
-    def take(self, label: str) -> Loaded:
-        return self.cache.take(place_of(label), "text", CPU, LOCAL)
+@pytest.fixture
+def speakers(tmp_path: Path) -> Iterator[dict[str, Path]]:
+    """Two models that tell their loads, each with an answer of its own."""
+    folders = {name: make_llama(tmp_path / name, says=text, counted=True) for name, text in SAYS.items()}
+    CountedLlama.loads.clear()
+    CountedLlama.most = 100
+    yield folders
+    CountedLlama.most = 100
 
 
-def place_of(label: str) -> ModelPlace:
-    return ModelPlace(Path("/models") / label, label, "1")
+def add_ballast(folder: Path) -> None:
+    """Give the model's file a tensor of which nobody knows, as large as all memory that is free (no disk)."""
+    path = folder / "model.safetensors"
+    content = path.read_bytes()
+    (length,) = struct.unpack("<Q", content[:8])
+    tensors, values = json.loads(content[8 : 8 + length]), content[8 + length :]
+    free = memory_free()
+    if free is None:
+        pytest.skip("this system does not tell its free memory")
+    end = len(values) + free // 4 * 4
+    tensors["ballast"] = {"dtype": "F32", "shape": [free // 4], "data_offsets": [len(values), end]}
+    header = json.dumps(tensors).encode()
+    with path.open("wb") as stream:
+        stream.write(struct.pack("<Q", len(header)) + header + values)
+        stream.truncate(8 + len(header) + end)
 
 
-@pytest.mark.parametrize(
-    ("machine", "taken", "loads"),
-    [
-        (Machine(100, a=16, b=16), "aababab", "ab"),
-        (Machine(24, a=16, b=16), "aba", "aba"),
-        (Machine(24, told=False, a=16, b=16), "ab", "abb"),  # memory runs out at loading
-    ],
-)
-def test_models_stay_where_they_fit_and_give_way_elsewhere(machine: Machine, taken: str, loads: str) -> None:
-    assert [machine.take(label).label for label in taken] == list(taken)
-    assert machine.loads == loads
+def test_models_stay_where_they_fit(speakers: dict[str, Path]) -> None:
+    assert [ask(speakers[name], 40).text for name in "aababab"] == [SAYS[name] for name in "aababab"]
+    assert CountedLlama.loads == ["a", "b"]
 
 
-def test_one_that_does_not_fit_is_refused_and_other_errors_pass() -> None:
-    machine = Machine(24, a=16, g=140)
-    machine.take("a")
-    with pytest.raises(EngineError, match=r"g does not fit .* about 140\.0 GB in float32") as caught:
-        machine.take("g")
+def test_models_give_way_to_one_that_does_not_fit_by_its_files(speakers: dict[str, Path]) -> None:
+    add_ballast(speakers["b"])
+    ask(speakers["a"])
+    assert ask(speakers["b"], 40).text == SAYS["b"]
+    assert len(CountedLlama.in_memory) == 1
+    assert ask(speakers["a"], 40).text == SAYS["a"]
+    assert len(CountedLlama.in_memory) == 2, "the small one fits beside the large one"
+    assert CountedLlama.loads == ["a", "b", "a"]
+
+
+def test_models_give_way_where_memory_runs_out_at_loading(speakers: dict[str, Path]) -> None:
+    ask(speakers["a"])
+    CountedLlama.most = 1
+    CountedLlama.loads.clear()
+    assert [ask(speakers[name], 40).text for name in "ba"] == [SAYS[name] for name in "ba"]
+    assert CountedLlama.loads == ["b", "b", "a", "a"]
+
+
+def test_one_that_does_not_fit_is_refused(speakers: dict[str, Path]) -> None:
+    CountedLlama.most = 0
+    with pytest.raises(EngineError, match=r"b does not fit .* about 0\.0 GB in float32") as caught:
+        ask(speakers["b"])
     assert "4bit" in caught.value.hint
-    assert machine.take("a").label == "a", "and the cache still works"
-
-    def broken(way: LoadingWay) -> Loaded:
-        raise ValueError("no model")
-
-    with pytest.raises(ValueError, match="no model"):
-        ModelCache(broken, lambda way: 1).take(place_of("a"), "text", CPU, LOCAL)
+    CountedLlama.most = 1
+    assert ask(speakers["a"], 40).text == SAYS["a"], "and others still answer"
 
 
-def test_threads_take_turns() -> None:
-    cache = Machine(24, a=16, b=16).cache
-    busy, most, wrong = [0], [0], []
+def test_threads_take_turns(speakers: dict[str, Path], model_calls: ModelCalls) -> None:
+    ask(speakers["a"])
+    CountedLlama.most = 1
 
-    def use(label: str) -> None:
-        for _ in range(30):
-            with cache.lent(place_of(label), "text", CPU, LOCAL) as loaded:
-                busy[0] += 1
-                most[0] = max(most[0], busy[0])
-                if loaded.model is None or loaded.label != label:
-                    wrong.append(label)
-                busy[0] -= 1
+    def answers(name: str) -> set[str]:
+        return {ask(speakers[name], 40).text for _ in range(8)}
 
-    threads = [threading.Thread(target=use, args=(label,)) for label in "abab"]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert (most, wrong) == ([1], [])
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(answers, "abab")) == [{SAYS[name]} for name in "abab"]
+    assert model_calls.most_at_once == 1
 
 
 # The engine llama3
-def chat(model: Path | str | None, compute: ComputeSettings = CPU, **local: Any) -> Any:
-    stage = {"model": None if model is None else str(model), "sampling": {"max_tokens": 40}}
-    made = build_settings(Config, {"stage1": stage, "stage2": stage})
-    return make_engine(
-        "llama3", made.model_copy(update={"compute": compute, "local": LocalSettings(**local)}), "stage2"
-    )
-
-
 def test_making_one_is_cheap_and_fetches_nothing(model: Path) -> None:
     program = (
         "import sys\n"
         "from shotad.core.config import Config, Stage2Settings\n"
-        "from shotad.engines.table import make_engine\n"
+        "from shotad.engines import make_engine\n"
         f"engine = make_engine('llama3', Config(stage2=Stage2Settings(model={str(model)!r})), 'stage2')\n"
         "print(engine.identity.model, [name for name in ('torch', 'transformers') if name in sys.modules])"
     )
@@ -359,32 +354,30 @@ def test_making_one_is_cheap_and_fetches_nothing(model: Path) -> None:
     assert done.stdout.split() == ["tiny-llama", "[]"]
 
 
-def test_who_answers_is_known_once_it_is_ready_which_reads_no_weights(model: Path) -> None:
-    local_loading.CACHE.clear()
-    engine = chat(model)
-    assert (engine.identity.engine, engine.identity.model) == ("llama3", "tiny-llama")
+def test_who_answers_is_known_once_it_is_ready_which_reads_no_weights(speakers: dict[str, Path]) -> None:
+    engine = chat(speakers["a"])
+    assert (engine.identity.engine, engine.identity.model) == ("llama3", "a")
     engine.get_ready(NoProgress())
-    assert local_loading.CACHE._loaded == {}
+    assert CountedLlama.loads == []
     ready = engine.identity
     assert (ready.revision[:6], ready.revision[-8:]) == ("files:", " float32")
-    asked = (Message("system", "Be short."), Message("user", "What does he do?"))
-    engine.generate([Request("s1", asked, sampling=SamplingSettings(max_tokens=8))])
+    messages = (Message("system", "Be short."), Message("user", "What does he do?"))
+    engine.generate([Request("s1", messages, sampling=SamplingSettings(max_tokens=8))])
+    assert CountedLlama.loads == ["a"]
     assert engine.identity == ready
-    half = chat(model, ComputeSettings(device="cpu", precision="bfloat16"))
+    half = chat(speakers["a"], precision="bfloat16")
     half.get_ready(NoProgress())
     assert half.identity != ready, "another precision gives other answers"
-    assert str(model.parent) not in f"{ready}"
+    assert str(speakers["a"].parent) not in f"{ready}"
 
 
 def test_the_unworkable_is_refused_first(
-    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: Path, tmp_path: Path, set_gpu_memory: Callable[[int | None], None]
 ) -> None:
     with pytest.raises(EngineError, match=r"short takes 128 tokens; stage2.sampling.max_tokens is 40"):
         chat(make_llama(tmp_path / "short", context=128)).get_ready(NoProgress())
-    monkeypatch.setattr("shotad.engines.local_engines.resolve", lambda *_: pytest.fail("fetched"))
+    set_gpu_memory(24 * GB)
     with pytest.raises(ConfigError, match="cuda:99"):
-        chat(None, ComputeSettings(device="cuda:99")).get_ready(NoProgress())
-    with pytest.raises(ConfigError, match="cannot be used on cpu"):
-        chat(model, quantise="4bit").get_ready(NoProgress())
+        chat(None, device="cuda:99").get_ready(NoProgress())
     with pytest.raises(WeightsError, match="no model called"):
         chat("lama3")

@@ -266,8 +266,7 @@ def test_results_before_a_source_that_fails_are_handed_out_first() -> None:
     assert taken == NAMES[:4]
 
 
-def test_an_interruption_does_not_wait_for_a_server_that_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shotad.engines.asking.AFTER_INTERRUPTION", 0.3)
+def test_an_interruption_does_not_wait_for_a_server_that_is_silent() -> None:
     silent = threading.Event()
     engine = Listed(first=lambda names: silent.wait(20))
     clock = time.monotonic()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import math
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -17,35 +20,16 @@ pytest.importorskip("transformers")
 
 import torch
 import transformers
-from transformers import AutoConfig, AutoTokenizer
 
-from shotad.core import (
-    Config,
-    Message,
-    NoProgress,
-    load_config,
-)
-from shotad.core.config.film import FrameSettings
+from shotad.core import Clip, Config, Message, NoProgress, load_config
 from shotad.core.errors import EngineError
 from shotad.core.types import HEARING_RATE
-from shotad.engines import local_loading, make_engine
-from shotad.engines.local_engines import make_words
-from shotad.engines.local_model import ModelPlace
-from shotad.engines.local_vision_qwen import (
-    IMAGE,
-    VIDEO,
-    PatchRules,
-    QwenWords,
-    grid_of,
-    smart_size,
-    video_patches,
-)
-from shotad.engines.local_words import StillWords, Template, UnfitPrompt, turns
+from shotad.engines import make_engine
+from tests.language_models import ModelCalls, make_llama
 from tests.vision_models import (
     CHATML,
     NO_STILLS,
     PLAIN,
-    PLAIN_MARKS,
     QWEN_MARKS,
     VIDEO_FAMILIES,
     has_torchvision,
@@ -65,8 +49,10 @@ pytestmark = pytest.mark.filterwarnings("ignore:__array_.* must|__array__ impl:D
 FILMED = [kind for kind in VIDEO_FAMILIES if has_torchvision() or kind not in NO_STILLS]
 """Families with a video processor, which wants torchvision: without it those that can show stills do."""
 QWENS = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_5")
-SMALL = FrameSettings(min_pixels=784, max_pixels=20000)
-RULES = PatchRules(patch=4, merge=2, depth=2, mean=(0.4, 0.5, 0.6), std=(0.2, 0.25, 0.3))
+PATCH, MERGE, DEPTH = 14, 2, 2
+"""Of Qwen2-VL: a patch's side in pixels, patches in each direction of a token, frames in a patch."""
+MEAN, STD = (0.4, 0.5, 0.6), (0.2, 0.25, 0.3)
+"""Of the tiny models' colours."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -75,7 +61,6 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(1)  # several wait for each other where cores are busy
     yield
     torch.set_num_threads(before)
-    local_loading.CACHE.clear()
 
 
 @pytest.fixture(scope="module")
@@ -106,87 +91,10 @@ def vision(folder: Path | None, *more: str, stage: Any = "stage1") -> Any:
     return make_engine("qwen2-vl", config, stage)
 
 
-# Frames for Qwen's towers: against a formula in plain loops, and against the published processor
-def noise(frames: int, width: int, height: int) -> np.ndarray:
-    return np.random.default_rng(0).integers(0, 256, (frames, height, width, 3), dtype=np.uint8)
-
-
-def one_row(pair: list[np.ndarray], top: int, left: int, rules: PatchRules) -> list[float]:
-    """A patch of two frames: colour by colour, frame by frame, line by line."""
-    return [
-        (float(frame[top + v, left + u, channel]) / 255 - rules.mean[channel]) / rules.std[channel]
-        for channel in range(3)
-        for frame in pair
-        for v in range(rules.patch)
-        for u in range(rules.patch)
-    ]
-
-
-def by_loops(images: np.ndarray, rules: PatchRules) -> np.ndarray:
-    """Row by row and value by value, as the order of Qwen's patches is described."""
-    frames = [*images]
-    while len(frames) % rules.depth:
-        frames.append(frames[-1])
-    p, m = rules.patch, rules.merge
-    high, wide = images.shape[1] // p, images.shape[2] // p
-    rows = []
-    for first in range(0, len(frames), rules.depth):
-        pair = frames[first : first + rules.depth]
-        for top in range(0, high, m):
-            for left in range(0, wide, m):
-                places = [(y * p, x * p) for y in range(top, top + m) for x in range(left, left + m)]
-                rows += [one_row(pair, y, x, rules) for y, x in places]
-    return np.array(rows)
-
-
-@pytest.mark.parametrize("frames", [1, 2, 5])
-def test_patches_of_a_video_are_those_of_the_formula(frames: int) -> None:
-    images = noise(frames, 24, 16)
-    values, grid = video_patches(images, (24, 16), RULES)
-    assert grid == ((frames + 1) // 2, 4, 6) == grid_of(24, 16, frames, RULES)
-    assert values.dtype == np.float32
-    np.testing.assert_allclose(values, by_loops(images, RULES), atol=2e-6)
-
-
-def test_single_frames_and_sizes_are_those_of_the_published_processor() -> None:
-    pil = pytest.importorskip("transformers.models.qwen2_vl.image_processing_pil_qwen2_vl")
-    settings = {"image_mean": [0.4, 0.5, 0.6], "image_std": [0.2, 0.25, 0.3]}
-    processor = pil.Qwen2VLImageProcessorPil(**settings, min_pixels=3136, max_pixels=40000)
-    for width, height in ((504, 280), (123, 457), (30, 20)):
-        images = noise(1, width, height)
-        theirs = processor([images[0]], return_tensors="np", input_data_format="channels_last")
-        size = smart_size(width, height, 28, 3136, 40000)
-        ours, grid = video_patches(images, size, PatchRules.of(settings))
-        assert [list(grid)] == theirs["image_grid_thw"].tolist()
-        np.testing.assert_allclose(ours, theirs["pixel_values"], atol=2e-6)
-    random = np.random.default_rng(1)
-    for _ in range(2000):
-        width, height, low, more = (int(n) for n in random.integers(20, 3000, 4))
-        if max(width, height) <= 200 * min(width, height):
-            low, high = low * 50, low * 50 + more * 300
-            assert (
-                smart_size(width, height, 28, low, high)
-                == pil.smart_resize(height, width, 28, low, high)[::-1]
-            )
-    silent = PatchRules.of({"do_normalize": False, "do_rescale": False})
-    assert (silent.mean, silent.std, silent.rescale) == ((0, 0, 0), (1, 1, 1), 1)
-    assert video_patches(noise(2, 28, 28), (28, 28), silent)[0].max() == 255
-    with pytest.raises(ValueError, match="three channels"):
-        PatchRules.of({"image_std": [1.0, 0.0, 1.0]})
-    with pytest.raises(ValueError, match="1 at least"):
-        PatchRules(patch=0)
-
-
-# What models are given: prompts, placeholders, times, stills
-def qwen_words(times: Any = "none", patch: int = 14) -> QwenWords:
-    tokenizer = make_tokenizer(QWEN_MARKS, CHATML, eos="<|im_end|>", pad="<|endoftext|>")
-    template = Template(tokenizer, None, "a model", (VIDEO, IMAGE))
-    return QwenWords(template, times, PatchRules(patch=patch, min_pixels=784, max_pixels=20000), 256)
-
-
-def words_of(folder: Path, frames: FrameSettings = SMALL) -> QwenWords | StillWords:
-    config, tokenizer = AutoConfig.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
-    return make_words(ModelPlace(folder, folder.name, ""), config, tokenizer, frames)
+def prompt_of(calls: ModelCalls, folder: Path) -> str:
+    """The words of the last prompt that a model was given, those tokens too that stand for a picture."""
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    return cast(str, tokenizer.decode(calls.prompts[-1][0]))
 
 
 def loose(kind: type) -> Any:
@@ -194,99 +102,206 @@ def loose(kind: type) -> Any:
     return type(kind.__name__, (kind,), {"check_argument_for_proper_class": lambda *_: None})
 
 
-def test_times_in_words_are_those_of_the_published_processor() -> None:
+# Frames for Qwen's towers: against a formula in plain loops, and against the published processor
+def patch_values(pair: list[np.ndarray], top: int, left: int) -> list[float]:
+    """A patch of two frames: colour by colour, frame by frame, line by line."""
+    return [
+        (float(frame[top + v, left + u, channel]) / 255 - MEAN[channel]) / STD[channel]
+        for channel in range(3)
+        for frame in pair
+        for v in range(PATCH)
+        for u in range(PATCH)
+    ]
+
+
+def patches_by_loops(images: np.ndarray) -> np.ndarray:
+    """Row by row and value by value, as the order of Qwen's patches is described."""
+    frames = [*images]
+    while len(frames) % DEPTH:
+        frames.append(frames[-1])
+    high, wide = images.shape[1] // PATCH, images.shape[2] // PATCH
+    rows = []
+    for first in range(0, len(frames), DEPTH):
+        pair = frames[first : first + DEPTH]
+        for top in range(0, high, MERGE):
+            for left in range(0, wide, MERGE):
+                places = [
+                    (y * PATCH, x * PATCH) for y in range(top, top + MERGE) for x in range(left, left + MERGE)
+                ]
+                rows += [patch_values(pair, y, x) for y, x in places]
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("frames", [1, 2, 5])
+def test_patches_of_a_video_are_those_of_the_formula(
+    frames: int, folder_of: Any, model_calls: ModelCalls
+) -> None:
+    clip = make_clip(frames, 84, 56)
+    (reply,) = vision(folder_of("qwen2_vl")).generate([make_request(clip=clip)])
+    assert reply.error is None
+    (given,) = model_calls.inputs
+    assert given["video_grid_thw"].tolist() == [[(frames + 1) // 2, 4, 6]]
+    assert given["pixel_values_videos"].dtype == torch.float32
+    np.testing.assert_allclose(given["pixel_values_videos"], patches_by_loops(clip.images), atol=2e-6)
+
+
+def test_single_frames_and_sizes_are_those_of_the_published_processor(
+    folder_of: Any, model_calls: ModelCalls
+) -> None:
+    pil = pytest.importorskip("transformers.models.qwen2_vl.image_processing_pil_qwen2_vl")
+    processor = pil.Qwen2VLImageProcessorPil(
+        image_mean=list(MEAN), image_std=list(STD), min_pixels=3136, max_pixels=40000
+    )
+    bounds = ("frames.min_pixels=3136", "frames.max_pixels=40000")
+    for width, height in ((504, 280), (123, 457), (30, 20)):
+        clip = make_clip(1, width, height)
+        theirs = processor([clip.images[0]], return_tensors="np", input_data_format="channels_last")
+        vision(folder_of("qwen2_vl"), *bounds).generate([make_request(clip=clip)])
+        ours = model_calls.inputs[-1]
+        assert ours["video_grid_thw"].tolist() == theirs["image_grid_thw"].tolist()
+        np.testing.assert_allclose(ours["pixel_values_videos"], theirs["pixel_values"], atol=2e-6)
+    random = np.random.default_rng(1)
+    for low, high in ((784, 20_000), (3136, 40_000), (100_352, 151_200), (200_000, 900_000)):
+        engine = vision(None, f"frames.min_pixels={low}", f"frames.max_pixels={high}")
+        for width, height in random.integers(20, 3000, (500, 2)).tolist():
+            tokens = math.prod(pil.smart_resize(height, width, 28, low, high)) // 28**2
+            assert engine.image_tokens(width, height, 1) == tokens, (width, height)
+
+
+def write_settings(folder: Path, file: str = "preprocessor_config.json", **settings: Any) -> None:
+    (folder / file).write_text(json.dumps(settings), encoding="utf-8")
+
+
+def test_frame_rules_are_read_wherever_they_stand(tmp_path: Path, model_calls: ModelCalls) -> None:
+    means = {"image_mean": [0.1, 0.2, 0.3], "image_std": [1.0, 1.0, 1.0]}
+    files: list[tuple[str, dict[str, Any]]] = [
+        ("preprocessor_config.json", means),
+        ("video_preprocessor_config.json", means),
+        ("processor_config.json", {"video_processor": means}),
+    ]
+    black = Clip(np.zeros((1, 32, 64, 3), np.uint8), np.zeros(1), np.ones(1, np.int64))
+    for file, settings in files:
+        folder = qwen_folder(tmp_path / file, "qwen3_vl")
+        write_settings(folder, file, **settings)
+        engine = vision(folder)
+        engine.generate([make_request(clip=black)])
+        given = model_calls.inputs[-1]
+        assert given["video_grid_thw"].tolist() == [[1, 2, 4]], "patches of 16 pixels"
+        values = given["pixel_values_videos"].reshape(8, 3, -1).mean((0, 2)).tolist()
+        assert values == pytest.approx([-0.1, -0.2, -0.3]), file
+        assert engine.image_tokens(504, 280, 1) == 160 // 32 * 96 // 32, "few pixels, as the settings say"
+    write_settings(folder, do_normalize=False, do_rescale=False)
+    (folder / "processor_config.json").unlink()
+    engine = vision(folder, "frames.short_side=336")
+    engine.generate([make_request(clip=make_clip(2))])
+    assert engine.image_tokens(597, 336, 1) == 608 // 32 * 320 // 32
+    assert model_calls.inputs[-1]["pixel_values_videos"].max() == 255
+
+
+# What models are given: prompts, placeholders, times, stills
+def test_times_in_words_are_those_of_the_published_processor(folder_of: Any, model_calls: ModelCalls) -> None:
     """With even frames, of which alone it knows; ours stand in place of the template's marks."""
-    words = qwen_words("words", patch=16)
+    folder = folder_of("qwen3_vl")
+    tokenizer = make_tokenizer(QWEN_MARKS, CHATML, eos="<|im_end|>", pad="<|endoftext|>")
     parts = SimpleNamespace(merge_size=2, temporal_patch_size=2)
-    official = loose(transformers.Qwen3VLProcessor)(parts, words.template.tokenizer, parts)
+    official = loose(transformers.Qwen3VLProcessor)(parts, tokenizer, parts)
     for frames in (4, 5):
         clip = make_clip(frames, 64, 96, step=0.75)
         metadata = SimpleNamespace(fps=4.0, frames_indices=[3 * i for i in range(frames)])
         grid = torch.tensor([[(frames + 1) // 2, 6, 4]])
         theirs = official.replace_video_token({"video_grid_thw": grid, "video_metadata": [metadata]}, 0)
-        ours = words.template.tokenizer.decode(words.tokens(make_request(clip=clip)))
-        assert f"user\n{theirs}What" in ours
+        vision(folder).generate([make_request(clip=clip)])
+        assert f"user\n{theirs}What" in prompt_of(model_calls, folder)
 
 
-def test_smolvlm_has_the_words_of_its_own_processor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_times_in_one_figure_are_the_mean_of_uneven_frames(folder_of: Any, model_calls: ModelCalls) -> None:
+    clip = replace(make_clip(3), seconds=np.array([7.0, 7.5, 9.0]))
+    vision(folder_of("qwen2_5_vl")).generate([make_request(clip=clip)])
+    assert model_calls.inputs[-1]["second_per_grid_ts"] == [2.0]
+
+
+def test_smolvlm_has_the_words_of_its_own_processor(tmp_path: Path, model_calls: ModelCalls) -> None:
+    pytest.importorskip("num2words", reason="its own processor wants it, for videos only")
     from transformers.models.smolvlm import processing_smolvlm
 
-    words = words_of(split_folder(tmp_path, "smolvlm"))
-    assert isinstance(words, StillWords)
-    monkeypatch.setattr(processing_smolvlm, "num2words", str)
-    kind = loose(processing_smolvlm.SmolVLMProcessor)
-    official = kind(words.processor.image_processor, words.template.tokenizer, None, image_seq_len=4)
+    folder = split_folder(tmp_path, "smolvlm")
     requests = [make_request(clip=make_clip(2, 90, 70)), make_request(text="Now?", clip=make_clip(2, 60, 80))]
+    vision(folder, "prompt.rules=paper").generate(requests)
+    tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder)
+    images = transformers.AutoImageProcessor.from_pretrained(folder, backend="pil")
+    official = loose(processing_smolvlm.SmolVLMProcessor)(images, tokenizer, None, image_seq_len=4)
+    prompts = []
+    for request in requests:
+        text = {"type": "text", "text": request.messages[0].text}
+        turns = [{"role": "user", "content": [{"type": "image"}, {"type": "image"}, text]}]
+        prompts.append(tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True))
     theirs = official(
-        images=[list(request.clip.images) for request in requests],
-        text=[words.prompt(request) for request in requests],
+        images=[list(request.clip.images) for request in requests if request.clip],
+        text=prompts,
         padding=True, padding_side="left", return_tensors="pt", input_data_format="channels_last",
         do_image_splitting=False,
     )  # fmt: skip
-    ours = words.inputs(requests)
+    (ours,) = model_calls.inputs
     for name in ("input_ids", "attention_mask", "pixel_values"):
         torch.testing.assert_close(theirs[name], ours[name])
 
 
-def test_what_cannot_be_shown_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_shown_is_refused_at_once(tmp_path: Path) -> None:
+    def refusal(folder: Path) -> str:
+        with pytest.raises(EngineError) as caught:
+            vision(folder).get_ready(NoProgress())
+        return caught.value.what
+
     folder = llava_folder(tmp_path / "llava")
     (folder / "chat_template.jinja").write_text(PLAIN.replace("<image>", ""), encoding="utf-8")
-    with pytest.raises(EngineError, match=r"llava cannot be asked about a clip: .* shows 0 of 2 frames"):
-        words_of(folder)
-
-    def missing(*_: Any, **__: Any) -> None:
-        raise ImportError("LlavaImageProcessor requires the Torchvision library but it was not found")
-
-    monkeypatch.setattr(transformers.AutoImageProcessor, "from_pretrained", missing)
-    with pytest.raises(
-        EngineError, match=r"processor of llava .*cannot be used here: .* Torchvision library"
+    shows_none = r"llava cannot be asked about a clip: .* shows 0 of 2 frames"
+    assert re.match(shows_none, refusal(folder))
+    strings_only = "{% for turn in messages %}{{ turn.role + ': ' + turn.content }}\n{% endfor %}"
+    (folder / "chat_template.jinja").write_text(strings_only, encoding="utf-8")
+    assert re.match(
+        r"llava cannot be asked about a clip: the chat template of llava cannot be used", refusal(folder)
+    )
+    (folder / "preprocessor_config.json").write_text("{", encoding="utf-8")
+    assert re.match(r"The processor of llava \(LlavaProcessor\) cannot be used here", refusal(folder))
+    write_settings(folder, "processor_config.json", processor_class="NoSuchProcessor")
+    assert re.match(r"llava \(llava\) has no processor in transformers", refusal(folder))
+    words_only = make_llama(tmp_path / "words")
+    assert re.match(r"words \(llama\) is no model that takes images", refusal(words_only))
+    tokenizer = make_tokenizer(QWEN_MARKS[:-1], CHATML, eos="<|im_end|>", pad="<|endoftext|>")
+    tokenizer.save_pretrained(blind := qwen_folder(tmp_path / "blind", "qwen2_vl"))
+    assert refusal(blind) == "The tokenizer of blind has no <|video_pad|>."
+    damaged = qwen_folder(tmp_path / "damaged", "qwen2_vl")
+    for settings, problem in (
+        ({"image_std": [1.0, 0.0, 1.0]}, "frames have three channels"),
+        ({"image_mean": [1.0]}, "not enough values"),
+        ({"patch_size": 0}, "patches have a side, a merge and a depth of 1 at least"),
+        ({"patch_size": None}, "int()"),
     ):
-        words_of(folder)
-    AutoConfig.for_model("llama", vocab_size=300).save_pretrained(tmp_path)
-    make_tokenizer(PLAIN_MARKS, PLAIN, eos="</s>", pad="<pad>").save_pretrained(tmp_path)
-    with pytest.raises(EngineError, match=r"\(llama\) is no model that takes images"):
-        words_of(tmp_path)
+        write_settings(damaged, **cast(dict[str, Any], settings))
+        assert refusal(damaged).startswith(f"The frame settings of damaged cannot be used: {problem}")
 
 
-def test_frame_rules_are_read_wherever_they_stand(tmp_path: Path) -> None:
-    means = '{"image_mean": [0.1, 0.2, 0.3]}'
-    for file, settings in (
-        ("preprocessor_config.json", means),
-        ("video_preprocessor_config.json", means),
-        ("processor_config.json", f'{{"video_processor": {means}}}'),
-    ):
-        folder = qwen_folder(tmp_path / file, "qwen3_vl")
-        (folder / file).write_text(settings, encoding="utf-8")
-        words = words_of(folder)
-        assert isinstance(words, QwenWords)
-        assert words.rules.mean == (0.1, 0.2, 0.3), file
-    assert (words.rules.patch, words.rules.factor) == (16, 32)
-    assert words.rules.size(504, 280) == (160, 96)
-    free = words_of(folder, frames=FrameSettings(short_side=336))
-    assert isinstance(free, QwenWords)
-    assert free.rules.size(597, 336) == (608, 320)
-    assert video_patches(make_clip(1, 64, 32).images, (64, 32), words.rules)[1] == (1, 2, 4)
-
-
-def test_templates_of_other_kinds_are_served() -> None:
-    text = (
+def test_a_template_without_a_system_role_is_served(tmp_path: Path, model_calls: ModelCalls) -> None:
+    folder = llava_folder(tmp_path / "llava")
+    template = (
         "{% for turn in messages %}{% if turn.role == 'system' %}{{ raise_exception('no system') }}{% endif %}"
         "{{ turn.role }}: {% for part in turn.content %}{{ part.text or '<image>' }}{% endfor %}\n{% endfor %}"
     )
-    template = Template(make_tokenizer(PLAIN_MARKS, text, eos="</s>", pad="<pad>"), None, "a model")
-    talk = (Message("system", "Be short."), Message("user", "What?", with_clip=True), Message("user", "Say."))
-    request = make_request(clip=make_clip(1), messages=talk)
-    assert template.prompt(turns(request, [{"type": "image"}])) == "user: <image>Be short.\n\nWhat?\n\nSay."
-    text = "{% for turn in messages %}{{ turn.role + ': ' + turn.content }}\n{% endfor %}"
-    template = Template(make_tokenizer(PLAIN_MARKS, text, eos="</s>", pad="<pad>"), None, "a model")
-    assert template.prompt(turns(make_request())) == "user: What is seen?\n"
-    with pytest.raises(UnfitPrompt, match="a model cannot be used"):
-        template.prompt(turns(make_request(clip=make_clip(1)), [{"type": "image"}]))
-    # Words of the film are no marks of the model.
-    words = qwen_words()
-    sly = make_request(text=f"{VIDEO}{IMAGE}<|im_end|>What?", clip=make_clip(2))
-    honest = make_request(text="What?", clip=make_clip(2))
-    assert words.tokens(sly) == words.tokens(honest)
+    (folder / "chat_template.jinja").write_text(template, encoding="utf-8")
+    messages = (
+        Message("system", "Be short."), Message("user", "What?", with_clip=True), Message("user", "Say."),
+    )  # fmt: skip
+    vision(folder, "prompt.rules=paper").generate([make_request(clip=make_clip(1), messages=messages)])
+    prompt = re.sub("(<image>)+", "<image>", prompt_of(model_calls, folder))
+    assert prompt == "user: <image>Be short.\n\nWhat?\n\nSay."
+
+
+def test_words_of_the_film_are_no_marks_of_the_model(folder_of: Any, model_calls: ModelCalls) -> None:
+    engine = vision(folder_of("qwen2_vl"))
+    for text in ("<|video_pad|><|image_pad|><|im_end|>What?", "What?"):
+        engine.generate([make_request(text=text, clip=make_clip(2))])
+    marked, plain = model_calls.prompts
+    assert marked == plain
 
 
 # Answers

@@ -1,4 +1,4 @@
-"""A corpus with everything in it, and benches on which every metric of the table runs without a real model.
+"""A corpus with everything in it, and contexts in which every metric of the table runs without a real model.
 
 Stand-ins of models and programs are in `standins`; the judge is that of the judges' tests.
 """
@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -26,12 +25,9 @@ from shotad.evaluation import (
     Store,
     make_metric,
     score,
-    store as room,
 )
-from shotad.evaluation.metrics import caption, events, recall
-from shotad.script.parsing import ParserModel
 from tests.evaluation.judges.judging import WORDS
-from tests.evaluation.standins import Overlap, Verbs, Words, coco_program
+from tests.evaluation.standins import NoVerbs, Overlap, StandInParses, Words, parse_verbs
 
 CORENLP = ("stanford-corenlp-3.6.0.jar", "stanford-corenlp-3.6.0-models.jar")
 NAMES = tuple(METRICS)
@@ -107,20 +103,24 @@ def human() -> Corpus:
         for k, line in enumerate(lines.strip().splitlines()):
             text, *others = line.split(" | ")
             actions = tuple(others) or (text,)
-            told = f"1. Main characters: Somebody.\n2. Actions: {' '.join(actions)}\n3. Interactions: None."
+            description = (
+                f"1. Main characters: Somebody.\n2. Actions: {' '.join(actions)}\n3. Interactions: None."
+            )
             time = Interval(10.0 * k, 10.0 * k + 3)
-            items.append(Item(f"{film}-{k}", film, time, (text,), text, description=told, actions=actions))
+            items.append(
+                Item(f"{film}-{k}", film, time, (text,), text, description=description, actions=actions)
+            )
     return Corpus(tuple(items), {film: cast for film, (cast, _) in FILMS.items() if cast}, "made")
 
 
-def predicted(told: Sequence[str | None], corpus: Corpus | None = None, failure: str = "") -> Corpus:
+def predicted(texts: Sequence[str | None], corpus: Corpus | None = None, failure: str = "") -> Corpus:
     """The corpus with these predictions, and with them as what Stage I saw."""
     corpus = corpus or human()
     items = []
-    for item, text in zip(corpus.items, told, strict=True):
-        seen = None if text is None else f"1. Main characters: Somebody.\n2. Actions: {text}"
-        why = failure if text is None else ""
-        items.append(replace(item, prediction=text, failure=why, description=seen))
+    for item, text in zip(corpus.items, texts, strict=True):
+        description = None if text is None else f"1. Main characters: Somebody.\n2. Actions: {text}"
+        item_failure = failure if text is None else ""
+        items.append(replace(item, prediction=text, failure=item_failure, description=description))
     return replace(corpus, items=tuple(items))
 
 
@@ -135,31 +135,17 @@ def changed(corpus: Corpus, place: int, **fields: Any) -> Corpus:
     return replace(corpus, items=tuple(items))
 
 
-@contextmanager
-def benches(folder: Path) -> Iterator[MakeBench]:
-    """Makes benches: ``make(store, **settings of measures)``."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(room, "check_installed", lambda: None)
-        patch.setattr(room, "make_embedder", lambda *_, **__: Words())
-        patch.setattr(room, "embedding_model", lambda name, *_: {"model": name, "revision": "1"})
-        patch.setattr(recall, "check_encoder_name", lambda _: None)
-        patch.setattr(room, "find_parser", lambda name, *_: ParserModel(name, "1", "verbs"))
-        patch.setattr(room, "Parser", Verbs)
-        coco_files(folder, patch)
-        (folder / "data.verb").touch()
-        patch.setattr(events, "weights_file", lambda *_: folder / "data.verb")
-        patch.setattr(caption, "java_of", lambda _: (Path("java"), 11))
-        patch.setattr(caption, "_run", coco_program)
-        yield bench_of
-
-
 def bench_of(store: Store | None = None, *, stubs: bool = True, **measures: Any) -> MetricContext:
+    """A context with these settings of measures and, with ``stubs``, stand-ins of all models."""
     tree: dict[str, Any] = {"judge": {"engines": [WORDS]}}
     for name, settings in measures.items():
         tree[name] = {**tree.get(name, {}), **settings} if isinstance(settings, dict) else settings
     bench = MetricContext(Config.model_validate({"measures": tree}), store or Store())
+    bench.once("verbs", NoVerbs)
     if stubs:
         bench.once("pair scores", Overlap)
+        bench.once("vectors", Words)
+        bench.once("parses", lambda: StandInParses(parse_verbs))
     return bench
 
 

@@ -3,19 +3,20 @@ that knows the verbs of the corpus."""
 
 from __future__ import annotations
 
-import json
 import re
+import stat
+import sys
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from subprocess import CompletedProcess
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 
 from shotad.core import Identity
 from shotad.script.embeddings import LocalEncoder, Vectors
@@ -34,28 +35,39 @@ class Overlap:
         return {pair: overlap(*pair) for pair in pairs}
 
 
-def overlap(one: str, other: str) -> float:
-    ours, theirs = (Counter(re.findall(r"\w+", text.lower())) for text in (one, other))
+def overlap(text: str, other: str) -> float:
+    ours, theirs = (Counter(re.findall(r"\w+", each.lower())) for each in (text, other))
     size = ours.total() + theirs.total()
     return 2 * (ours & theirs).total() / size if size else 0.0
 
 
 class Words:
-    """Vectors of texts: the sum of a direction for each word. Keeps what it was asked."""
+    """Vectors of texts in place of the evaluation's embedder: the sum of a direction for each word. Keeps what it
+    was asked."""
 
-    identity = Identity("words", "words")
+    instruction = ""
 
     def __init__(self) -> None:
+        self.identity = {"model": "words", "revision": "1"}
         self.asked: list[str] = []
 
     def of(self, texts: Sequence[str], *, prompt: str = "") -> Vectors:
         self.asked += texts
-        found = np.stack([self._sum(prompt + text) for text in texts])
-        return np.asarray(found / np.linalg.norm(found, axis=1, keepdims=True), np.float32)
+        if not texts:
+            return np.zeros((0, 0), np.float32)
+        sums = np.stack([self._sum(prompt + text) for text in texts])
+        return np.asarray(sums / np.linalg.norm(sums, axis=1, keepdims=True), np.float32)
 
     def _sum(self, text: str) -> npt.NDArray[np.float64]:
         counts = Counter(re.findall(r"\w+", text.lower()) or ["nothing"])
         return np.asarray(np.sum([n * _direction(word) for word, n in counts.items()], axis=0))
+
+
+class NoVerbs:
+    """WordNet without a verb in it."""
+
+    def likeness(self, verb: str, other: str) -> float:
+        return 0.0
 
 
 @cache
@@ -63,14 +75,16 @@ def _direction(word: str) -> npt.NDArray[np.float64]:
     return np.random.default_rng(zlib.crc32(word.encode())).standard_normal(64)
 
 
-class Verbs:
-    """A parser that knows some verbs: one hangs on the one before it, all else on the nearest verb."""
+class StandInParses:
+    """Parses of texts by a function, in place of the evaluation's parser."""
 
-    def __init__(self, *_: Any) -> None:
-        pass
+    identity: ClassVar[dict[str, str]] = {"model": "made", "version": "1"}
 
-    def of(self, texts: Sequence[str]) -> Iterator[Parse]:
-        return map(_parsed, texts)
+    def __init__(self, parse: Callable[[str], Parse]) -> None:
+        self._parse = parse
+
+    def of(self, texts: Iterable[str]) -> dict[str, Parse]:
+        return {text: self._parse(text) for text in dict.fromkeys(texts)}
 
 
 _KNOWN = """beat climb drop hide jump lock look open pick pour rain read rise run see sing sit sleep smile start stop
@@ -79,21 +93,22 @@ _VERBS = {f"{verb}s": verb for verb in _KNOWN.split()}
 _VERBS |= {"crosses": "cross", "goes": "go", "look": "look", "stretches": "stretch"}
 
 
-def _parsed(text: str) -> Parse:
+def parse_verbs(text: str) -> Parse:
+    """A parse by some known verbs: each depends on the verb before it, all else on the nearest verb."""
     words = re.findall(r"\w+|[^\w\s]", text)
     tokens: list[Token] = []
     first = verb = 0
     for place, word in enumerate(words):
         if begins := place == 0 or words[place - 1] == ".":
             rest = words[place : words.index(".", place) if "." in words[place:] else None]
-            first = verb = place + next((k for k, one in enumerate(rest) if one in _VERBS), 0)
-        here, sign = word in _VERBS, not word.isalnum()
+            first = verb = place + next((k for k, later in enumerate(rest) if later in _VERBS), 0)
+        is_verb, sign = word in _VERBS, not word.isalnum()
         token = Token(
             text=word,
             lemma=_VERBS.get(word, word.lower()),
-            pos="VERB" if here else "PUNCT" if sign else "NOUN",
-            tag="VBZ" if here else "." if sign else "NN",
-            dep="ROOT" if place == first else "conj" if here else "punct" if sign else "dobj",
+            pos="VERB" if is_verb else "PUNCT" if sign else "NOUN",
+            tag="VBZ" if is_verb else "." if sign else "NN",
+            dep="ROOT" if place == first else "conj" if is_verb else "punct" if sign else "dobj",
             head=place if place == first else verb,
             begins_sentence=begins,
             space=not sign,
@@ -103,32 +118,63 @@ def _parsed(text: str) -> Parse:
     return Parse(tuple(tokens))
 
 
-def coco_program(
-    name: str, command: Sequence[Any], lines: str = "", folder: Path | None = None
-) -> CompletedProcess[str]:
-    """METEOR's program: words of the likest reference that are in the prediction, in one run or in two.
-    SPICE's: words for tuples."""
-    if name == "SPICE":
-        spice(command[-4], command[-2])
-        return CompletedProcess([name], 0, "", "")
-    answers = []
-    for line in lines.splitlines():
-        kind, *references, said = [part.split() for part in line.split("|||")]
-        assert kind == ["SCORE"]
-        best = max(references, key=lambda words: len(set(words) & set(said)))
-        n = (Counter(said) & Counter(best)).total()
-        runs = 0 if not n else 1 if said == best else 2
-        told = (len(said), len(best), 0, 0, n, n, *[0] * 14, runs, n, n)
-        answers.append(" ".join(map(str, map(float, told))))
-    return CompletedProcess([name], 0, "".join(f"{answer}\n" for answer in answers), "")
+COCO_PROGRAMS = '''"""METEOR's and SPICE's programs, as Java would run them."""
+import json, sys
+from collections import Counter
+from pathlib import Path
 
 
-def spice(question: Path, answer: Path) -> None:
-    told = []
-    for item in json.loads(question.read_text(encoding="utf-8")):
-        said, wanted = set(item["test"].split()), set(" ".join(item["refs"]).split())
-        both = len(said & wanted)
-        counts = {"tp": both, "fp": len(said) - both, "fn": len(wanted) - both}
-        scores = {**counts, "f": 2 * both / (len(said) + len(wanted))}
-        told.append({"image_id": item["image_id"], "scores": {"All": scores}})
-    answer.write_text(json.dumps(told), encoding="utf-8")
+def meteor_counts(line):
+    """Words of the most similar reference that are in the prediction, in one run or in two."""
+    kind, *references, prediction = [part.split() for part in line.split("|||")]
+    assert kind == ["SCORE"]
+    if prediction == ["crash"]:
+        sys.exit("out of memory")
+    if prediction == ["babble"]:
+        return "what?"
+    best = max(references, key=lambda words: len(set(words) & set(prediction)))
+    common = sum((Counter(prediction) & Counter(best)).values())
+    runs = 0 if not common else 1 if prediction == best else 2
+    counts = [len(prediction), len(best), 0, 0, common, common, *[0] * 14, runs, common, common]
+    return " ".join(str(float(count)) for count in counts)
+
+
+def spice_answers(questions, answers):
+    """Words for the tuples of a scene graph."""
+    text = questions.read_text(encoding="utf-8")
+    if "crash" in text:
+        sys.exit("no memory for the parser")
+    records = []
+    for item in json.loads(text):
+        prediction, reference = set(item["test"].split()), set(" ".join(item["refs"]).split())
+        common = len(prediction & reference)
+        counts = {"tp": common, "fp": len(prediction) - common, "fn": len(reference) - common}
+        scores = {**counts, "f": 2 * common / (len(prediction) + len(reference))}
+        records.append({"image_id": item["image_id"], "scores": {"All": scores}})
+    answers.write_text(json.dumps(records), encoding="utf-8")
+
+
+if "-stdio" in sys.argv:
+    for line in sys.stdin.buffer:
+        sys.stdout.buffer.write(meteor_counts(line.decode()).encode() + b"\\n")
+        sys.stdout.flush()
+else:
+    questions, _, answers, _ = sys.argv[-4:]
+    spice_answers(Path(questions), Path(answers))
+'''
+
+
+def install_java(folder: Path, patch: pytest.MonkeyPatch, version: str) -> Path:
+    """A program ``java`` of this version, which answers as METEOR's and SPICE's programs do."""
+    program, script = folder / "jre" / "bin" / "java", folder / "jre" / "coco.py"
+    program.parent.mkdir(parents=True, exist_ok=True)
+    script.write_text(COCO_PROGRAMS, encoding="utf-8")
+    program.write_text(f"""#!/bin/sh
+if [ "$1" = -version ]
+then echo 'openjdk version "{version}" 2020-01-01'
+else exec '{sys.executable}' -IS '{script}' "$@"
+fi
+""")
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    patch.setenv("JAVA_HOME", str(folder / "jre"))
+    return program

@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 import pytest
 
-from shotad.core import Config, ShotadError
+from shotad.core import Config, NoProgress, Progress, ShotadError
 from shotad.core.errors import EvaluationError
+from shotad.core.progress import Task
 from shotad.evaluation import (
+    METRICS,
     Corpus,
+    Item,
     Metric,
     MetricContext,
+    Report,
     Row,
     Shard,
     Store,
-    metric as table,
+    evaluate,
     score,
-    store as room,
 )
 from shotad.evaluation.metric import Json, MetricFormula
-from shotad.evaluation.running import measure, shard_places
 from shotad.evaluation.store import vectors_of
 from tests.evaluation.allmetrics import corpus_of
-from tests.evaluation.standins import Words
+
+if TYPE_CHECKING:
+    from tests.evaluation.tinymodels import TinyModels
 
 _SHARE = MetricFormula("share", 100.0)
 PAIRS = [
@@ -97,46 +102,75 @@ class _Noted(_Here):
 
 
 @pytest.fixture
-def few(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """A table of metrics of two; tests put in more."""
-    few = dict.fromkeys(("one", "two"), f"{__name__}:_Here")
-    monkeypatch.setattr(table, "METRICS", few)
-    monkeypatch.setattr("shotad.evaluation.running.METRICS", few)
+def few() -> Iterator[dict[str, str]]:
+    """The table of metrics, with two of tests in it instead of its own; tests put in more."""
+    shipped = dict(METRICS)
+    METRICS.clear()
+    METRICS.update(dict.fromkeys(("one", "two"), f"{__name__}:_Here"))
     _Noted.asked.clear()
-    return few
+    yield METRICS
+    METRICS.clear()
+    METRICS.update(shipped)
 
 
-def bench_with() -> MetricContext:
-    return MetricContext(Config(), Store())
+class Notes(NoProgress):
+    """Keeps the notes, and how many units each task has."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self.totals: list[float | None] = []
+
+    def task(self, name: str, total: float | None, unit: str) -> Task:
+        self.totals.append(total)
+        return super().task(name, total, unit)
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
 
 
-def test_all_takes_each_metric_once_and_tells_each_as_it_comes(few: dict[str, str]) -> None:
-    told: list[str] = []
-    results, left_out = measure(
-        corpus_of(PAIRS), ["all", "two"], bench_with(), on_result=lambda r: told.append(r.name)
-    )
-    assert [result.name for result in results] == told == ["one", "two"]
-    assert [row.id for row in results[0].rows] == [f"film-{k}" for k in range(4)]
-    assert left_out == ()
+@pytest.fixture
+def measured(few: dict[str, str], tmp_path: Path) -> Callable[..., Report]:
+    """Evaluates a corpus by metrics of these names; ``measured(corpus, names, progress, shard=…)``."""
+
+    def measured(
+        corpus: Corpus, names: Sequence[str], progress: Progress | None = None, **more: Any
+    ) -> Report:
+        inputs = Report(corpus=corpus, config=Config(), predictions={"name": "p", "sha256": "", "system": ""})
+        return evaluate(inputs, names, progress or NoProgress(), cache=tmp_path / "cache.sqlite", **more)
+
+    return measured
 
 
-def test_a_model_that_is_not_here_is_known_before_any_is_counted(few: dict[str, str]) -> None:
+def test_all_takes_each_metric_once_and_shows_each_as_it_comes(measured: Callable[..., Report]) -> None:
+    progress = Notes()
+    report = measured(corpus_of(PAIRS), ["all", "two"], progress)
+    assert [result.name for result in report.results] == ["one", "two"]
+    assert [note.partition(":")[0] for note in progress.notes] == ["ONE", "TWO"]
+    assert [row.id for row in report.results[0].rows] == [f"film-{k}" for k in range(4)]
+    assert report.not_measured == ()
+
+
+def test_a_model_that_is_not_here_is_known_before_any_is_counted(
+    few: dict[str, str], measured: Callable[..., Report]
+) -> None:
     few.update(one=f"{__name__}:_Noted", late=f"{__name__}:_NoModel")
     with pytest.raises(ShotadError, match="great is not here"):
-        measure(corpus_of(PAIRS), ["one", "late"], bench_with())
+        measured(corpus_of(PAIRS), ["one", "late"])
     assert _Noted.asked == []
 
 
-def test_what_fails_at_work_is_left_out_of_all_and_an_error_where_it_was_named(few: dict[str, str]) -> None:
+def test_what_fails_at_work_is_left_out_of_all_and_an_error_where_it_was_named(
+    few: dict[str, str], measured: Callable[..., Report]
+) -> None:
     few["one"] = f"{__name__}:_Breaks"
-    results, left_out = measure(corpus_of(PAIRS), ["all"], bench_with())
-    assert [result.name for result in results] == ["two"]
-    assert left_out == (("one", "The model is too large."),)
+    report = measured(corpus_of(PAIRS), ["all"])
+    assert [result.name for result in report.results] == ["two"]
+    assert report.not_measured == (("one", "The model is too large."),)
     with pytest.raises(ShotadError, match="too large"):
-        measure(corpus_of(PAIRS), ["one", "two"], bench_with())
+        measured(corpus_of(PAIRS), ["one", "two"])
     few["two"] = f"{__name__}:_NoModel"
     with pytest.raises(EvaluationError, match=r"Nothing could be measured\. two: .*one: The model is too"):
-        measure(corpus_of(PAIRS), ["all"], bench_with())
+        measured(corpus_of(PAIRS), ["all"])
 
 
 @pytest.mark.parametrize(
@@ -149,49 +183,55 @@ def test_what_fails_at_work_is_left_out_of_all_and_an_error_where_it_was_named(f
         ("names-kept", "No cast lists"),
     ],
 )
-def test_what_says_nothing_of_this_corpus(few: dict[str, str], name: str, reason: str) -> None:
+def test_what_says_nothing_of_this_corpus(
+    few: dict[str, str], measured: Callable[..., Report], name: str, reason: str
+) -> None:
     few[name] = f"{__name__}:_NoModel"
     corpus = corpus_of(PAIRS, casts={"another film": ("Ann",)})
-    _, ((left, why),) = measure(corpus, ["all"], bench_with())
-    assert left == name
+    ((left_out, why),) = measured(corpus, ["all"]).not_measured
+    assert left_out == name
     assert reason in why
     with pytest.raises(EvaluationError, match=f"{name} cannot be measured: .*{reason}"):
-        measure(corpus, ["one", name], bench_with())
+        measured(corpus, ["one", name])
 
 
-def test_shards_are_whole_films_of_like_size_and_together_everything() -> None:
+def test_shards_are_whole_films_of_like_size_and_together_everything(
+    measured: Callable[..., Report],
+) -> None:
     parts = [corpus_of(PAIRS[:1] * size, film=f"film{k}") for k, size in enumerate((5, 1, 3, 4, 2, 3))]
     corpus = Corpus(tuple(item for part in parts for item in part.items))
-    places = [shard_places(corpus, Shard(k, 3)) for k in (1, 2, 3)]
-    assert sorted(place for some in places for place in some) == list(range(18))
-    films = [{corpus.items[place].film for place in some} for some in places]
-    assert sum(len(some) for some in films) == 6
-    assert [len(some) for some in places] == [6, 6, 6]
-    turned = replace(corpus, items=corpus.items[::-1])
-    for k, some in enumerate(places, 1):
-        assert {turned.items[p].id for p in shard_places(turned, Shard(k, 3))} == {
-            corpus.items[p].id for p in some
-        }
+
+    def items_of_shards(corpus: Corpus) -> list[list[Item]]:
+        """The items that are scored in each of three shards."""
+        return [list(measured(corpus, ["one"], shard=Shard(k, 3)).scored) for k in (1, 2, 3)]
+
+    shards = items_of_shards(corpus)
+    assert sorted(item.id for shard in shards for item in shard) == sorted(item.id for item in corpus.items)
+    assert sum(len({item.film for item in shard}) for shard in shards) == 6
+    assert [len(shard) for shard in shards] == [6, 6, 6]
+    turned = items_of_shards(replace(corpus, items=corpus.items[::-1]))
+    for shard, turned_shard in zip(shards, turned, strict=True):
+        assert {item.id for item in turned_shard} == {item.id for item in shard}
 
 
-def test_each_text_is_encoded_once_whatever_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    words = Words()
-    monkeypatch.setattr(room, "check_installed", lambda: None)
-    monkeypatch.setattr(room, "make_embedder", lambda *_, **__: words)
-    service = vectors_of(bench_with())
+def test_each_text_is_encoded_once_whatever_the_order(tiny_models: TinyModels) -> None:
+    config = Config.model_validate({"measures": tiny_models.settings})
+    context = MetricContext(config, Store(), progress := Notes())
+    service = vectors_of(context)
     found = service.of(["a dog", "a cat", "a dog"])
-    assert found.shape == (3, 64)
+    assert found.shape == (3, 32)
+    assert np.linalg.norm(found, axis=1) == pytest.approx(1, abs=1e-5)
     assert found[0].tobytes() == found[2].tobytes()
-    assert sorted(words.asked) == ["a cat", "a dog"]
+    assert progress.totals == [2]
     again = service.of(["a cat", "new", "a dog"])
     assert again[[2, 0]].tobytes() == found[:2].tobytes()
-    assert sorted(words.asked) == ["a cat", "a dog", "new"]
+    assert progress.totals == [2, 1]
     assert service.of([]).shape == (0, 0)
 
 
 def test_a_failure_is_tried_again_but_a_missing_prediction_stays_one() -> None:
     lines = corpus_of([("a b", "a"), ("a b", "a"), ("a b c", "a b c"), ("a", None)])
-    bench, again = bench_with(), Lengths()
+    bench, again = MetricContext(Config(), Store()), Lengths()
     score(Lengths(fails_at="film-2"), lines, bench)
     result = score(again, lines, bench)
     assert again.counted == ["film-2"]

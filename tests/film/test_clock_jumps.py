@@ -15,18 +15,15 @@ import numpy as np
 import pytest
 
 from shotad.core import Interval
-from shotad.core.config.sound import ContainerSettings
 from shotad.film import (
     SoundSeeker,
     open_film,
     sound_blocks,
 )
 from shotad.film.subtitles import embedded_track
-from shotad.sound.ad_tracks import AdSound
-from shotad.sound.check_film import check_film
-from shotad.sound.mux_film import write_film
 from tests.cli.program import FAKE, Shotad
 from tests.media import FilmSpec, SoundSpec, make_film, media_folder, read_number
+from tests.sound.muxmedia import copied, findings_on, written
 
 FRAMES, RATE = 75, 16000
 BEEPS = (0.5, 1.5, 2.5)
@@ -160,11 +157,7 @@ def test_the_described_copy_has_all_of_it(name: str, ending: str, tmp_path: Path
     target = tmp_path / f"copy{ending}"
     with open_film(joined(name)) as film:
         seconds = [frame.seconds for frame in film.frames()]
-        sound = AdSound(sound_blocks(film, rate=48000, layout="stereo"), "stereo", 48000)
-        made = write_film(
-            film, target, sound=sound, text=None, language="en", settings=ContainerSettings(), metadata={}
-        )
-        assert check_film(target, film, made) == ()
+    assert findings_on(joined(name), target, written(joined(name), target)) == []
     with open_film(target) as copy:
         assert [frame.seconds for frame in copy.frames()] == pytest.approx(seconds, abs=0.03)
         assert copy.info.duration == pytest.approx(seconds[-1] + 0.04, abs=0.1)
@@ -176,21 +169,15 @@ def test_a_track_that_begins_with_the_second_part_is_named_where_it_cannot_be_co
     with open_film(path) as film:
         heard = np.concatenate([block.samples for block in sound_blocks(film)])
         assert beeps_in(heard) == pytest.approx([3.52, 4.52, 5.52], abs=0.05)
-        sound = AdSound(sound_blocks(film, rate=48000, layout="stereo"), "stereo", 48000)
-        made = write_film(
-            film, tmp_path / "a.mkv", sound=sound, text=None, language="en",
-            settings=ContainerSettings(), metadata={},
-        )  # fmt: skip
-        assert check_film(tmp_path / "a.mkv", film, made) == ()
-    assert any("audio track 1 (aac) is left out" in warning for warning in made.warnings)
+    described = written(path, tmp_path / "a.mkv")
+    assert findings_on(path, tmp_path / "a.mkv", described) == []
+    assert any("audio track 1 (aac) is left out" in warning for warning in described.warnings)
 
 
 def test_subtitles_go_with_their_pictures(tmp_path: Path) -> None:
     from fractions import Fraction
 
     from av import Packet
-
-    from tests.sound.muxmedia import copied
 
     def add(film: Any, _: Any) -> None:
         words = film.add_mux_stream("subrip")

@@ -13,8 +13,9 @@ import pytest
 
 from shotad.core import FramePlan
 from shotad.core.types import Role
-from shotad.film import Picture, clips, framestore as pack
+from shotad.film import Picture, clips
 from shotad.film.framestore import KeptFrames, Pack
+from tests.disk import largest_file
 
 
 # Clips: one sorted pass serves all slots, each clip is handed out once and in order
@@ -50,6 +51,10 @@ def test_pictures_are_read_once_and_never_changed_for_another_clip() -> None:
 
 
 # What is put on the disk is found, what is lost or damaged is not, whoever else writes
+RECORD = 34
+"""Bytes of a record in the index: two numbers of 8 bytes, one of 8, two of 4, two bytes."""
+
+
 def frame(number: int, size: int = 1000) -> KeptFrames:
     return KeptFrames(bytes([number]) * size, number % 3, number % 2 == 0)
 
@@ -83,7 +88,7 @@ def test_after_a_kill_whole_records_count_and_more_is_added(tmp_path: Path, torn
     with (tmp_path / "frames.pack").open("ab") as file:
         file.write(b"frames that no record speaks of")
     one = opened(tmp_path)
-    left = 10 - -(-torn // pack._RECORD.size)
+    left = 10 - -(-torn // RECORD)
     assert sorted(one.places) == list(range(left))
     for moment in (9, 20):
         one.put(moment, moment, frame(moment))
@@ -97,7 +102,7 @@ def test_zeros_that_a_power_cut_left_in_the_index_are_no_frames(tmp_path: Path) 
     filled(tmp_path, range(10))
     index = tmp_path / "frames.index"
     whole = index.read_bytes()
-    lost = 4 * pack._RECORD.size
+    lost = 4 * RECORD
     index.write_bytes(whole[:-lost] + bytes(lost))
     one = opened(tmp_path)
     left = len(one.places)
@@ -119,30 +124,25 @@ def test_a_damaged_frame_is_not_given(tmp_path: Path) -> None:
     assert one.get(2) == (2.5, frame(2))
 
 
-@pytest.mark.parametrize("fails", [1, 2, 4])
-def test_a_full_disk_gets_its_room_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: int) -> None:
-    add, calls = pack._add, []
-
-    def full(path: Path, data: bytes) -> None:
-        calls.append(path)
-        if len(calls) >= fails:
-            add(path, data[: len(data) // 2])
-            raise OSError(28, "No space left on device")
-        add(path, data)
-
-    monkeypatch.setattr(pack, "_add", full)
-    one = filled(tmp_path, range(3))
-    one.put(3, 3.0, frame(3))
-    assert one.stopped == "No space left on device"
-    assert (one.size, one.places) == (0, {})
-    assert not os.listdir(tmp_path)
-    assert not one.put(4, 4.0, frame(4))
-    assert one.get(4) is None
-    monkeypatch.setattr(pack, "_add", add)
-    one.begin()
-    assert one.stopped is None
-    one.put(4, 4.0, frame(4))
-    assert one.get(4) == (4.0, frame(4))
+@pytest.mark.parametrize(("frame_size", "file_size"), [
+    # The first frame does not fit, the third, and the record of the first in the index.
+    (1000, 500), (1000, 2500), (10, 20),
+])  # fmt: skip
+def test_a_full_disk_gets_its_room_back(tmp_path: Path, frame_size: int, file_size: int) -> None:
+    store = opened(tmp_path)
+    with largest_file(file_size):
+        for moment in range(4):
+            store.put(moment, moment + 0.5, frame(moment, frame_size))
+        assert store.stopped is not None
+        assert "File too large" in store.stopped
+        assert (store.size, store.places) == (0, {})
+        assert not os.listdir(tmp_path)
+        assert not store.put(4, 4.0, frame(4))
+        assert store.get(4) is None
+    store.begin()
+    assert store.stopped is None
+    store.put(4, 4.0, frame(4))
+    assert store.get(4) == (4.0, frame(4))
 
 
 def test_frames_that_another_has_added_to_are_not_taken_for_ours(tmp_path: Path) -> None:

@@ -20,13 +20,14 @@ import pytest
 
 from shotad.core.errors import FilmError, UsageError
 from shotad.film import (
-    find_media,
     open_film,
+    probe,
     stills,
 )
+from shotad.film.colour import Painter
 from shotad.film.decoder import Decoder
-from shotad.film.pyav_reader import PyavFilm
 from tests.bad_server import BadServer
+from tests.decodes import counted_decodes
 from tests.media import PATCHES, FilmSpec, SoundSpec, make_film, make_stills, read_number, read_patches
 
 UNEVEN = tuple(np.cumsum([0, *[0.04, 0.04, 0.1, 0.02, 0.06] * 9]).round(3).tolist())
@@ -144,35 +145,37 @@ SEEKS = [n for n in MEDIA if n not in ("programme stream", "raw stream without t
 @pytest.mark.parametrize("name", SEEKS)
 def test_a_seek_lands_on_a_frame_from_which_decoding_is_right(name: str) -> None:
     made = make_film(MEDIA[name])
-    film = PyavFilm(find_media(made.path))
-    painter = film.painter()
-    for wanted in np.random.default_rng(6).uniform(0.5, made.seconds[-1], 12):
-        reel = film.decoder()
-        shown = reel.land(float(wanted))
-        assert shown[0] <= wanted
-        for ahead in (shown, next(reel, None)):
-            if ahead is not None:
-                assert read_number(painter(ahead[1])) == made.number_at(ahead[0] + 1e-4)
-                assert ahead[0] == pytest.approx(made.seconds[made.number_at(ahead[0] + 1e-4)], abs=2e-6)
-        reel.close()
+    with open_film(made.path) as film:
+        assert film.media is not None
+        info, probed = film.info, probe(film.media)
+        painter = Painter((info.width, info.height), probed.turn, probed.light)
+        for wanted in np.random.default_rng(6).uniform(0.5, made.seconds[-1], 12):
+            decoder = Decoder(film.media, probed.stream, info.start, info.frame_rate)
+            landed = decoder.land(float(wanted))
+            assert landed[0] <= wanted
+            for frame in (landed, next(decoder, None)):
+                if frame is not None:
+                    number = made.number_at(frame[0] + 1e-4)
+                    assert read_number(painter(frame[1])) == number
+                    assert frame[0] == pytest.approx(made.seconds[number], abs=2e-6)
+            decoder.close()
 
 
 @pytest.mark.parametrize("suffix", [".mp4", ".ts"])
-def test_long_gaps_are_sought_and_short_ones_decoded(suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_gaps_are_sought_and_short_ones_decoded(suffix: str) -> None:
     made = make_film(FilmSpec(suffix=suffix, rate=Fraction(5), frames=300, gop=5, size=(96, 56)))
-    landed: list[float] = []
-    land = Decoder.land
 
-    def noted(self: Decoder, wanted: float) -> object:
-        landed.append(wanted)
-        return land(self, wanted)
+    def decoded(*wanted: float) -> int:
+        with open_film(made.path) as film, counted_decodes() as decodes:
+            for picture in film.pictures(wanted):
+                assert read_number(picture.image) == made.number_at(picture.wanted)
+            return decodes.frames
 
-    monkeypatch.setattr(Decoder, "land", noted)
-    with open_film(made.path) as film:
-        wanted = [0.5, 0.9, 1.3, 40.0, 40.2, 40.6, 58.0]
-        for picture in film.pictures(wanted):
-            assert read_number(picture.image) == made.number_at(picture.wanted)
-    assert landed == [40.0, 58.0]
+    # A decoder is ahead by some frames of what is wanted, and begins at a key frame.
+    ahead = 40
+    assert decoded(0.5, 0.9, 1.3, 40.0, 40.2, 40.6, 58.0) < 3 * ahead
+    in_a_row = [40.0 + number / 5 for number in range(50)]
+    assert decoded(*in_a_row) < 50 + ahead
 
 
 def test_interlaced_film_shows_no_combs() -> None:

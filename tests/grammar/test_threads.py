@@ -19,17 +19,18 @@ from hypothesis import given, strategies as st
 
 import shotad
 from shotad.core import Image, Interval, Shot
+from shotad.core.config.sight import ComputeSettings, ThreadSettings
 from shotad.film import open_film
 from shotad.grammar import (
     Features,
     FramePosition,
+    make_feature_maker,
     matching_of,
     positions_for,
     shot_scores,
     threads_of,
     whole_scores,
 )
-from shotad.grammar.grid_features import GridFeatures
 from shotad.grammar.threads import FeaturesByPlace, FrameChoice, Matching
 
 Floats = npt.NDArray[Any]
@@ -42,6 +43,9 @@ def as_numpy(values: Floats) -> Floats:
 def as_torch(values: Floats) -> torch.Tensor:
     torch.set_num_threads(1)
     return torch.from_numpy(values)
+
+
+GRID_FEATURES: Any = make_feature_maker(ThreadSettings(features="grid"), ComputeSettings())
 
 
 BOTH_KINDS = pytest.mark.parametrize("kind", [as_numpy, as_torch])
@@ -244,12 +248,12 @@ def pictures() -> list[Image]:
 
 
 def made(*images: Image) -> Features:
-    return GridFeatures().of(images)
+    return GRID_FEATURES.of(images)
 
 
 def score(one: Image, other: Image) -> float:
     kinds = {"last": made(one, one), "first": made(other, other)}
-    return float(shot_scores(kinds, matching_of(GridFeatures(), kinds["last"].grid))[0, 1])
+    return float(shot_scores(kinds, matching_of(GRID_FEATURES, kinds["last"].grid))[0, 1])
 
 
 def likeness(one: Image, other: Image) -> float:
@@ -275,11 +279,11 @@ def test_frames_are_told_apart(pictures: list[Image]) -> None:
         assert alone.whole.tobytes() == together.whole[k : k + 1].tobytes()
         assert np.array_equal(image, before[k])
     # Different pictures stay below the threshold.
-    assert max(score(a, b) for a, b in permutations(pictures, 2)) < GridFeatures.threshold
+    assert max(score(a, b) for a, b in permutations(pictures, 2)) < GRID_FEATURES.threshold
     # Somebody who walks in front covers only his cells.
     place, person = pictures[2].copy(), pictures[0]
     place[60:360, 250:430] = person[60:360, 200:380]
-    assert GridFeatures.threshold + 0.1 < score(pictures[2], place) < 0.9 * score(pictures[2], pictures[2])
+    assert GRID_FEATURES.threshold + 0.1 < score(pictures[2], place) < 0.9 * score(pictures[2], pictures[2])
     # Letters over two places join nothing.
     titled = []
     for picture in pictures[2:]:
@@ -288,7 +292,7 @@ def test_frames_are_told_apart(pictures: list[Image]) -> None:
             where = (120, 170 + 70 * line)
             cv2.putText(image, word, where, cv2.FONT_HERSHEY_SIMPLEX, 2, (255, 255, 255), 6)
         titled.append(image)
-    assert score(*titled) < GridFeatures.threshold < score(titled[0], titled[0])
+    assert score(*titled) < GRID_FEATURES.threshold < score(titled[0], titled[0])
     # Bars are cut off at night too.
     night = (pictures[3] * 0.12).astype(np.uint8)
     assert likeness(night, np.pad(night, ((60, 60), (0, 0), (0, 0)))) > 0.8
@@ -299,7 +303,7 @@ def test_exposure_noise_and_a_small_move_do_not_matter(pictures: list[Image], k:
     image = pictures[k]
     moved = np.roll(image, (8, 12), axis=(0, 1))
     for other in (darker(image), noisy(image, 4), moved, darker(noisy(moved, 4))):
-        assert score(image, other) > GridFeatures.threshold + 0.1
+        assert score(image, other) > GRID_FEATURES.threshold + 0.1
 
 
 @pytest.mark.parametrize("level", [0, 1, 16, 128, 255])
@@ -344,7 +348,7 @@ def test_black_bars_are_cut_off(pictures: list[Image], at_the_sides: bool) -> No
 # Floors, measured with ``grid:2`` in November 2026 (`benchmarks/threads.py`): sample film precision 0.500, recall 1.000,
 # AP 1.000; battle 1.000, 0.667, 1.000. The features' few constants were chosen on these very clips.
 def test_the_threads_of_the_sample_film_are_found() -> None:
-    made = threads.judged(threads.sample_clip(), GridFeatures())
+    made = threads.judged(threads.sample_clip(), GRID_FEATURES)
     assert (made.right, made.ap) == (made.together.sum(), 1)
     # Shot 6 has the rocket of shots 1 and 8 behind it, closer by: one photograph, looked at differently.
     assert made.wrong <= 2
@@ -354,7 +358,7 @@ def test_the_threads_of_the_sample_film_are_found() -> None:
 @pytest.mark.slow
 def test_the_threads_of_the_battle_are_found() -> None:
     clip = next(clip for clip in threads.labelled_clips(FILMS) if clip.name == "tears-of-steel-battle.webm")
-    made = threads.judged(clip, GridFeatures())
+    made = threads.judged(clip, GRID_FEATURES)
     print(threads.line(clip.name, made))
     assert made.right >= 2
     assert made.wrong == 0

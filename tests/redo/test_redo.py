@@ -251,8 +251,10 @@ def test_half_of_a_line_is_not_described_anew(place: Path) -> None:
     assert not (place / "redo.jsonl").exists(), "nothing was asked"
 
 
-def test_the_story_is_told_with_the_note_that_the_run_made(tmp_path, monkeypatch):
-    monkeypatch.setattr("shotad.description.story.SECTION_LINES", 1)
+def test_the_story_is_told_with_the_note_that_the_run_made(tmp_path):
+    """The memory learns section by section, of eight lines each."""
+    slots = tmp_path / "slots.csv"
+    slots.write_text("start,end\n" + "".join(f"{0.8 * n:.1f},{0.8 * n + 0.8:.1f}\n" for n in range(24)))
 
     def answer(request: Request) -> str:
         if "facts" in (request.schema or {}).get("properties", {}):
@@ -260,8 +262,9 @@ def test_the_story_is_told_with_the_note_that_the_run_made(tmp_path, monkeypatch
         return fresh(request)
 
     place = tmp_path / "w"
-    run(place, "story.on=true", writes=FakeEngine(answer=answer))
-    assert rows(place, "story")
+    how = ("story.on=true", "stage2.fit=none", "stage2.repair=none")
+    run(place, *how, given=RunInputs(slots=slots), writes=FakeEngine(answer=answer))
+    assert len(rows(place, "story")) == 3
     seen: list[str] = []
 
     def listen(request: Request) -> str:
@@ -269,14 +272,15 @@ def test_the_story_is_told_with_the_note_that_the_run_made(tmp_path, monkeypatch
         return fresh(request)
 
     before = track_of(place)
-    again(place, "1", "3", writes=listen)
+    again(place, "1", "18", writes=listen)
     assert len(seen) == 2, "the note itself is not asked for again"
-    first, second, third = (f"Anna looks for her dog in slot {cue.id}." for cue in before.heard[:3])
+    assert len(before.heard) == 24
+    first, second, third = (f"Anna looks for her dog in slot {cue.id}." for cue in before.heard[7::8])
     assert "Anna looks for her dog" not in seen[0], "nothing came before the first line"
     assert first in seen[1]
     assert second in seen[1]
     assert third not in seen[1], "what the film tells later is not known yet"
-    assert before.heard[1].text in seen[1]
+    assert before.heard[16].text in seen[1]
 
 
 def test_a_run_over_a_part_does_not_bound_a_redo(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from shotad.core import (
     Interval,
     NoProgress,
+    Progress,
     RunInputs,
     Shot,
     Slot,
@@ -83,8 +84,8 @@ def write_folder(
     with WorkFolder(place) as folder:
         write_settings(folder, load_config(None, (f"language={language}", *settings)), film, RunInputs())
         folder.write_json("shots.json", shots_record(shots, cuts, info.duration))
-        said = [Utterance(one, "Where is the key to the garden?") for one in speech]
-        folder.write_json("speech.json", speech_record(*said))
+        utterances = [Utterance(interval, "Where is the key to the garden?") for interval in speech]
+        folder.write_json("speech.json", speech_record(*utterances))
         folder.write_json("slots.json", slots_record(slots))
         track = Track(FilmId(film.name, info.fingerprint, info.duration), language, (), "0.1.0", cues)
         save_track(track, folder.path, film.name)
@@ -121,14 +122,16 @@ def rendered(
     settings: tuple[str, ...] = (),
     file: Path | None = None,
     force: bool = False,
+    progress: Progress | None = None,
 ) -> tuple[Rendered, FakeVoice]:
     """A render with the fake voice; what it came to, and the voice, which counts what it spoke."""
+    progress = progress or NoProgress()
     voice, film = voice or FakeVoice(), film or film_with()
     config = load_config(None, settings)
     with open_film(film) as opened, WorkFolder(place) as folder:
         tag = "" if file is None else load_track(file).language
         wanted = wanted_files(parse_wanted(makes), film.name, place, tag=tag)
-        done = run_render(opened, folder, config, wanted, NoProgress(), file=file, voice=voice, force=force)
+        done = run_render(opened, folder, config, wanted, progress, file=file, voice=voice, force=force)
     return done, voice
 
 

@@ -38,10 +38,8 @@ from shotad.sound import (
     Take,
     run_render,
 )
-from shotad.sound.making import FileMaker
 from shotad.sound.outputs import (
     Kind,
-    MadeFile,
     parse_wanted,
     summary,
     wanted_files,
@@ -52,24 +50,27 @@ from tests.media import SoundSpec, make_stills
 from tests.rendering.described import STEREO, change, film_with, rendered, track_of, write_folder
 from tests.runs import Heard
 
+MEASURING = "Measuring the film's sound"
+"""The step in which a render listens to the film."""
 
-class Interrupted(FakeVoice):
-    """While it speaks its first line, somebody changes a file."""
 
-    def __init__(self, file: Path, old: str, new: str) -> None:
+class Meanwhile(FakeVoice):
+    """While it speaks its first line, something else happens."""
+
+    def __init__(self, happens: Callable[[], object]) -> None:
         super().__init__()
-        self._change = [(file, old, new)]
+        self._happens = [happens]
 
     def speak(self, text: str, speed: float = 1.0) -> Take:
-        if self._change:
-            change(*self._change.pop())
+        if self._happens:
+            self._happens.pop()()
         return super().speak(text, speed)
 
 
 @pytest.mark.parametrize("ending", ["json", "vtt"])
 def test_what_is_saved_while_lines_are_spoken_is_heard(place: Path, ending: str) -> None:
     file = place / TRACK if ending == "json" else next(place.glob("*.ad.vtt"))
-    voice = Interrupted(file, "A cat sleeps", "A dog sleeps")
+    voice = Meanwhile(lambda: change(file, "A cat sleeps", "A dog sleeps"))
     done, _ = rendered(place, "ad", voice=voice)
     assert done.spoken[0].text == "A dog sleeps by the window."
     assert track_of(place).cues[0].text == "A dog sleeps by the window."
@@ -80,16 +81,16 @@ def test_what_is_saved_while_lines_are_spoken_is_heard(place: Path, ending: str)
 def test_a_track_that_never_rests_is_rendered_as_it_was_read_last_and_not_written_over(place: Path) -> None:
     class Restless(FakeVoice):
         def speak(self, text: str, speed: float = 1.0) -> Take:
-            said = track_of(place).cues[0].text
-            change(place / TRACK, said, f"Cat number {len(self.calls)} sleeps.")
+            saved = track_of(place).cues[0].text
+            change(place / TRACK, saved, f"Cat number {len(self.calls)} sleeps.")
             return super().speak(text, speed)
 
     done, _ = rendered(place, "ad", voice=Restless())
-    said = done.spoken[0].text
+    spoken = done.spoken[0].text
     last = track_of(place).cues
-    assert said.startswith("Cat number")
+    assert spoken.startswith("Cat number")
     assert last[0].text.startswith("Cat number")
-    assert last[0].text != said
+    assert last[0].text != spoken
     assert last[0].spoken is None
     assert last[1].spoken is not None
     assert any("edited until after they were spoken" in warning for warning in done.warnings)
@@ -126,18 +127,19 @@ def test_beside_a_file_only_what_was_to_become_it_is_swept(tmp_path: Path) -> No
     assert set(target.parent.iterdir()) == {target, *others}
 
 
-def test_an_unchanged_render_listens_to_nothing_also_where_its_folder_was_moved(place, monkeypatch):
-    rendered(place, "ad", "film", "mix:flac")
+def test_an_unchanged_render_listens_to_nothing_also_where_its_folder_was_moved(place: Path) -> None:
+    first, later = Heard(), Heard()
+    rendered(place, "ad", "film", "mix:flac", progress=first)
+    assert MEASURING in first.steps
     script = next(place.glob("*.recorded.dapt.xml"))
     before = script.read_bytes()
-    with monkeypatch.context() as patched:
-        patched.setattr("shotad.sound.making.prepare_mix", None)  # the film is not measured
-        again, _ = rendered(place, "ad", "film", "mix:flac")
-        assert script in again.files
-        place = place.rename(place.with_name("elsewhere"))
-        moved, voice = rendered(place, "ad", "film", "mix:flac")
+    again, _ = rendered(place, "ad", "film", "mix:flac", progress=later)
+    assert script in again.files
+    place = place.rename(place.with_name("elsewhere"))
+    moved, voice = rendered(place, "ad", "film", "mix:flac", progress=later)
+    assert MEASURING not in later.steps
     assert voice.calls == []
-    assert [one.fresh for one in moved.made] == [False] * 3
+    assert [file.fresh for file in moved.made] == [False] * 3
     record = json.loads((place / "render.json").read_text())
     assert {Path(row["path"]).parent for row in record["made"]} == {place}
     script = place / script.name
@@ -146,28 +148,22 @@ def test_an_unchanged_render_listens_to_nothing_also_where_its_folder_was_moved(
     assert script.read_bytes() == before
 
 
-class Broken(FileMaker):
-    """Cannot make the description alone."""
-
-    def make(self, wanted: OutputFile) -> MadeFile:
-        if wanted.kind is Kind.AD:
-            raise SoundError("The disk is full.", "Make room.")
-        return super().make(wanted)
-
-
-def test_one_file_that_fails_does_not_take_the_others_with_it(place, monkeypatch):
-    with monkeypatch.context() as patched:
-        patched.setattr("shotad.sound.render.FileMaker", Broken)
-        done, _ = rendered(place, "ad", "mix:flac")
-        assert [one.output.kind for one in done.made] == [Kind.MIX]
-        ((failed, reason),) = done.failures.items()
-        assert (failed.kind, reason) == (Kind.AD, "The disk is full. Make room.")
-        assert done.failed
-        assert summary(done).endswith(".ad.wav: The disk is full. Make room.")
-        with pytest.raises(SoundError, match="disk is full"):
-            rendered(place, "ad")
+def test_one_file_that_fails_does_not_take_the_others_with_it(place: Path) -> None:
+    """A folder of its name is made while the lines are spoken."""
+    in_the_way = place / f"{film_with().stem}.ad.wav"
+    done, _ = rendered(place, "ad", "mix:flac", voice=Meanwhile(in_the_way.mkdir))
+    assert [file.output.kind for file in done.made] == [Kind.MIX]
+    ((output, reason),) = done.failures.items()
+    assert output.kind is Kind.AD
+    assert f"{in_the_way} cannot be written" in reason
+    assert done.failed
+    assert f"{in_the_way}: {reason}" in summary(done)
+    in_the_way.rmdir()
+    with pytest.raises(WorkFolderError, match="cannot be written"):
+        rendered(place, "ad", force=True, voice=Meanwhile(in_the_way.mkdir))
+    in_the_way.rmdir()
     after, voice = rendered(place, "ad", "mix:flac")
-    assert [one.fresh for one in after.made] == [True, False]
+    assert [file.fresh for file in after.made] == [True, False]
     assert voice.calls == []
 
 
@@ -190,26 +186,27 @@ VP9 = {
 }
 
 
-def test_what_a_container_cannot_hold_is_known_before_a_word_is_spoken(tmp_path, monkeypatch):
+def test_what_a_container_cannot_hold_is_known_before_a_word_is_spoken(tmp_path: Path) -> None:
     film = film_with(**VP9)
     place = write_folder(tmp_path / "w", film)
-    voice, before = FakeVoice(), (place / TRACK).read_bytes()
-    monkeypatch.setattr("shotad.sound.making.prepare_mix", None)
+    voice, before, progress = FakeVoice(), (place / TRACK).read_bytes(), Heard()
     cases: list[tuple[tuple[str, ...], tuple[str, ...], type[ShotadError], str]] = [
         (("ad", "film:ts"), (), SoundError, "MPEG-TS cannot hold video track 0"),
         (("text:ts",), (), SoundError, "MPEG-TS"),
         (("film",), ("container.codec=aac",), SoundError, "WebM cannot hold a track of aac"),
         (("mix", "film"), ("film.audio_track=7",), FilmError, "no audio track 7"),
     ]
-    for makes, settings, error, told in cases:
-        with pytest.raises(error, match=told):
+    for makes, settings, error, reason in cases:
+        with pytest.raises(error, match=reason):
             rendered(place, *makes, film=film, voice=voice, settings=settings)
     assert voice.calls == []
     assert (place / TRACK).read_bytes() == before
     assert not list(place.glob("*.ad.wav"))
     # One that might have paused is refused later, and before the mix.
     with pytest.raises(SoundError, match="MPEG-TS cannot hold"):
-        rendered(place, "film:ts", film=film, settings=("extended.on=true",))
+        rendered(place, "film:ts", film=film, settings=("extended.on=true",), progress=progress)
+    assert progress.steps
+    assert MEASURING not in progress.steps
 
 
 def test_numbered_frames_give_sound_and_no_film(tmp_path: Path) -> None:
@@ -275,7 +272,7 @@ def test_a_film_that_was_renamed_keeps_its_scripts_and_their_edits(tmp_path: Pat
     film = Path(shutil.copy(film_with(), tmp_path / f"{'ü' * 125}.mp4"))
     place = write_folder(tmp_path / "w", film)
     done, _ = rendered(place, "film+text", "ad", film=film)
-    assert all(one.output.path.is_file() for one in done.made)
+    assert all(file.output.path.is_file() for file in done.made)
     other = film.rename(tmp_path / "the movie.mp4")
     rendered(place, "ad", film=other)
     (script,) = place.glob("*.ad.vtt")
@@ -318,10 +315,10 @@ def test_a_line_of_marks_alone_is_left_out_and_hundreds_of_words_are_told_in_few
     assert all(f"{text} (there is no word in it)" in summary(done) for text in ("😀", "?!"))
     long = " ".join(["She walks along the road and smiles."] * 40)
     edit(place, lambda cues: cues[0].update(text=long))
-    told = summary(rendered(place, "ad")[0])
-    assert "Heard in fewer words: 1." in told
-    assert "dropped" in told
-    assert max(map(len, told.splitlines())) < 600
+    report = summary(rendered(place, "ad")[0])
+    assert "Heard in fewer words: 1." in report
+    assert "dropped" in report
+    assert max(map(len, report.splitlines())) < 600
 
 
 def test_two_lines_of_one_time_are_both_heard_apart(place: Path) -> None:
@@ -329,7 +326,7 @@ def test_two_lines_of_one_time_are_both_heard_apart(place: Path) -> None:
     done, _ = rendered(place, "ad")
     times = sorted(cue.spoken.interval for cue in done.spoken if cue.spoken and cue.spoken.interval)
     assert len(times) == 4
-    assert all(one.end <= after.start for one, after in pairwise(times))
+    assert all(time.end <= following.start for time, following in pairwise(times))
     assert "Moved to fit: 2 lines" in summary(done)
 
 
@@ -362,16 +359,18 @@ def test_two_scripts_may_be_edited_at_once(place: Path) -> None:
     assert ": 1 line." in summary(done)
 
 
-@pytest.mark.parametrize("told", [False, True])
-def test_what_leaves_the_machine_is_said_before_a_word_is_spoken(place, monkeypatch, told):
+@pytest.mark.parametrize("noted", [False, True])
+def test_what_leaves_the_machine_is_said_before_a_word_is_spoken(place: Path, noted: bool) -> None:
     film, voice, progress = film_with(), FakeVoice(), Heard()
     voice.sends_to = "speech.example"
-    monkeypatch.setattr("shotad.sound.render.make_voice", lambda *_: voice)
     with open_film(film) as opened, WorkFolder(place) as folder:
         wanted = wanted_files(parse_wanted(("ad",)), film.name, place)
-        run_render(opened, folder, load_config(), wanted, progress, shorten=shortener, privacy_noted=told)
-    said = [text for text in progress.notes if "speech.example" in text]
-    assert said == progress.notes[: not told]
+        run_render(
+            opened, folder, load_config(), wanted, progress,
+            shorten=shortener, voice=voice, privacy_noted=noted,
+        )  # fmt: skip
+    notes = [text for text in progress.notes if "speech.example" in text]
+    assert notes == progress.notes[: not noted]
     assert voice.calls
     assert "rendered" in (place / "log.txt").read_text()
 
@@ -380,7 +379,7 @@ HERE = Path("w")
 
 
 def names(*texts: str, film: str = "movie.mp4", tag: str = "", out: Path | None = None) -> list[str]:
-    return [str(one.path) for one in wanted_files(parse_wanted(texts), film, HERE, out=out, tag=tag)]
+    return [str(file.path) for file in wanted_files(parse_wanted(texts), film, HERE, out=out, tag=tag)]
 
 
 def test_every_kind_has_a_name_of_its_own_and_a_film_keeps_its_container_where_it_can() -> None:

@@ -22,9 +22,8 @@ from shotad.core import (
 from shotad.core.errors import VoiceError
 from shotad.description import lint_track
 from shotad.film import open_film
-from shotad.script import Maker, load_track
+from shotad.script import Maker, check_script, load_track, read_cues
 from shotad.script.cue import spoken_interval
-from shotad.script.dapt_reader import check_dapt
 from shotad.script.pace import spoken_words
 from shotad.script.track_files import (
     TRACK,
@@ -32,7 +31,6 @@ from shotad.script.track_files import (
     translation_file_name,
 )
 from shotad.sound import Loudness, Rendered
-from shotad.sound.film_copy import write_copy
 from shotad.sound.levels import PROFILES
 from shotad.sound.mix import resampled
 from shotad.sound.own_voices import FakeVoice
@@ -47,6 +45,7 @@ from tests.rendering.described import (
     track_of,
     write_folder,
 )
+from tests.runs import Heard
 from tests.sound.muxmedia import describe_tracks
 from tests.sound.tones import Samples, SoundFilm, blocks, measure, noise, onset
 
@@ -59,8 +58,8 @@ def test_every_kind_is_made_and_reads_back_and_text_alone_needs_no_voice(place: 
     assert [t.kind for t in describe_tracks(alone.made[0].output.path)] == ["video", "audio", "subtitle"]
     done, _ = rendered(place, "film+text", "text:mkv", "ad", "mix:flac")
     endings = ("described.mp4", "descriptions.mkv", "ad.wav", "mix.flac")
-    assert [one.output.path.name for one in done.made] == [f"{film_with().stem}.{rest}" for rest in endings]
-    film, text, _, _ = (one.output.path for one in done.made)
+    assert [file.output.path.name for file in done.made] == [f"{film_with().stem}.{rest}" for rest in endings]
+    film, text, _, _ = (file.output.path for file in done.made)
     tracks = describe_tracks(film)
     assert [t.kind for t in tracks] == ["video", "audio", "audio", "subtitle"]
     assert ["visual_impaired" in t.marks for t in tracks] == [False, False, True, True]
@@ -86,17 +85,19 @@ def check_lines(path: Path, number: int, done: Rendered, voice: FakeVoice, withi
 def test_lines_are_heard_where_the_track_says_and_a_second_render_speaks_and_writes_nothing(place):
     before = track_of(place)
     done, voice = rendered(place, "film", "mix", "ad")
-    for one, number in zip(done.made, (1, 0, 0), strict=True):
-        check_lines(one.output.path, number, done, voice, 0.005)
+    for file, number in zip(done.made, (1, 0, 0), strict=True):
+        check_lines(file.output.path, number, done, voice, 0.005)
     after = track_of(place)
     assert done.track == after
-    one, other = ([(c.text, c.interval, c.status, c.edited) for c in of.cues] for of in (before, after))
-    assert one == other
-    stamps = [one.output.path.stat().st_mtime_ns for one in done.made]
+    lines, same_lines = (
+        [(c.text, c.interval, c.status, c.edited) for c in of.cues] for of in (before, after)
+    )
+    assert lines == same_lines
+    stamps = [file.output.path.stat().st_mtime_ns for file in done.made]
     second, again = rendered(place, "film", "mix", "ad")
     assert again.calls == []
-    assert [one.fresh for one in second.made] == [False] * 3
-    assert [one.output.path.stat().st_mtime_ns for one in second.made] == stamps
+    assert [file.fresh for file in second.made] == [False] * 3
+    assert [file.output.path.stat().st_mtime_ns for file in second.made] == stamps
     assert second.sound == done.sound
 
 
@@ -141,7 +142,7 @@ def test_what_makes_files_anew_and_what_speaks_anew(place: Path) -> None:
     done.made[0].output.path.unlink()
     done.made[1].output.path.write_bytes(b"somebody's")
     again, voice = rendered(place, "ad", "mix:flac")
-    assert [one.fresh for one in again.made] == [True, True]
+    assert [file.fresh for file in again.made] == [True, True]
     louder, voice_too = rendered(place, "mix:flac", settings=("mix.profile=ebu-r128",))
     assert voice.calls == voice_too.calls == []
     assert louder.made[0].fresh
@@ -153,29 +154,27 @@ def test_what_makes_files_anew_and_what_speaks_anew(place: Path) -> None:
     assert forced.made[0].fresh
 
 
-def test_a_film_that_pauses_has_the_line_that_did_not_fit_and_is_copied_once(tmp_path, monkeypatch):
-    long = "She walks along the endless corridor, past doors, lamps, and a row of empty chairs."
-    lines = {8.4: long, 15.0: "Rain falls."}
+def test_a_film_that_pauses_has_the_line_that_did_not_fit_and_is_copied_once(tmp_path: Path) -> None:
+    sign = 'A sign reads "Nobody may walk along the endless corridor".'
+    lines = {8.4: sign, 15.0: "Rain falls."}
     place = write_folder(tmp_path / "w", lines=lines, speech=(Interval(5, 8), Interval(11, 14)))
-    copies = []
-
-    def counted(film: object, pauses: object, target: Path, *rest: object) -> Path:
-        copies.append(target.suffix)
-        return write_copy(film, pauses, target, *rest)  # type: ignore[arg-type]
-
-    monkeypatch.setattr("shotad.sound.making.write_copy", counted)
-    monkeypatch.setattr("shotad.sound.pauses.SHARE", 0.5)
-    monkeypatch.setattr("shotad.sound.placing.variants", lambda text, language: iter(()))
-    done, voice = rendered(place, "film:mkv", "ad", "mix:flac", settings=("extended.on=true",))
-    assert (len(done.pauses), copies) == (1, [".mkv"])
-    path = done.made[0].output.path
+    progress = Heard()
+    done, voice = rendered(
+        place, "film:mkv", "ad", "mix:flac", settings=("extended.on=true",), progress=progress
+    )
+    assert progress.steps.count("Writing the film with pauses") == 1
+    (pause,), path = done.pauses, done.made[0].output.path
     with open_film(path) as copy, open_film(film_with()) as own:
-        assert copy.info.duration == pytest.approx(own.info.duration + done.pauses[0].length, abs=0.1)
-    told = json.loads(next(place.glob("*.pauses.json")).read_text())
-    starts = told["pauses"][0]["copy_starts"]
-    take = resampled(voice.speak(long))
-    at = onset(sound_of(path, 1), take, round(starts * RATE), RATE // 2)
-    assert at / RATE == pytest.approx(starts, abs=0.02)
+        assert copy.info.duration == pytest.approx(own.info.duration + pause.length, abs=0.1)
+    (row,) = json.loads(next(place.glob("*.pauses.json")).read_text())["pauses"]
+    take = resampled(voice.speak(sign))
+    at = onset(sound_of(path, 1), take, round(row["copy_starts"] * RATE), RATE // 2)
+    assert at / RATE == pytest.approx(row["copy_starts"], abs=0.02)
+    # The metadata track for players stands on the film's own time.
+    (cue,) = read_cues(next(place.glob("*.pauses.vtt")))
+    assert (cue.id, cue.interval.start) == (pause.cue_id, pytest.approx(pause.at, abs=0.001))
+    data = {"pause": row["length"], "line": pause.cue_id, "starts": row["starts"]}
+    assert json.loads(cue.text) == data
     assert not list(place.glob(".tmp-*"))
 
 
@@ -212,8 +211,8 @@ def translation(place: Path, language: str) -> Path:
         slot = Interval(cue.interval.start, cue.interval.start + 5)
         time = spoken_interval(slot, spoken_words(text, language), 0.375)
         cues.append(replace(cue, text=text, language=language, interval=time))
-    made = (Maker("Translation", "fake"),)
-    new = replace(track, cues=tuple(cues), language=language, translated_from="en", makers=made)
+    makers = (Maker("Translation", "fake"),)
+    new = replace(track, cues=tuple(cues), language=language, translated_from="en", makers=makers)
     with WorkFolder(place) as folder:
         save_translation(new, folder)
     return place / translation_file_name(language)
@@ -240,19 +239,19 @@ def test_a_translation_is_rendered_beside_the_original(place: Path, language: st
     before = {path.name: path.read_bytes() for path in place.iterdir() if path.is_file()}
     file = translation(place, language)
     # Lines of this length break no rule of time, whatever script they are written in.
-    found = lint_track(load_track(file), place, Config()).findings
-    assert [one for one in found if one.rule.startswith("T") and one.rule != "T5"] == []
+    findings = lint_track(load_track(file), place, Config()).findings
+    assert [finding for finding in findings if finding.rule.startswith("T") and finding.rule != "T5"] == []
     done, voice = rendered(place, "ad", file=file)
     stem = film_with().stem
-    assert [one.output.path.name for one in done.made] == [f"{stem}.{language}.ad.wav"]
+    assert [made.output.path.name for made in done.made] == [f"{stem}.{language}.ad.wav"]
     assert not done.failed
     assert [text for text, _ in voice.calls][:3] == list(TRANSLATED[language])
     spoken = [cue.spoken for cue in load_track(place / translation_file_name(language)).heard]
-    assert all(one is not None and one.text for one in spoken)
+    assert all(take is not None and take.text for take in spoken)
     changed = {name for name, data in before.items() if (place / name).read_bytes() != data}
     assert changed <= {"log.txt"}
     recorded = place / f"{stem}.{language}.ad.recorded.dapt.xml"
-    assert check_dapt(recorded.read_bytes()) == ()
+    assert check_script(recorded) == ()
     assert 'daptm:langSrc="en"' in recorded.read_text(encoding="utf-8")
     assert f'xml:lang="{language}"' in recorded.read_text(encoding="utf-8")
 
@@ -284,7 +283,8 @@ def in_file(path: Path) -> Loudness:
             frame.pts = None
             for out in resampler.resample(frame):
                 parts.append(np.asarray(out.to_ndarray(), np.float32).reshape(out.samples, -1))
-    return measure(blocks(np.concatenate(parts), rate), layout.name, rate)
+    assert rate == RATE
+    return measure(blocks(np.concatenate(parts)), layout.name)
 
 
 @pytest.mark.parametrize(("profile", "makes"), [
@@ -299,34 +299,38 @@ def test_every_file_keeps_the_peaks_of_its_profile_and_tells_them(profile, makes
     done, _ = rendered(place, *makes, film=loud, settings=(f"mix.profile={profile}",))
     assert not [finding for finding in done.findings if finding.rule == "A1"]
     limit = 0.0 if profile == "source" else PROFILES[profile].true_peak
-    for one in done.made:
-        found = in_file(one.output.path)
-        assert found.true_peak is not None
-        assert found.true_peak <= limit + METER, one.output.path.name
-        assert one.sound is not None
-        assert one.sound["loudness"]["true_peak"] == pytest.approx(found.true_peak, abs=0.1)
-        assert one.sound["loudness"]["integrated"] == pytest.approx(found.integrated, abs=0.1)
-        assert f"peaks {one.sound['loudness']['true_peak']:.1f} dBTP" in one.lines[0]
+    for file in done.made:
+        loudness = in_file(file.output.path)
+        assert loudness.true_peak is not None
+        assert loudness.true_peak <= limit + METER, file.output.path.name
+        assert file.sound is not None
+        assert file.sound["loudness"]["true_peak"] == pytest.approx(loudness.true_peak, abs=0.1)
+        assert file.sound["loudness"]["integrated"] == pytest.approx(loudness.integrated, abs=0.1)
+        assert f"peaks {file.sound['loudness']['true_peak']:.1f} dBTP" in file.lines[0]
 
 
-@pytest.mark.parametrize("make", ["mix:m4a", "film:mkv"])
-def test_where_the_room_for_a_coder_is_too_small_it_is_written_again(make, loud, tmp_path, monkeypatch):
-    monkeypatch.setattr("shotad.sound.making.PEAK_RISE", {})
-    place = loud_folder(tmp_path / "w", loud)
-    done, _ = rendered(place, make, film=loud, settings=("mix.true_peak=-2", "container.codec=opus"))
+@pytest.mark.parametrize("make", ["mix:opus", "film:mkv"])
+def test_where_the_room_for_a_coder_is_too_small_it_is_written_again(make: str, tmp_path: Path) -> None:
+    """Of sound that was cut at full scale, which coders make louder than is usual."""
+    wave = (3 * noise(SECONDS, 5, channels=2)).clip(-0.98, 0.98)
+    film = SoundFilm(wave, codec="flac", seconds=SECONDS).make(tmp_path / "film.mkv")
+    place, progress = loud_folder(tmp_path / "w", film), Heard()
+    settings = ("mix.true_peak=-2", "container.codec=opus")
+    done, _ = rendered(place, make, film=film, settings=settings, progress=progress)
+    assert any("not within its limits: written again" in note for note in progress.notes)
     peak = in_file(done.made[0].output.path).true_peak
     assert peak is not None
     assert -4 < peak <= -2 + METER
     assert done.findings == ()
 
 
-def test_what_cannot_be_kept_is_an_error_with_the_figure_of_the_file(loud, tmp_path, monkeypatch):
-    monkeypatch.setattr("shotad.sound.making.PEAK_RISE", {})
-    monkeypatch.setattr("shotad.sound.making.MAX_WRITES", 1)
+def test_what_cannot_be_kept_is_an_error_with_the_figure_of_the_file(loud: Path, tmp_path: Path) -> None:
+    """With peaks so low no sound reaches the loudness of a stream."""
     place = loud_folder(tmp_path / "w", loud)
-    done, _ = rendered(place, "mix:opus", film=loud)
-    peak = in_file(done.made[0].output.path).true_peak
+    done, _ = rendered(place, "mix:opus", film=loud, settings=("mix.profile=web", "mix.true_peak=-20"))
+    loudness = in_file(done.made[0].output.path).integrated
     assert [finding.rule for finding in done.findings] == ["A1"]
-    assert f"reach {peak:.1f} dBTP" in done.findings[0].message
+    assert f"is at {loudness:.1f} LUFS, not at -16" in done.findings[0].message
+    assert done.failed
     report = lint_track(track_of(place), place, load_config(None, ["lint.parse=words"]))
     assert "A1" in {finding.rule for finding in report.findings}, "lint shows what the render found"

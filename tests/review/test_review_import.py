@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from shotad.review.security import UPLOADS
+from shotad.review.security import upload_limit
 from shotad.script import load_track, script_format
 from shotad.script.track_files import TRACK
 from tests.review.asgi import Answer
@@ -137,7 +137,7 @@ def test_a_file_that_cannot_be_read_is_refused_with_its_place(page: Page) -> Non
     assert (said.status, "a.srt, line 2" in said.json["error"]["what"]) == (400, True)
     assert "is empty" in give(page, "a.srt", "").json["error"]["what"]
     assert "a PDF document" in give(page, "\x00../a.srt", "%PDF-1.4").json["error"]["what"]
-    large = b" " * (UPLOADS["/api/import"] + 1)
+    large = b" " * ((upload_limit("/api/import") or 0) + 1)
     assert give(page, "a.srt", large, content_length=None).status == 413
     for body in ({"token": "x", "lines": ["s00001000"]}, {"token": 1, "lines": []}, {"lines": "a"}):
         assert page.post("/api/import/apply", body).status == 400

@@ -23,7 +23,7 @@ def page(tmp_path: Path) -> Iterator[Page]:
 
 def sent(page: Page, line: str, data: bytes, **headers: str) -> Any:
     seen = page.line(line)["stamp"]
-    named = {"content_type": "audio/wav", **headers}
+    named = {"content_type": "application/octet-stream", **headers}
     return page.post(f"/api/lines/{line}/recording?seen={seen}&tab=here", data, **named)
 
 

@@ -39,12 +39,10 @@ from shotad.script.cue import (
     mark_edit,
     on_frames,
 )
-from shotad.script.dapt_reader import check_dapt
 from shotad.script.edits import Import, import_script
 from shotad.script.formats import detect_format, read_script
-from shotad.script.signalling import check_dash, check_hls, write_dash, write_hls
 from shotad.script.track import FilmId
-from tests.script_text import write_script
+from tests.script_text import dapt_violations, violations, write_script
 
 PIECES = (
     "-->", " & ", "<i>", "</i>", "&lt;", "&amp;", "\n", "🎬👩‍🚀", "שלום", "مرحبا", '"', "'", ",", ";", "- ", "=SUM(1)",
@@ -97,7 +95,7 @@ def test_ids_times_and_texts_come_back(name: str, track: Track) -> None:
     if name != "srt":
         assert script.line_stamps == {c.id: line_stamp(c.interval, c.text) for c in track.heard}
     if name == "dapt":
-        assert check_dapt(written.encode()) == ()
+        assert dapt_violations(written) == []
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -148,7 +146,7 @@ def test_dapt_tells_from_which_language_lines_were_translated() -> None:
     german = tuple(replace(cue, language="de") for cue in cues)
     track = replace(make_track(*german), language="de", translated_from="en-GB")
     written = write_script(track, "dapt")
-    assert check_dapt(written.encode()) == ()
+    assert dapt_violations(written) == []
     root, *events = re.findall("<(?:tt|div) [^>]*>", written)
     assert 'daptm:langSrc="en-GB"' in root
     assert 'xml:lang="de"' in root
@@ -407,7 +405,7 @@ SIGNALLED = Track(FilmId('a "b" #1 <c>--.mp4', "x", 10.0), "en-GB", (Maker("stag
 
 
 def test_the_hls_lines_of_described_sound_and_of_text() -> None:
-    sound, text = write_hls(SIGNALLED).splitlines()[-2:]
+    sound, text = write_script(SIGNALLED, "hls").splitlines()[-2:]
     assert sound == (
         '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="Audio description (en-GB)",LANGUAGE="en-GB",DEFAULT=NO,'
         'AUTOSELECT=YES,CHARACTERISTICS="public.accessibility.describes-video,public.machine-generated",'
@@ -419,7 +417,7 @@ def test_the_hls_lines_of_described_sound_and_of_text() -> None:
 
 
 def test_dash_says_description_in_both_schemes_and_how_it_is_mixed() -> None:
-    node = etree.fromstring(write_dash(SIGNALLED).encode())[0]
+    node = etree.fromstring(write_script(SIGNALLED, "dash").encode())[0]
     role, purpose = "urn:mpeg:dash:role:2011", "urn:tva:metadata:cs:AudioPurposeCS:2007"
     for tag, wanted in (
         ("Accessibility", [(role, "description"), (purpose, "1")]),
@@ -433,16 +431,16 @@ def test_dash_says_description_in_both_schemes_and_how_it_is_mixed() -> None:
 
 
 def test_what_is_written_is_found_and_valid_and_a_language_that_is_none_refused() -> None:
-    for name, check, write in (("hls", check_hls, write_hls), ("dash", check_dash, write_dash)):
-        text = write(SIGNALLED)
-        assert check(text.encode()) == ()
+    for name, file in (("hls", "x.m3u8"), ("dash", "x.mpd")):
+        text = write_script(SIGNALLED, name)
+        assert violations(text, file) == ()
         assert detect_format("x", text.encode()) == name
         assert "made by machine" in text
         assert "a%20%22b%22%20%231%20%3Cc%3E--.ad." in text
         with pytest.raises(ScriptError, match="holds none"):
             ALL_FORMATS[name].read(text.encode(), "x")
     with pytest.raises(ScriptError, match="'english please'"):
-        write_hls(replace(SIGNALLED, language="english please"))
+        write_script(replace(SIGNALLED, language="english please"), "hls")
 
 
 @pytest.mark.parametrize(("text", "clause", "message"), [
@@ -454,18 +452,20 @@ def test_what_is_written_is_found_and_valid_and_a_language_that_is_none_refused(
     ('#EXT-X-MEDIA:TYPE=AUDIO,NAME="a",GROUP-ID="a",DEFAULT=YES,AUTOSELECT=NO\n', "EXT-X-MEDIA", "DEFAULT is YES"),
 ])  # fmt: skip
 def test_playlists_that_hide_the_description_are_found(text: str, clause: str, message: str) -> None:
-    (found,) = check_hls(text.encode())
-    assert found.clause == clause
-    assert message in found.message
+    (violation,) = violations(text, "x.m3u8")
+    assert violation.clause == clause
+    assert message in violation.message
 
 
 def test_manifests_that_hide_the_description_are_found() -> None:
     def wrong(text: str) -> str:
-        (found,) = check_dash(text.encode())
-        return found.message
+        (violation,) = violations(text, "x.mpd")
+        return violation.message
 
-    written = write_dash(SIGNALLED)
+    written = write_script(SIGNALLED, "dash")
     assert "only one" in wrong(written.replace("AudioPurposeCS", "Other"))
     assert "no AdaptationSet" in wrong(written.replace("<Accessibility", "<Essential"))
     assert "well-formed" in wrong(written.replace("</Period>", ""))
-    assert "no AdaptationSet" in wrong('<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]><MPD>&a;</MPD>')
+    assert "declares entities" in wrong(
+        '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]><MPD>&a;</MPD>'
+    )

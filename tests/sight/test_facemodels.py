@@ -17,11 +17,11 @@ from shotad.sight import (
     Face,
     FaceModels,
     FaceTrack,
-    faces as facemodels,
     get_face_models,
     tracks_of_shot,
 )
 from shotad.sight.faces import STANDARD, ArcFace, Scrfd, aligned, similarity
+from tests.made_weights import use_manifest
 from tests.runs import Heard
 from tests.sight.face_makers import KnownFaces, Seen, face, person, scene, tiny_arcface, tiny_scrfd, unfit
 
@@ -125,21 +125,7 @@ def test_one_face_gives_one_embedding(tmp_path: Path) -> None:
 
 
 # Which pair is used, with which borders
-@pytest.fixture
-def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Names of the weights that were asked for; buffalo_l's are tiny models of the same shapes."""
-    asked: list[str] = []
-    files = {
-        "buffalo-l-det": tiny_scrfd(tmp_path / "det.onnx"),
-        "buffalo-l-rec": tiny_arcface(tmp_path / "rec.onnx"),
-    }
-
-    def weights_file(name: str, progress: object = None) -> Path:
-        asked.append(name)
-        return files.get(name, tmp_path / name)
-
-    monkeypatch.setattr(facemodels, "weights_file", weights_file)
-    return asked
+NAMES = ("buffalo-l-det", "buffalo-l-rec", "yunet", "sface")
 
 
 def test_the_identity_holds_what_changes_the_faces_found_and_nothing_else() -> None:
@@ -156,20 +142,21 @@ def test_the_identity_holds_what_changes_the_faces_found_and_nothing_else() -> N
 
 
 def test_the_terms_are_said_when_the_models_are_fetched_and_what_to_do_where_they_cannot_be(
-    fetched: list[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heard, free = Heard(), Heard()
+    for name in NAMES:
+        (tmp_path / f"{name}.onnx").write_bytes(name.encode())
+    cached = use_manifest(
+        tmp_path, monkeypatch, {name: ("faces", tmp_path / f"{name}.onnx") for name in NAMES}
+    )
     get_face_models(CastSettings(faces="buffalo_l"), heard)
     (note,) = heard.notes
     assert "non-commercial" in note
-    assert fetched == ["buffalo-l-det", "buffalo-l-rec"]
     get_face_models(CastSettings(), free)
     assert free.notes == []
-
-    def offline(name: str, progress: object = None) -> Path:
-        raise WeightsError(f"The weights {name} could not be fetched.", "Check the network.")
-
-    monkeypatch.setattr("shotad.sight.faces.weights_file", offline)
+    for path in cached.values():
+        path.unlink()
     with pytest.raises(WeightsError, match="cast.faces=sface"):
         get_face_models(CastSettings(faces="buffalo_l"), heard)
     with pytest.raises(WeightsError) as told:
@@ -187,7 +174,12 @@ def red_and_moving() -> Iterator[tuple[float, Image]]:
         yield i / 4, image
 
 
-def test_tracks_with_buffalos_own_code(fetched: list[str]) -> None:
+def test_tracks_with_buffalos_own_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """buffalo_l's weights are tiny models of the same shapes."""
+    files = {"det": tiny_scrfd(tmp_path / "det.onnx"), "rec": tiny_arcface(tmp_path / "rec.onnx")}
+    use_manifest(
+        tmp_path, monkeypatch, {f"buffalo-l-{name}": ("faces", path) for name, path in files.items()}
+    )
     (track,) = tracks_of_shot(red_and_moving(), 1, FaceModels(CastSettings(faces="buffalo_l")))
     assert [round(f.box.left * 640) for f in track.faces] == [72, 80, 88, 96]
     assert track.embeddings.shape == (4, 48)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -14,12 +14,11 @@ import numpy as np
 
 from shotad.core import Interval
 from shotad.core.config.sound import ContainerSettings
-from shotad.film import Film, open_film, sound_blocks
+from shotad.film import Film, SoundBlock, open_film, sound_blocks
 from shotad.script import Finding
 from shotad.sound.ad_tracks import AdSound
-from shotad.sound.check_film import check_film, language_and_title
-from shotad.sound.containers import codec_of
-from shotad.sound.mux_film import Assembly, write_film
+from shotad.sound.check_film import check_film
+from shotad.sound.mux_film import write_film
 from tests.media import FilmSpec, SoundSpec, make_film, media_folder
 from tests.sound.tones import Samples, blocks, noise, onset, whole
 
@@ -90,9 +89,9 @@ def copied(
             way.metadata.update(stream.metadata)
         add(new, ways)
         for packet in old.demux():
-            if packet.size and packet.stream.index in ways and (made := change(packet)) is not None:
-                made.stream = ways[packet.stream.index]
-                new.mux(made)
+            if packet.size and packet.stream.index in ways and (changed := change(packet)) is not None:
+                changed.stream = ways[packet.stream.index]
+                new.mux(changed)
     return target
 
 
@@ -146,47 +145,71 @@ def burst() -> Samples:
     return np.asarray(noise(0.2, 7)[:, 0] * 0.2, np.float32)
 
 
-def ad_sound(film: Film, layout: str = "stereo") -> AdSound:
+def ad_sound(parts: Iterable[SoundBlock], layout: str = "stereo") -> AdSound:
+    """Blocks at 48 kHz as the sound of an AD track."""
+    return AdSound(parts, layout, RATE)
+
+
+def bursts(seconds: float, layout: str) -> Samples:
+    """``float32[n, channels]``: silence with a burst at each of `ONSETS`, on all channels alike."""
     from av import AudioLayout
 
-    # ``float32[n, channels]``: silence with a burst at each of `ONSETS`, on all channels alike
-    channels = AudioLayout(layout).nb_channels
-    samples = np.zeros((round(film.info.duration * RATE), channels), np.float32)
+    samples = np.zeros((round(seconds * RATE), AudioLayout(layout).nb_channels), np.float32)
     for second in ONSETS:
         at = round(second * RATE)
         part = burst()[: max(0, len(samples) - at)]
         samples[at : at + len(part)] = part[:, None]
-    return AdSound(blocks(samples), layout, RATE)
+    return samples
 
 
 def written(
-    source: Path, target: Path, layout: str = "stereo", language: str = "en-GB", **settings: Any
-) -> Assembly:
-    """The film at ``source`` with bursts and cues, at ``target``."""
+    source: Path,
+    target: Path,
+    layout: str = "stereo",
+    language: str = "en-GB",
+    *,
+    parts: Iterable[SoundBlock] | None = None,
+    with_sound: bool = True,
+    metadata: Mapping[str, str] = METADATA,
+    **settings: Any,
+) -> Any:
+    """The film at ``source`` described with cues, and with bursts or the ``parts`` of another sound, at ``target``;
+    what came of it."""
     with open_film(source) as film:
-        sound, how = ad_sound(film, layout), ContainerSettings(**settings)
+        sound = None
+        if with_sound:
+            sound = ad_sound(parts or blocks(bursts(film.info.duration, layout)), layout)
         return write_film(
-            film, target, sound=sound, text=CUES, language=language, settings=how, metadata=METADATA
-        )
+            film, target, sound=sound, text=CUES, language=language, settings=ContainerSettings(**settings),
+            metadata=metadata,
+        )  # fmt: skip
 
 
-def checked(target: Path, film: Film, made: Assembly, **wanted: Any) -> tuple[Finding, ...]:
-    """What is wrong with a described film that was to be as it was ``made``, or otherwise."""
-    made = copy.copy(made)
-    for name, value in wanted.items():
-        assert hasattr(made, name)
-        setattr(made, name, value)
-    return check_film(target, film, made)
+def checked(target: Path, film: Film, assembly: Any, **expected: Any) -> tuple[Finding, ...]:
+    """What is wrong with a described film, which is to be as it was written, or otherwise."""
+    assembly = copy.copy(assembly)
+    for name, value in expected.items():
+        assert hasattr(assembly, name)
+        setattr(assembly, name, value)
+    return check_film(target, film, assembly)
 
 
-def heard(path: Path, track: int, channel: int = 0) -> list[float]:
+def findings_on(source: Path, target: Path, assembly: Any, **expected: Any) -> list[str]:
+    """The messages of rule A2 on a described film."""
+    with open_film(source) as film:
+        findings = checked(target, film, assembly, **expected)
+    assert all(finding.rule == "A2" for finding in findings)
+    return [finding.message for finding in findings]
+
+
+def burst_shifts(path: Path, track: int, channel: int = 0) -> list[float]:
     """Seconds by which each burst in a track of sound is off its place, by cross-correlation."""
     with open_film(path) as film:
         wave = whole(sound_blocks(film, track, RATE, "native"))
     return [onset(wave[:, channel], burst(), round(at * RATE)) / RATE - at for at in ONSETS]
 
 
-def shown(path: Path) -> list[float]:
+def frame_seconds(path: Path) -> list[float]:
     """Seconds of all pictures."""
     with open_film(path) as film:
         return [frame.seconds for frame in film.frames()]
@@ -210,11 +233,15 @@ def describe_tracks(path: Path) -> list[Track]:
     import av
     from av.stream import Disposition
 
-    found = []
+    tracks = []
     with av.open(str(path)) as film:
         for stream in film.streams:
-            handler = stream.metadata.get("handler_name", "")
-            shown = (stream.index, stream.type, codec_of(stream), *language_and_title(stream))
+            context = stream.codec_context
+            codec = context.codec.canonical_name if context is not None else getattr(stream, "name", None)
+            tags = {key.lower(): value for key, value in stream.metadata.items()}
+            language = tags.get("language", "").replace("und", "")
+            title = tags.get("title") or tags.get("name") or ""
             marks = tuple(flag.name for flag in Disposition if stream.disposition & flag and flag.name)
-            found.append(Track(*shown, handler, marks))
-    return found
+            handler = tags.get("handler_name", "")
+            tracks.append(Track(stream.index, stream.type, str(codec), language, title, handler, marks))
+    return tracks

@@ -16,17 +16,18 @@ from hypothesis import given, settings, strategies as st
 from shotad.core import Interval
 from shotad.core.config.sound import MixSettings
 from shotad.film import Film, SoundBlock, open_film, sound_blocks
+from shotad.script import Level
 from shotad.sound import (
     Spoken,
     Take,
     excerpt,
-    measure_whole as measured,
+    measure_whole,
     mix as mixing,
     place_lines,
     programme_of,
 )
 from shotad.sound.levels import PROFILES, SHORTEST_RAMP, envelope, gain_at, loudness_target, peak_limit
-from shotad.sound.loudness import ATTACK, DOWNMIXED_PEAK, RELEASE, Limiter, Loudness, TruePeak, limited
+from shotad.sound.loudness import Loudness
 from shotad.sound.mix import (
     FADE_IN,
     FADE_OUT,
@@ -35,13 +36,27 @@ from shotad.sound.mix import (
     MixReport,
     Playing,
     estimated_make_up,
+    loudness_findings,
     loudness_sentence,
     place,
     prepare_mix,
     resampled,
 )
 from shotad.sound.programme import RATE, channel_names, layout_name, stereo_matrix, voice_gains
-from tests.sound.tones import Samples, SoundFilm, along, blocks, line, measure, noise, onset, sine, whole
+from tests.sound.tones import (
+    Samples,
+    SoundFilm,
+    along,
+    blocks,
+    given_programme,
+    line,
+    measure,
+    measured,
+    noise,
+    onset,
+    sine,
+    whole,
+)
 
 
 def shape(
@@ -90,12 +105,12 @@ def test_speech_is_never_lowered(lines: list[tuple[int, int]], speech: list[tupl
     for gap, length in lines:
         spoken.append(Interval(at + gap / 200, at + gap / 200 + length / 20))
         at = spoken[-1].end
-    heard = [Interval(start / 20, (start + length) / 20) for start, length in speech]
-    points = envelope(spoken, heard, [9.0] * len(spoken))
-    assert all(one.seconds < two.seconds for one, two in pairwise(points))
+    talks = [Interval(start / 20, (start + length) / 20) for start, length in speech]
+    points = envelope(spoken, talks, [9.0] * len(spoken))
+    assert all(point.seconds < following.seconds for point, following in pairwise(points))
     assert all(-9 - 1e-9 <= point.decibels <= 0 for point in points)
-    for one in heard:
-        inside = np.linspace(one.start, one.end, 50, endpoint=False)
+    for talk in talks:
+        inside = np.linspace(talk.start, talk.end, 50, endpoint=False)
         assert np.allclose(gain_at(points, inside), 1, atol=1e-4)
 
 
@@ -103,9 +118,9 @@ def test_speech_is_never_lowered(lines: list[tuple[int, int]], speech: list[tupl
 @pytest.mark.parametrize("where", ["auto", "centre", "front", "all"])
 def test_the_voice_is_as_loud_in_every_layout(layout: str, where: str) -> None:
     voice = noise(3, 7)[:, 0] * np.float32(0.05)
-    alone = measure(blocks(voice), "mono", 48000).integrated
+    alone = measure(blocks(voice), "mono").integrated
     gains = voice_gains(channel_names(layout), where)  # type: ignore[arg-type]
-    assert measure(blocks(voice[:, None] * gains), layout, 48000).integrated == pytest.approx(alone, abs=0.1)
+    assert measure(blocks(voice[:, None] * gains), layout).integrated == pytest.approx(alone, abs=0.1)
 
 
 def test_where_the_voice_is_heard() -> None:
@@ -129,31 +144,35 @@ def test_takes_come_up_and_go_within_milliseconds() -> None:
     spoken = Spoken("a", "a", 1.0, Take(np.ones(48000, np.float32), 48000))
     placed = place(spoken, 480000, 1.0)
     assert placed is not None
-    heard = Playing([placed]).between(0, 144000)
-    assert heard is not None
+    played = Playing([placed]).between(0, 144000)
+    assert played is not None
     begin, end = round(FADE_IN * 48000), round(FADE_OUT * 48000)
-    assert not heard[:48000].any()
-    assert np.all(np.diff(heard[48000 : 48000 + begin]) > 0)
-    assert np.all(heard[48000 + begin : 96000 - end] == 1)
-    assert np.all(np.diff(heard[96000 - end : 96000]) < 0)
-    assert np.abs(np.diff(heard)).max() < 0.02
-    assert not heard[96000:].any()
+    assert not played[:48000].any()
+    assert np.all(np.diff(played[48000 : 48000 + begin]) > 0)
+    assert np.all(played[48000 + begin : 96000 - end] == 1)
+    assert np.all(np.diff(played[96000 - end : 96000]) < 0)
+    assert np.abs(np.diff(played)).max() < 0.02
+    assert not played[96000:].any()
 
 
-def run(sound: Samples, limit: float, size: int = 48000) -> Samples:
-    return whole(limited(blocks(sound, size), Limiter(limit)))
+def limited(sound: Samples, limit: float, size: int = 48000) -> Samples:
+    """A sound without any line, in a mix that is not to pass ``limit`` dBTP; it comes in blocks of that ``size``."""
+    programme = given_programme([*blocks(sound, size)], "stereo")
+    recipe = place_lines(programme, measured(blocks(sound), "stereo"), [], [], USUAL)
+    return excerpt(recipe, 0, len(sound), limit)
 
 
 def test_the_limiter_shifts_nothing_and_only_moves_the_level_around_a_peak() -> None:
     sound = noise(4, 1, channels=2) * np.float32(0.05)
     sound[96000] = 2.0
-    found = run(sound, -1.0)
-    assert len(found) == len(sound)
-    assert np.argmax(found[:, 0]) == 96000
-    gain = found[:, 1] / np.where(sound[:, 1] == 0, 1, sound[:, 1])
-    reach = round(8 / ATTACK * 48000), round(8 / RELEASE * 48000)
-    assert np.array_equal(found[: 96000 - reach[0]], sound[: 96000 - reach[0]])
-    assert np.array_equal(found[96000 + reach[1] :], sound[96000 + reach[1] :])
+    result = limited(sound, -1.0)
+    assert len(result) == len(sound)
+    assert np.argmax(result[:, 0]) == 96000
+    gain = result[:, 1] / np.where(sound[:, 1] == 0, 1, sound[:, 1])
+    # It falls by 1000 dB a second before a peak, and comes back by 40 dB a second; 8 dB are needed here.
+    reach = round(8 / 1000 * 48000), round(8 / 40 * 48000)
+    assert np.array_equal(result[: 96000 - reach[0]], sound[: 96000 - reach[0]])
+    assert np.array_equal(result[96000 + reach[1] :], sound[96000 + reach[1] :])
     assert np.all(gain <= 1 + 1e-6)
 
 
@@ -161,9 +180,9 @@ def test_the_limiter_shifts_nothing_and_only_moves_the_level_around_a_peak() -> 
 @settings(max_examples=15)
 def test_the_limiter_does_the_same_in_any_blocks(seed: int, size: int, limit: float) -> None:
     sound = noise(0.9, seed, channels=2) * np.float32(0.4)
-    found = run(sound, limit, size)
-    assert np.allclose(found, run(sound, limit), atol=1e-6)
-    peak = measure(blocks(found), "stereo", 48000).true_peak
+    result = limited(sound, limit, size)
+    assert np.allclose(result, limited(sound, limit), atol=1e-6)
+    peak = measure(blocks(result), "stereo").true_peak
     assert peak is not None
     assert peak <= limit
 
@@ -181,10 +200,10 @@ def steps(*parts: tuple[float, float], rate: int = 48000) -> Samples:
     return np.stack([tone, tone], axis=1)
 
 
-def integrated(samples: Samples, layout: str = "stereo", rate: int = 48000) -> float:
-    found = measure(blocks(samples, rate), layout, rate).integrated
-    assert found is not None
-    return found
+def integrated(samples: Samples, layout: str = "stereo") -> float:
+    loudness = measure(blocks(samples), layout).integrated
+    assert loudness is not None
+    return loudness
 
 
 @pytest.mark.parametrize(("parts", "expected"), [
@@ -201,12 +220,12 @@ def test_integrated_of_tech_3341(parts: list[tuple[float, float]], expected: flo
 @pytest.mark.parametrize("layout", ["5.1", "5.1(side)"])
 def test_bass_effects_do_not_count_and_surrounds_count_more(layout: str) -> None:
     silence = np.zeros((48000 * 5, 6), np.float32)
-    heard = []
+    levels = []
     for channel in range(6):
-        one = silence.copy()
-        one[:, channel] = sine(1000, -20, 5)
-        heard.append(measure(blocks(one), layout, 48000).integrated)
-    front, bass, surround = heard[:3], heard[3], heard[4:]
+        sound = silence.copy()
+        sound[:, channel] = sine(1000, -20, 5)
+        levels.append(measure(blocks(sound), layout).integrated)
+    front, bass, surround = levels[:3], levels[3], levels[4:]
     assert bass is None
     assert front == pytest.approx([-23.0] * 3, abs=0.05)
     assert surround == pytest.approx([-21.5] * 2, abs=0.05)
@@ -219,7 +238,7 @@ def test_bass_effects_do_not_count_and_surrounds_count_more(layout: str) -> None
     ([(-50, 20), (-35, 20), (-20, 20), (-35, 20), (-50, 20)], 15),
 ])  # fmt: skip
 def test_range_of_tech_3342(parts: list[tuple[float, float]], expected: float) -> None:
-    assert measure(blocks(steps(*parts)), "stereo", 48000).range == pytest.approx(expected, abs=1)
+    assert measure(blocks(steps(*parts)), "stereo").range == pytest.approx(expected, abs=1)
 
 
 @pytest.mark.parametrize(
@@ -229,31 +248,29 @@ def test_range_of_tech_3342(parts: list[tuple[float, float]], expected: float) -
 def test_true_peak_of_tech_3341(divisor: int, degrees: float, peak_db: float, expected: float) -> None:
     tone = sine(48000 / divisor, peak_db, 2, phase=np.radians(degrees))
     ramp = np.clip(np.minimum(np.arange(len(tone)), np.arange(len(tone))[::-1]) / 2400, 0, 1)
-    found = measure(blocks((tone * ramp).astype(np.float32)), "mono", 48000).true_peak
-    assert found is not None
-    assert expected - 0.4 <= found <= expected + 0.2
+    peak = measure(blocks((tone * ramp).astype(np.float32)), "mono").true_peak
+    assert peak is not None
+    assert expected - 0.4 <= peak <= expected + 0.2
 
 
 def test_true_peak_is_found_across_blocks_and_at_both_ends() -> None:
     sound = noise(2, 1, channels=2) * np.float32(0.1)
     for loud in (0, 47999, 48000, 95999):
-        marked, bits = sound.copy(), TruePeak()
+        marked = sound.copy()
         marked[loud] = 0.9
-        for at in range(0, len(marked), 777):
-            bits.add(marked[at : at + 777])
-        whole_one = measure([SoundBlock(0.0, marked)], "stereo", 48000).true_peak
-        assert whole_one is not None
-        assert bits.decibels == pytest.approx(whole_one, abs=1e-4)
-        assert whole_one >= 20 * np.log10(0.9) - 1e-4
+        in_one = measure([SoundBlock(0.0, marked)], "stereo").true_peak
+        assert in_one is not None
+        assert measure(blocks(marked, 777), "stereo").true_peak == pytest.approx(in_one, abs=1e-4)
+        assert in_one >= 20 * np.log10(0.9) - 1e-4
 
 
 def test_silence_and_too_little_have_no_figures() -> None:
-    found = measure(blocks(np.zeros((96000, 2), np.float32)), "stereo", 48000)
-    assert (found.integrated, found.true_peak, found.momentary, found.short_term) == (None,) * 4
-    assert measure([], "stereo", 48000).integrated is None
-    assert measure(blocks(sine(1000, -20, 0.3)), "mono", 48000).integrated is None
+    loudness = measure(blocks(np.zeros((96000, 2), np.float32)), "stereo")
+    assert (loudness.integrated, loudness.true_peak, loudness.momentary, loudness.short_term) == (None,) * 4
+    assert measure([], "stereo").integrated is None
+    assert measure(blocks(sine(1000, -20, 0.3)), "mono").integrated is None
     sound = np.concatenate([noise(1, 2)[:, 0] * np.float32(0.1), np.zeros(96000, np.float32)])
-    momentary = along(blocks(sound), "mono", 48000).momentary
+    momentary = along(blocks(sound), "mono").momentary
     assert not np.isnan(momentary).any()
     assert np.all(momentary[15:] < -60)
 
@@ -343,28 +360,28 @@ def test_lines_stand_over_quiet_and_loud_scenes_alike(tmp_path: Path) -> None:
     spoken = [line(f"line {at}", at + 0.5, 2.0) for at in range(2, 118, 6)]
     with open_film(SoundFilm(wave, seconds=120).make(tmp_path / "film.mkv")) as film:
         mix = prepare_mix(film, spoken, [], MixSettings())
-        alone = along(mix.alone(), "mono", 48000)
+        alone = along(mix.alone(), "mono")
         sound, own = (
             whole(mix.mixed()),
             whole(sound_blocks(film, rate=48000, layout="native")),
         )
     # The film as it is lowered: what is in the mix besides the voice.
     voice = whole(mix.alone())[: len(own), None] * mix.recipe.channel_gains
-    lowered = along(blocks(sound[: len(own)] - voice), "stereo", 48000)
+    lowered = along(blocks(sound[: len(own)] - voice), "stereo")
     voices = []
-    for one, told in zip(spoken, mix.report.lines, strict=True):
-        part = alone.within(one.start + 0.3, one.interval.end - 0.3)
-        heard = float(alone.momentary[part].mean())
-        film_heard = float(lowered.momentary[part].mean())
-        voices.append(heard)
-        assert heard == pytest.approx(told.voice, abs=0.7)
-        if not 72 <= one.start < 96:
-            near_a_cut = min(abs(one.interval.middle - cut) for cut in (24, 48, 72, 96)) < 6
-            assert 9.5 <= heard - film_heard <= (20 if near_a_cut else 18)
+    for spoken_line, report_line in zip(spoken, mix.report.lines, strict=True):
+        part = alone.within(spoken_line.start + 0.3, spoken_line.interval.end - 0.3)
+        voice_level = float(alone.momentary[part].mean())
+        film_level = float(lowered.momentary[part].mean())
+        voices.append(voice_level)
+        assert voice_level == pytest.approx(report_line.voice, abs=0.7)
+        if not 72 <= spoken_line.start < 96:
+            near_a_cut = min(abs(spoken_line.interval.middle - cut) for cut in (24, 48, 72, 96)) < 6
+            assert 9.5 <= voice_level - film_level <= (20 if near_a_cut else 18)
         else:
             # In silence it is softer than elsewhere, and no softer than is understood.
             assert mix.report.programme.integrated is not None
-            assert -10.7 <= heard - mix.report.programme.integrated < 0
+            assert -10.7 <= voice_level - mix.report.programme.integrated < 0
     assert np.abs(np.diff(voices)).max() < 6.7
 
 
@@ -374,12 +391,12 @@ def test_profiles_reach_their_target_under_their_peak(profile: str, layout: str,
     wave = programme(channels=2 if layout == "stereo" else 6)
     wave[::9600] = 0.9
     mix, _ = mixed_film(tmp_path / "film.mkv", SoundFilm(wave, layout=layout), MixSettings(profile=profile))
-    found = measure(mix.mixed(), mix.layout, RATE)
+    loudness = measure(mix.mixed(), mix.layout)
     wanted = PROFILES[profile]
     # What the limiter takes from so many peaks is reckoned with only once.
-    assert found.integrated == pytest.approx(wanted.target, abs=0.25)
-    assert found.true_peak is not None
-    assert found.true_peak <= wanted.true_peak
+    assert loudness.integrated == pytest.approx(wanted.target, abs=0.25)
+    assert loudness.true_peak is not None
+    assert loudness.true_peak <= wanted.true_peak
 
 
 def test_netflix_counts_dialogue(tmp_path: Path) -> None:
@@ -387,13 +404,11 @@ def test_netflix_counts_dialogue(tmp_path: Path) -> None:
     wave[: 48000 * 3] *= 0.1
     film = open_film(SoundFilm(wave).make(tmp_path / "film.mkv"))
     mix = prepare_mix(film, LINES[1:], [Interval(5.5, 7)], MixSettings(profile="netflix"))
-    course = along(mix.mixed(), mix.layout, RATE)
+    course = along(mix.mixed(), mix.layout)
     spoken = [Interval(5.5, 7), *(x.interval for x in LINES[1:])]
-    heard = np.concatenate([course.momentary[course.within(i.start, i.end)] for i in spoken])
-    assert 10 * np.log10(np.mean(10 ** (heard / 10))) == pytest.approx(-27, abs=0.1)
-    assert mix.file_sound(measure(mix.mixed(), mix.layout, RATE), course).reached == pytest.approx(
-        -27, abs=0.1
-    )
+    levels = np.concatenate([course.momentary[course.within(i.start, i.end)] for i in spoken])
+    assert 10 * np.log10(np.mean(10 ** (levels / 10))) == pytest.approx(-27, abs=0.1)
+    assert mix.file_sound(measure(mix.mixed(), mix.layout), course).reached == pytest.approx(-27, abs=0.1)
 
 
 def test_a_film_without_sound_gets_the_voice_in_stereo(tmp_path: Path) -> None:
@@ -402,8 +417,8 @@ def test_a_film_without_sound_gets_the_voice_in_stereo(tmp_path: Path) -> None:
     sound = whole(mix.mixed())
     assert np.array_equal(sound[:, 0], sound[:, 1])
     # The edges of lines of a second count in the whole.
-    assert measure(mix.mixed(), "stereo", 48000).integrated == pytest.approx(-23, abs=1.5)
-    assert measure(mix.mixed(), "stereo", 48000).momentary == pytest.approx(-23, abs=0.5)
+    assert measure(mix.mixed(), "stereo").integrated == pytest.approx(-23, abs=1.5)
+    assert measure(mix.mixed(), "stereo").momentary == pytest.approx(-23, abs=0.5)
     assert mix.report.programme.integrated is None
     assert all(level.over is None for level in mix.report.lines)
 
@@ -422,7 +437,7 @@ def film_of(
 
 
 SAID = tuple(
-    line(*one, level_db=-14) for one in (("a", 2.0, 1.5), ("b", 7.0, 2.0), ("c", 10.0), ("d", 12.5, 3.0))
+    line(*given, level_db=-14) for given in (("a", 2.0, 1.5), ("b", 7.0, 2.0), ("c", 10.0), ("d", 12.5, 3.0))
 )
 
 
@@ -440,9 +455,8 @@ def test_an_excerpt_is_what_the_whole_has(
         assert (loudest > 10 ** ((mix.true_peak + 1) / 20)) == (loud > 0.5)
         if full.shape[1] > 2:
             # As sound files of two channels have it.
-            two = SoundBlock(0.0, full @ stereo_matrix(channel_names(mix.layout)))
-            full = whole(limited([two], Limiter(DOWNMIXED_PEAK)))
-        own = measured(programme_of(film, None))
+            full = limited(full @ stereo_matrix(channel_names(mix.layout)), -1.0)
+        own = measure_whole(programme_of(film, None))
         for first, end in ((0, 96000), (300_123, 440_000), (500_000, 767_000)):
             recipe = place_lines(programme_of(film, None), own, SAID, TALK, settings)
             part, voice = (
@@ -461,11 +475,11 @@ def test_the_make_up_gain_is_foreseen(tmp_path: Path, profile: str) -> None:
     settings = MixSettings(profile=profile)
     with film_of(tmp_path / "film.mov", loud=0.05, seconds=24.0) as film:
         mix = prepare_mix(film, SAID, TALK, settings)
-        own = measured(programme_of(film, None))
-        lines = [one.interval for one in SAID]
-        found = estimated_make_up(own, lines, TALK, settings, film.info.duration)
+        own = measure_whole(programme_of(film, None))
+        lines = [spoken_line.interval for spoken_line in SAID]
+        make_up = estimated_make_up(own, lines, TALK, settings, film.info.duration)
     assert abs(mix.report.make_up) > 0.2
-    assert found == pytest.approx(mix.report.make_up, abs=0.6)
+    assert make_up == pytest.approx(mix.report.make_up, abs=0.6)
 
 
 @pytest.mark.parametrize(
@@ -483,3 +497,14 @@ def test_a_mix_without_a_target_is_said_to_be_as_loud_as_the_film_only_where_it_
     report = MixReport("source", None, False, film, film, 0.0, -1.0, ())
     sound = FileSound(replace(film, integrated=mix), True, mix)
     assert loudness_sentence(report, sound, "film.mix.wav").startswith(f"Loudness, source ({words}):")
+
+
+def test_a_file_whose_peaks_are_over_their_limit_is_an_error(tmp_path: Path) -> None:
+    mix, _ = mixed_film(tmp_path / "film.mkv", SoundFilm(programme()), MixSettings(true_peak=-3.0))
+    loudness = measure(mix.mixed(), mix.layout)
+    within = mix.file_sound(replace(loudness, true_peak=-2.95), None)
+    assert list(loudness_findings(mix.report, within, "a.opus")) == []
+    over = mix.file_sound(replace(loudness, true_peak=-2.0), None)
+    (finding,) = loudness_findings(mix.report, over, "a.opus")
+    assert (finding.rule, finding.level) == ("A1", Level.ERROR)
+    assert finding.message == "the peaks of a.opus reach -2.0 dBTP, over -3.0 (source)"

@@ -11,15 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.core import Interval
-from shotad.core.config.sound import FitSettings, VoiceSettings
+from shotad.core import load_config
+from shotad.core.config.sound import VoiceSettings
 from shotad.core.errors import VoiceError
-from shotad.sound import CachingStudio, Lexicon, Take, read_lexicon
-from shotad.sound.fitting import fit
-from shotad.sound.kinds import LineToSpeak
+from shotad.sound import CachingStudio, Lexicon, Take, fit_track, read_lexicon
 from shotad.sound.own_voices import FakeVoice
 from shotad.sound.takes import read_take, write_take
 from tests.runs import Heard
+from tests.sound.fitted import cue, prepared_of, track_of
 
 LINES = [f"Line {word} is spoken." for word in ("one", "two", "three", "four", "five")]
 
@@ -52,8 +51,8 @@ class Together(FakeVoice):
 
 
 def studio(folder: Path, voice: FakeVoice | None = None, **settings: object) -> CachingStudio:
-    made = VoiceSettings.model_validate({"name": "fake", **settings})
-    return CachingStudio(voice or FakeVoice(), folder / "voice", made, "en")
+    voice_settings = VoiceSettings.model_validate({"name": "fake", **settings})
+    return CachingStudio(voice or FakeVoice(), folder / "voice", voice_settings, "en")
 
 
 def files(folder: Path) -> list[str]:
@@ -63,10 +62,15 @@ def files(folder: Path) -> list[str]:
 def test_all_that_changes_a_take_changes_its_name(tmp_path: Path) -> None:
     text = "Sintel runs."
     lexicon = Lexicon({"Sintel": "Sin-TELL"})
-    told = CachingStudio(FakeVoice(), tmp_path / "voice", VoiceSettings(name="fake"), "en", lexicon)
-    studios = (studio(tmp_path), studio(tmp_path, FakeVoice("deep")), studio(tmp_path, speed=1.1), told)
-    for number, one in enumerate(studios, 1):
-        one.say(text)
+    with_lexicon = CachingStudio(FakeVoice(), tmp_path / "voice", VoiceSettings(name="fake"), "en", lexicon)
+    studios = (
+        studio(tmp_path),
+        studio(tmp_path, FakeVoice("deep")),
+        studio(tmp_path, speed=1.1),
+        with_lexicon,
+    )
+    for number, one_studio in enumerate(studios, 1):
+        one_studio.say(text)
         assert len(files(tmp_path)) == number
     studio(tmp_path).say(" Sintel  runs. ")
     assert len(files(tmp_path)) == len(studios)
@@ -88,11 +92,11 @@ def test_a_damaged_take_is_spoken_anew(tmp_path: Path, harm: str) -> None:
 
 
 def test_several_lines_are_spoken_at_once_or_in_one_go_and_each_once(tmp_path: Path) -> None:
-    voice, heard = Slow(), Heard()
+    voice, progress = Slow(), Heard()
     speaking = studio(tmp_path / "slow", voice)
-    speaking.say_all([*LINES[:4], LINES[0]], progress=heard)
+    speaking.say_all([*LINES[:4], LINES[0]], progress=progress)
     assert sorted(text for text, _ in voice.calls) == sorted(LINES[:4])
-    assert (heard.totals, heard.advanced, speaking.spoken) == ([4], [4], 4)
+    assert (progress.totals, progress.advanced, speaking.spoken) == ([4], [4], 4)
     many = Together()
     together = studio(tmp_path, many)
     together.say_all(LINES)
@@ -124,8 +128,10 @@ def test_the_lexicon_s_file_goes_before_the_cast_s(tmp_path: Path) -> None:
     file = tmp_path / "words.txt"
     file.write_text("# how we say it\nProog = Proohg  # long o\nSintel = Sin-TELL\n", encoding="utf-8")
     cast = Lexicon({"Sintel": "SIN-tul", "Emo": "EE-mo"})
-    made = CachingStudio(FakeVoice(), tmp_path, VoiceSettings(name="fake", lexicon=str(file)), "en", cast)
-    assert made.sent("Sintel, Proog and Emo.") == "Sin-TELL, Proohg and EE-mo."
+    studio_with_both = CachingStudio(
+        FakeVoice(), tmp_path, VoiceSettings(name="fake", lexicon=str(file)), "en", cast
+    )
+    assert studio_with_both.sent("Sintel, Proog and Emo.") == "Sin-TELL, Proohg and EE-mo."
 
 
 @pytest.mark.parametrize(("content", "words"), [
@@ -155,8 +161,8 @@ def living() -> int:
     """Bytes of all arrays of numbers there are."""
     gc.collect()
     data = tracemalloc.DomainFilter(True, np.lib.tracemalloc_domain)
-    found = tracemalloc.take_snapshot().filter_traces([data])
-    return sum(row.size for row in found.statistics("filename"))
+    arrays = tracemalloc.take_snapshot().filter_traces([data])
+    return sum(row.size for row in arrays.statistics("filename"))
 
 
 def test_what_is_no_sound_is_refused() -> None:
@@ -178,11 +184,8 @@ def test_a_take_whose_file_goes_or_changes_while_it_is_in_use_is_a_clear_error(t
 def test_a_track_of_many_lines_holds_no_samples(tmp_path: Path) -> None:
     """Whether they are spoken now or were before: 30 takes of 2 s at 8000 samples a second are 1.9 MB."""
     texts = [f"Someone opens door number {number}." for number in range(30)]
-    rooms = [Interval(i * 5.0, i * 5.0 + 4) for i in range(30)]
-    lines = [
-        LineToSpeak(f"s{i}", text, room.start, room, room)
-        for i, (text, room) in enumerate(zip(texts, rooms, strict=True))
-    ]
+    track = track_of(*(cue(number * 5.0 + 1, number * 5.0 + 5, text) for number, text in enumerate(texts)))
+    prepared, config = prepared_of(track), load_config()
     kept(tmp_path)  # what is loaded once is loaded
     tracemalloc.start()
     try:
@@ -190,11 +193,11 @@ def test_a_track_of_many_lines_holds_no_samples(tmp_path: Path) -> None:
             before = living()
             studio = CachingStudio(FakeVoice(rate=RATE), tmp_path / "voice", VoiceSettings(name="fake"), "en")
             studio.say_all(texts)
-            fitting = fit(lines, studio, FitSettings())
+            fitting = fit_track(track, [], prepared, studio, config)
             held = living() - before
-            whole = sum(line.take.size * 4 for line in fitting.spoken)
+            size = sum(line.take.size * 4 for line in fitting.spoken)
             assert len(fitting.spoken) == 30
-            assert whole > 1_500_000
-            assert held < 100_000, f"{held} bytes of samples are held, of {whole}"
+            assert size > 1_500_000
+            assert held < 100_000, f"{held} bytes of samples are held, of {size}"
     finally:
         tracemalloc.stop()

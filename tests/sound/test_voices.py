@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import time
-import types
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,18 +25,15 @@ from shotad.sound import (
     CachingStudio,
     Lexicon,
     Take,
-    VoiceInfo,
     make_voice,
-    own_voices,
     voices,
 )
-from shotad.sound.own_voices import FakeVoice, HibariVoice, installed_version
+from shotad.sound.own_voices import VERSION, FakeVoice, installed_version
 from shotad.sound.pronunciation import EMPTY_LEXICON, lexicon_of, parse_lexicon, spoken_text
-from shotad.sound.quantities import roman_value, words_of
 from shotad.sound.takes import stretched, to_length
-from shotad.sound.voice_engines import VOICE_KINDS, Reading, kind_class, split_into_pieces
-from shotad.sound.voice_sound import cleaned, decoded
-from tests.speech_server import tone, wav
+from shotad.sound.voice_engines import VOICE_KINDS, Reading, split_into_pieces
+from tests.bad_server import Act, BadServer
+from tests.speech_server import coded, tone, wav
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "cmd-ad" / "cmdad_anno.csv"
 LANGUAGES = sorted(path.stem for path in (data_root() / "configs" / "saying").glob("*.yaml"))
@@ -141,20 +137,22 @@ def test_a_language_without_words_here_is_left_to_the_voice() -> None:
     assert spoken_text("彼は1995年に来た。", "ja") == "彼は1995年に来た。"
 
 
+@in_words
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_word_files_are_whole(language: str) -> None:
-    words = words_of(language)
-    assert {"&", "+", "@"} <= set(words.signs)
-    assert "%" in words.units
-    assert all((words.money, words.range, words.dot, words.point, words.before_name, words.roman.names))
-    assert words.spoken
-    assert not words.spelled & words.spoken
-    assert {word.upper() for word in words.spelled | words.spoken} == words.spelled | words.spoken
+def test_every_language_with_words_says_signs_money_ranges_and_addresses(language: str) -> None:
+    spoken = spoken_text("5 % & 3 + 4 @ 10–15, www.a.org, £20, $5, EXIT.", language)
+    assert not set("%&+@–£$") & set(spoken)
+    assert not any(character.isdigit() for character in spoken)
+    assert "a.org" not in spoken
+    assert spoken.endswith("Exit.")
 
 
+@in_words
 def test_roman_numerals() -> None:
-    assert [roman_value(text) for text in ("I", "IV", "XIV", "XLVIII", "MCMXCIV")] == [1, 4, 14, 48, 1994]
-    assert [roman_value(text) for text in ("", "IIII", "VX", "ABC", "IC")] == [None] * 5
+    text = "Chapter I, Chapter IV, Chapter XIV, Chapter XLVIII"
+    assert spoken_text(text, "en") == "Chapter one, Chapter four, Chapter fourteen, Chapter forty-eight"
+    no_numerals = "Chapter IIII, Chapter VX, Chapter ABC, Chapter IC"
+    assert spoken_text(no_numerals, "en") == "Chapter Iiii, Chapter V.X., Chapter A.B.C., Chapter I.C."
 
 
 @pytest.mark.skipif(not SHARED.is_file(), reason="../shared/data/cmd-ad is not here")
@@ -224,9 +222,9 @@ def test_a_line_of_one_thing_is_written_out_at_once(text: str, reads: Reading) -
     ("One. ... ... ... ... two", 8, ["One.", "two"]),
 ])  # fmt: skip
 def test_long_text_is_parted_where_it_pauses(text: str, longest: int, pieces: list[str]) -> None:
-    found = split_into_pieces(text, longest)
-    assert all(len(piece) <= longest for piece in found)
-    assert [piece.strip(". ") for piece in found] == [piece.strip(". ") for piece in pieces]
+    split = split_into_pieces(text, longest)
+    assert all(len(piece) <= longest for piece in split)
+    assert [piece.strip(". ") for piece in split] == [piece.strip(". ") for piece in pieces]
 
 
 def test_a_long_line_is_spoken_in_pieces_and_an_endless_one_is_refused(tmp_path: Path) -> None:
@@ -253,19 +251,9 @@ def test_no_text_breaks_it_and_the_empty_lexicon_adds_nothing(text: str, languag
     marked, sayings = EMPTY_LEXICON.marked(text)
     assert sayings == ()
     assert set(marked) <= set(text)
-    found = spoken_text(text, language, Lexicon({"the": "thee"}))
-    assert found == spoken_text(text, language, Lexicon({"the": "thee"}))
-    assert not any(sign in found for sign in ("\ue000", "\n", "  "))
-
-
-def test_auto_never_sends_lines_away_and_never_takes_the_fake(monkeypatch: pytest.MonkeyPatch) -> None:
-    for kind in ("hibari", "piper", "espeak-ng"):
-        info = VoiceInfo(kind, kind, ("en",), "x", False, f"Install {kind}.")
-        monkeypatch.setattr(kind_class(kind), "known", classmethod(lambda cls, info=info: (info,)))
-    with pytest.raises(VoiceError) as error:
-        make_voice(VoiceSettings(), "en")
-    assert error.value.what == "No voice that speaks 'en' is installed."
-    assert error.value.hint == "Install hibari. Or: Install espeak-ng. shotad voices lists all."
+    spoken = spoken_text(text, language, Lexicon({"the": "thee"}))
+    assert spoken == spoken_text(text, language, Lexicon({"the": "thee"}))
+    assert not any(sign in spoken for sign in ("\ue000", "\n", "  "))
 
 
 def test_listing_loads_no_model() -> None:
@@ -285,9 +273,32 @@ def silence(seconds: float) -> np.ndarray:
     return np.zeros(round(seconds * RATE))
 
 
-def test_a_take_is_cut_to_a_breath_without_offset_and_below_full_scale() -> None:
+needs_client = pytest.mark.skipif(
+    find_spec("httpx") is None, reason="the endpoint's client is not installed: pip install .[openai]"
+)
+
+
+def take_of(answer: bytes, monkeypatch: pytest.MonkeyPatch, kind: str = "audio/wav") -> Samples:
+    """The samples of the take that a voice makes of a server's answer."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    with BadServer([Act(200, answer, kind=kind)]) as server:
+        voice = make_voice(VoiceSettings(name="openai:x", base_url=server.url), "en")
+        take = voice.speak("Anna runs.")
+    assert take.rate == RATE
+    return take.samples
+
+
+def exact_wav(samples: np.ndarray) -> bytes:
+    """A WAV of floating-point samples, which may pass full scale."""
+    return coded("wav", "pcm_f32le", samples, RATE)
+
+
+@needs_client
+def test_a_take_is_cut_to_a_breath_without_offset_and_below_full_scale(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     sound = np.concatenate([silence(0.7), tone(0.3), silence(0.5), tone(0.2), silence(1.0)])
-    take = cleaned(sound, RATE, "x")
+    take = take_of(wav(sound), monkeypatch)
     assert take.dtype == np.float32
     assert 1.0 <= take.size / RATE <= 1.03, "the pause within stays"
     loud = np.flatnonzero(np.abs(take) > 0.05)
@@ -295,29 +306,35 @@ def test_a_take_is_cut_to_a_breath_without_offset_and_below_full_scale() -> None
     assert take.size - loud[-1] <= 0.025 * RATE
     # A consonant that is far softer than the vowels is not cut off.
     hiss = np.random.default_rng(1).standard_normal(round(0.1 * RATE)) * 0.5 * 10 ** (-46 / 20)
-    take = cleaned(np.concatenate([silence(0.4), hiss, tone(0.3), hiss, silence(0.4)]), RATE, "x")
-    assert take.size / RATE == pytest.approx(0.5, abs=0.03)
-    sound = tone(0.5) * 0.5 + 0.2
-    before = sound.copy()
-    assert abs(float(cleaned(sound, RATE, "x").mean())) < 1e-3
-    assert np.array_equal(sound, before)
-    assert float(np.abs(cleaned(tone(0.5) * 4, RATE, "x")).max()) <= 0.9801
-    assert float(np.abs(cleaned(tone(0.5), RATE, "x")).max()) == pytest.approx(0.5, abs=0.01)
+    soft_ends = np.concatenate([silence(0.4), hiss, tone(0.3), hiss, silence(0.4)])
+    assert take_of(exact_wav(soft_ends), monkeypatch).size / RATE == pytest.approx(0.5, abs=0.03)
+    assert abs(float(take_of(wav(tone(0.5) * 0.5 + 0.2), monkeypatch).mean())) < 1e-3
+    assert float(np.abs(take_of(exact_wav(tone(0.5) * 4), monkeypatch)).max()) <= 0.9801
+    assert float(np.abs(take_of(wav(tone(0.5)), monkeypatch)).max()) == pytest.approx(0.5, abs=0.01)
 
 
-NO_SOUND = [np.zeros(0), silence(1.0), np.full(100, np.nan), np.full(RATE, 0.3)]
+NO_SOUND = [silence(1.0), np.full(100, np.nan), np.full(RATE, 0.3)]
 NO_FILE = [b"", b"RIFF", b"hello", wav(tone(0.0))]
 
 
-@pytest.mark.parametrize("given", [*NO_SOUND, *NO_FILE])
-def test_sound_without_a_sound_and_files_that_are_none_are_clear_errors(given: np.ndarray | bytes) -> None:
-    with pytest.raises(VoiceError, match="The voice x gave"):
-        decoded(given, "x") if isinstance(given, bytes) else cleaned(given, RATE, "x")
+@needs_client
+@pytest.mark.parametrize("answer", [*map(exact_wav, NO_SOUND), *NO_FILE])
+def test_sound_without_a_sound_and_files_that_are_none_are_clear_errors(
+    answer: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(VoiceError, match="The voice openai:x gave"):
+        take_of(answer, monkeypatch)
+
+
+@needs_client
+def test_bare_samples_of_which_there_are_none_are_no_sound(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(VoiceError, match="gave no sound"):
+        take_of(b"", monkeypatch, "audio/pcm")
 
 
 needs_it = pytest.mark.skipif(
-    installed_version() != own_voices.VERSION,
-    reason=f"hibari-tts {own_voices.VERSION} is not installed: shotad[voice]",
+    installed_version() != VERSION,
+    reason=f"hibari-tts {VERSION} is not installed: shotad[voice]",
 )
 
 
@@ -341,28 +358,43 @@ def test_other_voices_which_it_would_fetch_are_refused_before_it_is_loaded(name,
     assert "would be fetched" in error.value.hint
 
 
-def test_without_its_package_the_extra_is_named_and_another_version_refused(monkeypatch):
+def test_without_its_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def missing(name: str) -> str:
         raise metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(metadata, "version", missing)
     with pytest.raises(VoiceError, match="not installed") as error:
-        HibariVoice()
+        make_voice(VoiceSettings(name="hibari"), "en")
     assert "shotad[voice]" in error.value.hint
     info = next(info for info in voices("en") if info.kind == "hibari")
     assert not info.installed
-    there = types.SimpleNamespace(origin="/x/__init__.py")
-    monkeypatch.setattr(metadata, "version", lambda name: "9.9")
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: there)
+    # Neither a server nor the fake voice takes its place.
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    for name in ("SHOTAD_PIPER_VOICES", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(VoiceError) as error:
+        make_voice(VoiceSettings(), "en")
+    assert error.value.what == "No voice that speaks 'en' is installed."
+    assert re.search(r"shotad\[voice\].* Or: Install espeak-ng", error.value.hint)
+    assert error.value.hint.endswith("shotad voices lists all.")
+
+
+def test_another_version_of_its_package_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    about = tmp_path / "hibari_tts-9.9.dist-info" / "METADATA"
+    about.parent.mkdir()
+    about.write_text("Metadata-Version: 2.1\nName: hibari-tts\nVersion: 9.9\n", encoding="utf-8")
+    (tmp_path / "hibari.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(VoiceError, match=r"hibari-tts 9\.9 is installed"):
-        HibariVoice()
+        make_voice(VoiceSettings(name="hibari"), "en")
 
 
 @needs_it
 @pytest.mark.usefixtures("offline")
 def test_it_speaks_without_a_network_the_same_way_every_time_and_takes_no_orders(tmp_path, monkeypatch):
     monkeypatch.setenv("HIBARI_HOME", str(tmp_path / "cache"))
-    own_voices._load_model.cache_clear()
     voice = make_voice(VoiceSettings(), "en-GB")
     take, again, fast = voice.speak(TEXT), voice.speak(TEXT), voice.speak(TEXT, 1.15)
     assert (voice.name, voice.reads, take.rate) == ("hibari:heart", Reading.NUMBERS, 24000)
@@ -394,7 +426,7 @@ def stretch(samples: Samples, rate: int, factor: float) -> Samples:
 
 def pitches(samples: Samples) -> float:
     """Median pitch in Hz, by autocorrelation."""
-    size, found = SLOW_RATE // 20, []
+    size, pitches_found = SLOW_RATE // 20, []
     for at in range(0, samples.size - 2 * size, size // 2):
         piece = samples[at : at + 2 * size].astype(np.float64)
         if np.mean(piece**2) < 1e-3:
@@ -402,8 +434,8 @@ def pitches(samples: Samples) -> float:
         spectrum = np.abs(np.fft.rfft(piece * np.hanning(2 * size), 4 * size)) ** 2
         likeness = np.fft.irfft(spectrum)[:size]
         low, high = SLOW_RATE // 300, SLOW_RATE // 60
-        found.append(SLOW_RATE / (low + int(np.argmax(likeness[low:high]))))
-    return float(np.median(found))
+        pitches_found.append(SLOW_RATE / (low + int(np.argmax(likeness[low:high]))))
+    return float(np.median(pitches_found))
 
 
 @given(st.integers(1, 6000), st.floats(0.7, 1.5), st.sampled_from([8000, 16000, 22050, 24000, 48000]))
@@ -411,13 +443,13 @@ def pitches(samples: Samples) -> float:
 def test_the_length_is_exact(number: int, factor: float, rate: int) -> None:
     samples = np.random.default_rng(number).uniform(-0.5, 0.5, number).astype(np.float32)
     before = samples.copy()
-    made = stretch(samples, rate, factor)
-    assert abs(made.size - number / factor) <= max(1, rate // 1000)
-    assert made.dtype == np.float32
-    assert np.all(np.isfinite(made))
-    assert np.abs(made).max() <= np.abs(samples).max() * 1.001
+    result = stretch(samples, rate, factor)
+    assert abs(result.size - number / factor) <= max(1, rate // 1000)
+    assert result.dtype == np.float32
+    assert np.all(np.isfinite(result))
+    assert np.abs(result).max() <= np.abs(samples).max() * 1.001
     assert np.array_equal(samples, before)
-    assert np.array_equal(made, stretch(samples, rate, factor))
+    assert np.array_equal(result, stretch(samples, rate, factor))
 
 
 @pytest.mark.parametrize(("pitch", "factor"), [(90.0, 1.3), (120.0, 1.05), (210.0, 0.9)])
@@ -429,17 +461,17 @@ def test_the_pitch_stays(pitch: float, factor: float) -> None:
 @pytest.mark.parametrize("factor", [1.03, 1.4])
 def test_the_ends_are_those_of_the_original_and_nothing_clicks(factor: float) -> None:
     samples = vowel(2.0)
-    made = stretch(samples, SLOW_RATE, factor)
-    assert made[:20] == pytest.approx(samples[:20], abs=1e-3)
-    assert made[-20:] == pytest.approx(samples[-20:], abs=1e-3)
-    assert np.abs(np.diff(made)).max() <= np.abs(np.diff(samples)).max() * 1.1
+    result = stretch(samples, SLOW_RATE, factor)
+    assert result[:20] == pytest.approx(samples[:20], abs=1e-3)
+    assert result[-20:] == pytest.approx(samples[-20:], abs=1e-3)
+    assert np.abs(np.diff(result)).max() <= np.abs(np.diff(samples)).max() * 1.1
 
 
 def test_a_take_of_a_length_is_never_longer() -> None:
     take = Take(vowel(1.0), SLOW_RATE)
-    made = to_length(take, 0.9)
-    assert made.samples.size == 14400
-    assert made.speed == pytest.approx(1.0 / 0.9, rel=1e-3)
+    result = to_length(take, 0.9)
+    assert result.samples.size == 14400
+    assert result.speed == pytest.approx(1.0 / 0.9, rel=1e-3)
     assert to_length(take, 0.90009).seconds <= 0.90009
     assert to_length(take, take.seconds) is take
     with pytest.raises(ValueError, match="one sample"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Iterator
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +16,14 @@ from shotad.core.config.sound import VoiceSettings
 from shotad.core.errors import VoiceError
 from shotad.sound import (
     CachingStudio,
+    Speaker,
     Take,
     make_voice,
-    voice_programs as espeak,
     voices,
 )
 from shotad.sound.takes import write_take
-from shotad.sound.voice_engines import privacy_notes
-from shotad.sound.voice_programs import FOLDERS_VARIABLE, Espeak, Piper, run_program
-from shotad.sound.voice_server import EndpointVoice
+from shotad.sound.voice_engines import kind_class, privacy_notes
+from shotad.sound.voice_programs import run_program
 from tests.bad_server import Act, BadServer, endless
 from tests.conftest import ROOT
 from tests.endpoint import StoppedTime
@@ -33,6 +32,8 @@ from tests.speech_server import coded, refusal, sound, tone, wav
 pytest.importorskip("httpx", reason="the endpoint's client is not installed: pip install .[openai]")
 
 KEY = "sk-test-0123456789abcdef"
+PIPER_FOLDERS = "SHOTAD_PIPER_VOICES"
+"""Environment variable with further folders of piper's voices."""
 
 
 @pytest.fixture(autouse=True)
@@ -41,10 +42,15 @@ def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
 
 
-def voice_at(server: BadServer, time: StoppedTime | None = None, **settings: Any) -> EndpointVoice:
-    time = time or StoppedTime()
-    made = VoiceSettings(base_url=server.url, **settings)
-    return EndpointVoice(made, "nova", sleep=time.sleep, clock=time.clock)
+def voice_at(server: BadServer, **settings: Any) -> Speaker:
+    return make_voice(VoiceSettings(name="openai:nova", base_url=server.url, **settings), "en")
+
+
+def patient_voice_at(server: BadServer, time: StoppedTime) -> Speaker:
+    """A voice whose pauses between two tries take no time."""
+    kind: Any = kind_class("openai")
+    voice: Speaker = kind(VoiceSettings(base_url=server.url), "nova", sleep=time.sleep, clock=time.clock)
+    return voice
 
 
 def test_what_is_asked_is_what_the_protocol_says_and_bare_samples_are_read_at_the_rate_told() -> None:
@@ -99,11 +105,8 @@ def test_an_answer_is_read_to_its_end(name: str) -> None:
 
 
 def test_a_program_that_writes_several_files_is_read_to_its_end(bin_folder: Path) -> None:
-    many = "import sys\nfor part in (1.0, 2.0): sys.stdout.buffer.write(spoken(part))"
-    path = program(bin_folder, _SPEAK + many)
-    assert Espeak(path, espeak.EspeakVoice("English", ("en",))).speak(LINE).seconds == pytest.approx(
-        3.0, abs=0.1
-    )
+    program(bin_folder, espeak_that("for part in (1.0, 2.0): sys.stdout.buffer.write(spoken(part))"))
+    assert espeak("en-gb").speak(LINE).seconds == pytest.approx(3.0, abs=0.1)
 
 
 BROKEN = {
@@ -192,7 +195,7 @@ def test_what_may_pass_is_tried_again_as_the_server_asks() -> None:
     time = StoppedTime()
     acts = [refusal(429, "Slow down.", **{"Retry-After": "7"}), refusal(503, "Busy."), sound(tone(0.5))]
     with BadServer(acts) as server:
-        voice_at(server, time).speak("Anna runs.")
+        patient_voice_at(server, time).speak("Anna runs.")
     assert len(server.requests) == 3
     assert time.slept[0] == 7.0
     assert 0.5 <= time.slept[1] <= 2.0
@@ -227,7 +230,7 @@ def test_an_answer_without_sound_is_a_clear_error(act: Act) -> None:
 def test_no_more_is_taken_of_an_endless_answer_than_the_limit(code: int) -> None:
     with BadServer([endless(code)]) as server:
         with pytest.raises(VoiceError, match="more than 32 MiB"):
-            voice_at(server).speak("A cat.")
+            patient_voice_at(server, StoppedTime()).speak("A cat.")
         assert server.sent < 48 * len(server.requests) << 20
 
 
@@ -254,8 +257,8 @@ def test_what_leaves_the_machine_is_told_before() -> None:
 
 def test_the_identity_names_all_that_changes_the_sound_and_no_secret() -> None:
     def identity(**settings: Any) -> str:
-        made = VoiceSettings(base_url="http://user:secret12@localhost:9/v1", **settings)
-        return EndpointVoice(made).identity
+        url = "http://user:secret12@localhost:9/v1"
+        return make_voice(VoiceSettings(name="openai", base_url=url, **settings), "en").identity
 
     assert len({identity(), identity(model="kokoro"), identity(instructions="Calm.")}) == 3
     assert "secret12" not in identity()
@@ -271,7 +274,7 @@ def spoken(seconds, rate=22050):
     return wav(tone(seconds, rate), rate)
 """
 
-_ESPEAK = f"""{_SPEAK}
+_ESPEAK_LISTS = f"""{_SPEAK}
 args = sys.argv[1:]
 if args == ["--voices"]:
     print("Pty Language       Age/Gender VoiceName          File                 Other Languages")
@@ -284,6 +287,15 @@ if args == ["--voices"]:
 elif args == ["--version"]:
     print("eSpeak NG text-to-speech: 1.52.0  Data at: /usr/share/espeak-ng-data")
 else:
+"""
+
+
+def espeak_that(speaks: str) -> str:
+    """An espeak-ng with these voices, which is asked to speak and does this."""
+    return _ESPEAK_LISTS + textwrap.indent(speaks, "    ")
+
+
+_ESPEAK = f"""{_ESPEAK_LISTS}
     text = sys.stdin.buffer.read().decode()
     pathlib.Path(__file__).with_name("asked.json").write_text(json.dumps([args, text]))
     data = spoken(0.05 * len(text) * 175 / int(args[args.index("-s") + 1]))
@@ -301,19 +313,15 @@ for number, line in enumerate(lines, 999):
 
 
 @pytest.fixture
-def bin_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def bin_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty PATH, and a home without voices."""
     folder = tmp_path / "bin"
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
     monkeypatch.setenv("HOME", str(tmp_path))
-    for name in ("XDG_DATA_HOME", FOLDERS_VARIABLE):
+    for name in ("XDG_DATA_HOME", PIPER_FOLDERS):
         monkeypatch.delenv(name, raising=False)
-    for kept in (espeak.espeak_voices, espeak.espeak_version):
-        kept.cache_clear()
-    yield folder
-    for kept in (espeak.espeak_voices, espeak.espeak_version):
-        kept.cache_clear()
+    return folder
 
 
 def program(folder: Path, code: str = _ESPEAK, name: str = "espeak-ng") -> Path:
@@ -327,14 +335,27 @@ def piper_voice(folder: Path, stem: str, language: str, speakers: int = 1) -> Pa
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{stem}.onnx"
     path.write_bytes(stem.encode())
-    told = {"language": {"code": language}, "num_speakers": speakers, "espeak": {"voice": language[:2]}}
-    path.with_name(f"{stem}.onnx.json").write_text(json.dumps(told), encoding="utf-8")
+    description = {
+        "language": {"code": language},
+        "num_speakers": speakers,
+        "espeak": {"voice": language[:2]},
+    }
+    path.with_name(f"{stem}.onnx.json").write_text(json.dumps(description), encoding="utf-8")
     return path
 
 
-def asked(folder: Path) -> list[object]:
-    found: list[object] = json.loads((folder / "asked.json").read_text())
-    return found
+def command_and_input(folder: Path) -> list[object]:
+    """The options with which a program was run last, and what it was given to read."""
+    run: list[object] = json.loads((folder / "asked.json").read_text())
+    return run
+
+
+def espeak(which: str) -> Speaker:
+    return make_voice(VoiceSettings(name=f"espeak-ng:{which}"), which.partition("-")[0])
+
+
+def piper() -> Any:
+    return make_voice(VoiceSettings(name="piper"), "en")
 
 
 def error_of(name: str, language: str) -> VoiceError:
@@ -348,10 +369,19 @@ def test_espeak_speaks_what_it_is_given_at_the_pace_that_is_asked(bin_folder: Pa
     voice = make_voice(VoiceSettings(name="espeak-ng:de"), "de")
     take = voice.speak("-v ist kein Schalter", 1.2)
     words = ["-v", "de", "-s", "179", "-b", "1", "-z", "--stdin", "--stdout"]
-    assert asked(bin_folder) == [words, "-v ist kein Schalter"]
+    assert command_and_input(bin_folder) == [words, "-v ist kein Schalter"]
     assert (take.rate, take.speed) == (22050, 179 / 149)
     assert take.seconds == pytest.approx(0.05 * 20 * 175 / 179, abs=0.01)
     assert voice.identity == "espeak-ng:de 1.52.0 149"
+
+
+def test_an_espeak_that_does_not_tell_its_version_speaks_all_the_same(bin_folder: Path) -> None:
+    program(
+        bin_folder, _ESPEAK.replace('print("eSpeak NG text-to-speech', 'sys.exit("eSpeak NG text-to-speech')
+    )
+    voice = espeak("de")
+    assert voice.identity == "espeak-ng:de  149"
+    assert voice.speak("Hallo.").seconds > 0
 
 
 def test_espeak_knows_its_voices_and_errors_say_who_speaks_a_language(bin_folder: Path) -> None:
@@ -360,7 +390,8 @@ def test_espeak_knows_its_voices_and_errors_say_who_speaks_a_language(bin_folder
     assert names == [f"espeak-ng:{name}" for name in ("de", "en-029", "en-gb", "en-us", "cmn")], (
         "none of mbrola"
     )
-    assert Espeak.named("English_(America)+f3", "en", VoiceSettings()).name == "espeak-ng:en-us+f3"
+    american = make_voice(VoiceSettings(name="espeak-ng:English_(America)+f3"), "en")
+    assert american.name == "espeak-ng:en-us+f3"
     for name, language, what, hint in (
         ("espeak-ng:klingon", "en", "no espeak-ng voice called 'klingon'", "English_(America)"),
         ("espeak-ng:de+f 3;x", "de", "no variant", ""),
@@ -387,17 +418,28 @@ def test_programs_that_are_missing_are_listed_with_how_to_get_them(bin_folder: P
     assert "Install espeak-ng" in error.hint
 
 
-@pytest.mark.parametrize(("code", "words"), [
-    ("import sys; print('no such voice', file=sys.stderr); sys.exit(2)", "no such voice (exit code 2)"),
+@pytest.mark.parametrize(("speaks", "words"), [
+    ("print('no such voice', file=sys.stderr); sys.exit(2)", "no such voice (exit code 2)"),
     ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "ended by SIGKILL"),
-    ("", "gave no sound"),
-    ("import sys; sys.exit(1)", "it says nothing"),
+    ("pass", "gave no sound"),
+    ("sys.exit(1)", "it says nothing"),
 ])  # fmt: skip
-def test_a_program_that_fails_is_a_clear_error(bin_folder: Path, code: str, words: str) -> None:
-    path = program(bin_folder, code)
+def test_a_program_that_fails_is_a_clear_error(bin_folder: Path, speaks: str, words: str) -> None:
+    program(bin_folder, espeak_that(speaks))
     with pytest.raises(VoiceError, match="espeak-ng") as error:
-        Espeak(path, espeak.EspeakVoice("German", ("de",))).speak("Hallo.")
+        espeak("de").speak("Hallo.")
     assert words in error.value.what
+
+
+def test_a_program_that_is_gone_or_cannot_be_run_is_a_clear_error(bin_folder: Path) -> None:
+    path = program(bin_folder)
+    voice = espeak("de")
+    path.write_bytes(b"no program")
+    with pytest.raises(VoiceError, match="espeak-ng cannot be run"):
+        voice.speak("Hallo.")
+    path.unlink()
+    with pytest.raises(VoiceError, match="no program espeak-ng any more"):
+        voice.speak("Hallo.")
 
 
 def test_a_program_that_hangs_or_speaks_too_few_lines_is_a_clear_error(bin_folder, tmp_path):
@@ -407,16 +449,16 @@ def test_a_program_that_hangs_or_speaks_too_few_lines_is_a_clear_error(bin_folde
     program(bin_folder, "import sys; sys.stdin.read()", "piper")
     piper_voice(tmp_path / "piper", "en_US-joe-medium", "en_US")
     with pytest.raises(VoiceError, match="piper spoke 0 of 2 lines"):
-        Piper.named("", "en", VoiceSettings()).speak_all(["One.", "Two."])
+        piper().speak_all(["One.", "Two."])
 
 
 def test_piper_speaks_many_lines_in_one_go_each_in_its_place(bin_folder: Path, tmp_path: Path) -> None:
     program(bin_folder, _PIPER, "piper")
     model = piper_voice(tmp_path / ".local/share/piper", "en_US-joe-medium", "en_US")
-    voice = Piper.named("", "en", VoiceSettings())
+    voice = piper()
     takes = voice.speak_all([TEXT, "Two\nlines.", "And a third."], 1.25)
-    assert asked(bin_folder)[1] == [TEXT, "Two lines.", "And a third."]
-    command = asked(bin_folder)[0]
+    assert command_and_input(bin_folder)[1] == [TEXT, "Two lines.", "And a third."]
+    command = command_and_input(bin_folder)[0]
     assert isinstance(command, dict)
     assert (command["--model"], command["--length_scale"]) == (str(model), "1.0400")
     lengths = [len(TEXT), 10, 12]
@@ -432,7 +474,7 @@ def test_piper_voices_are_found_where_people_keep_them_or_by_their_path(bin_fold
     (tmp_path / "piper-voices" / "half.onnx").write_bytes(b"no description")
     assert [info.name for info in voices("de") if info.kind == "piper"] == ["piper:de_DE-thorsten-low"]
     assert make_voice(VoiceSettings(name=f"piper:{own}#2"), "fr-CA").name == "piper:fr_FR-siwis-medium#2"
-    monkeypatch.setenv(FOLDERS_VARIABLE, str(tmp_path / "mine"))
+    monkeypatch.setenv(PIPER_FOLDERS, str(tmp_path / "mine"))
     assert make_voice(VoiceSettings(name="auto"), "fr").name == "piper:fr_FR-siwis-medium"
     assert "no speaker '3'" in error_of("piper:fr_FR-siwis-medium#3", "fr").what
     assert "no piper voice" in error_of("piper:/nowhere/x.onnx", "fr").what
@@ -442,7 +484,6 @@ def test_piper_voices_are_found_where_people_keep_them_or_by_their_path(bin_fold
 
 @pytest.mark.skipif(shutil.which("espeak-ng") is None, reason="espeak-ng is not installed here")
 def test_the_real_espeak_speaks_faster_when_it_is_asked_to() -> None:
-    espeak.espeak_voices.cache_clear()
     voice = make_voice(VoiceSettings(name="espeak-ng"), "en-GB")
     slow, fast = voice.speak(TEXT), voice.speak(TEXT, 1.2)
     assert voice.name == "espeak-ng:en-gb"

@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.film import SoundBlock
-from shotad.sound import Loudness, LoudnessCurve, Spoken, Take
-from shotad.sound.loudness import Meter
+from shotad.sound import Loudness, LoudnessCurve, MeasuredSound, Programme, Spoken, Take, measure_whole
 from tests.media import FilmSpec, make_film
 
 Samples = npt.NDArray[np.float32]
@@ -47,9 +46,9 @@ def blocks(samples: Samples, rate: int = 48000) -> Iterator[SoundBlock]:
         yield SoundBlock(at / rate, samples[at : at + rate])
 
 
-def whole(made: Iterable[SoundBlock]) -> Samples:
+def whole(parts: Iterable[SoundBlock]) -> Samples:
     """All blocks as one sound."""
-    return np.concatenate([block.samples for block in made])
+    return np.concatenate([block.samples for block in parts])
 
 
 def onset(sound: Samples, wanted: Samples, around: int, reach: int = 4800) -> int:
@@ -132,11 +131,47 @@ class SoundFilm:
         yield from stream.encode(None)
 
 
-def along(blocks: Iterable[SoundBlock], layout: str, rate: int) -> LoudnessCurve:
-    """The course of their loudness."""
-    return Meter(layout, rate).measure(blocks)[1]
+@dataclass(frozen=True, eq=False)
+class GivenProgramme(Programme):
+    """A programme that is in no film: ``given`` are its blocks."""
+
+    given: Iterable[SoundBlock] = ()
+
+    def blocks(self) -> Iterator[SoundBlock]:
+        yield from self.given
 
 
-def measure(blocks: Iterable[SoundBlock], layout: str, rate: int) -> Loudness:
+def given_programme(blocks: Iterable[SoundBlock], layout: str) -> GivenProgramme:
+    return GivenProgramme(None, None, layout, 0, given=blocks)
+
+
+def measured(blocks: Iterable[SoundBlock], layout: str) -> MeasuredSound:
+    """Blocks that follow each other at 48 kHz, measured."""
+    return measure_whole(given_programme(blocks, layout))
+
+
+def along(blocks: Iterable[SoundBlock], layout: str) -> LoudnessCurve:
+    """Their loudness along time."""
+    return measured(blocks, layout).curve
+
+
+def measure(blocks: Iterable[SoundBlock], layout: str) -> Loudness:
     """Their loudness as a whole."""
-    return Meter(layout, rate).measure(blocks)[0]
+    return measured(blocks, layout).loudness
+
+
+def aac_configuration(path: Path, track: int) -> int:
+    """The ``channelConfiguration`` of a track of AAC (ISO/IEC 14496-3), 0 where it describes its channels itself."""
+    import av
+
+    with av.open(str(path)) as container:
+        stream = container.streams.audio[track]
+        assert stream.codec_context.name == "aac"
+        packet = next(bytes(packet) for packet in container.demux(stream) if packet.size)
+        header = stream.codec_context.extradata
+    if header is not None:
+        # Of the AudioSpecificConfig five bits are the kind and four the rate.
+        return header[1] >> 3 & 15
+    # In MPEG-TS each frame has a header of its own (ADTS).
+    assert packet[0] == 0xFF
+    return (packet[2] & 1) << 2 | packet[3] >> 6

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import multiprocessing
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -22,7 +23,6 @@ from shotad.core import NoProgress, ShotadError
 from shotad.core.settings import load_settings
 from shotad.grammar import ScaleTraining, train_scale
 from shotad.grammar.scale_net import load_net
-from shotad.grammar.training_feed import worker_context
 from tests.scale_pictures import make_scale_pictures
 from tests.tiny import make_backbone
 
@@ -152,16 +152,29 @@ LEARN = (
 )  # fmt: skip
 
 
-def test_the_server_of_the_workers_outlives_a_signal_to_all() -> None:
+def test_the_server_of_the_workers_outlives_a_signal_to_all(ready: tuple[Path, Path], tmp_path: Path) -> None:
     """Its workers leave without it, and a training that is told to stop would lose its next picture."""
-    context = worker_context()
-    with context.Pool(1) as workers:
-        server = workers.apply(os.getppid)
-        assert server != os.getpid()
-        assert workers.apply(eval, ("'torch' in __import__('sys').modules",)), "each loads it for itself"
-        os.kill(server, signal.SIGTERM)
-        time.sleep(0.2)
-        assert workers.apply(os.getppid) == server
-        # The worker ignores the signal too, by which the pool would end it: it is asked to leave.
-        workers.close()
-        workers.join()
+    pictures, backbone = ready
+    more = [*SMALL, f"net.backbone={backbone}", "batch=8", "data.workers=1"]
+    progress = _SignalToServer()
+    train_scale(pictures, tmp_path / "run", load_settings(ScaleTraining, [], more), progress=progress)
+    assert len(losses(tmp_path / "run")) == 12
+    (server,) = progress.servers
+    assert server != os.getpid()
+
+
+class _SignalToServer(NoProgress):
+    """Tells the process that starts the readers, and the readers, to end when the first epoch is told of."""
+
+    def __init__(self) -> None:
+        self.servers: set[int] = set()
+
+    def note(self, text: str) -> None:
+        if text.startswith("Epoch 1"):
+            for reader in multiprocessing.active_children():
+                status = Path(f"/proc/{reader.pid}/status").read_text(encoding="utf-8")
+                server = int(re.findall(r"^PPid:\s*(\d+)$", status, re.MULTILINE)[0])
+                self.servers.add(server)
+                os.kill(server, signal.SIGTERM)
+                reader.terminate()
+            time.sleep(0.2)

@@ -6,6 +6,7 @@ import csv
 import itertools
 import json
 import os
+import shutil
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from transformers import Dinov2Model
 
 from shotad.core import (
@@ -33,14 +34,10 @@ from shotad.core.errors import (
     WorkFolderError,
 )
 from shotad.core.settings import load_settings
-from shotad.grammar import ScaleTraining, train_scale
+from shotad.grammar import ScaleScores, ScaleTraining, train_scale
+from shotad.grammar.features import fitted
 from shotad.grammar.scale_data import open_picture, read_items
-from shotad.grammar.scale_net import BackboneShape, ScaleClassifier, ScaleDesign, ScaleNet, load_net
-from shotad.grammar.scale_training import TrainingResult
-from shotad.grammar.training_feed import Feed, Pick, epoch_order
-from shotad.grammar.training_loop import make_optimizer, parameter_groups, rate_factor, set_rates
-from shotad.grammar.training_records import ScaleScores
-from shotad.grammar.training_settings import OptimSettings
+from shotad.grammar.scale_net import ScaleClassifier, ScaleNet, load_net
 from tests.scale_pictures import LABELS, make_scale_pictures, scale_picture
 from tests.tiny import make_backbone
 
@@ -87,14 +84,18 @@ class Run:
     def settings(self, *more: str) -> ScaleTraining:
         return load_settings(ScaleTraining, [], [f"net.backbone={self.backbone}", *SMALL, *more])
 
-    def __call__(self, name: str, *more: str, resume: bool = False, progress: Any = None) -> TrainingResult:
+    def __call__(self, name: str, *more: str, resume: bool = False, progress: Any = None) -> Any:
         out, settings = self.root / name, self.settings(*more)
         return train_scale(self.pictures, out, settings, resume=resume, progress=progress)
 
     def losses(self, name: str) -> list[tuple[str, str, str]]:
         """Step, loss of train and macro-F1 on val, of each row of the log."""
+        return [(row["step"], row["train/loss"], row.get("val/macro_f1", "")) for row in self.rows(name)]
+
+    def rows(self, name: str) -> list[dict[str, str]]:
+        """The rows of the log."""
         with (self.root / name / "metrics.csv").open(encoding="utf-8", newline="") as file:
-            return [(r["step"], r["train/loss"], r.get("val/macro_f1", "")) for r in csv.DictReader(file)]
+            return list(csv.DictReader(file))
 
     def weights(self, name: str) -> dict[str, torch.Tensor]:
         return load_file(self.root / name / "last.safetensors")
@@ -140,37 +141,53 @@ def crash() -> None:
 # The parts
 
 
-def test_rates_rise_fall_and_hang_on_layers() -> None:
-    course = [rate_factor(step, 12, 0.25, 0.1) for step in range(12)]
-    assert course[:3] == pytest.approx([1 / 3, 2 / 3, 1])
-    # Nine steps fall from 1 to 0.1; after a third of them cos(60°) = 1/2 leaves 3/4 of the way.
-    assert course[5] == pytest.approx(0.1 + 0.9 * 0.75)
-    assert course[-1] == pytest.approx(0.1)
-    assert all(a > b for a, b in itertools.pairwise(course[2:]))
-    assert rate_factor(0, 1, 0.0, 0.0) == pytest.approx(0)
-    assert rate_factor(0, 5, 0.0, 0.0) < 1
-    # Rates fall with the layers and vectors do not decay.
-    net = ScaleNet(ScaleDesign(BackboneShape(32, 4, 2, side=56), 3, 56, 42))
-    settings = OptimSettings(lr=1e-3, head_factor=5, layer_decay=0.5, weight_decay=0.05)
-    groups = parameter_groups(net, settings)
-    tops = {group["name"]: group["top"] for group in groups}
-    found = [tops[name] for name in ("head", "block 3", "block 2", "block 1")]
-    assert found == pytest.approx([5e-3, 1e-3, 5e-4, 2.5e-4])
-    for group in groups:
-        assert all((p.ndim > 1) == (group["weight_decay"] > 0) for p in group["params"])
-    given = [id(p) for group in groups for p in group["params"]]
-    assert sorted(given) == sorted(id(p) for p in net.parameters() if p.requires_grad)
-    optimizer = make_optimizer(net, settings)
-    set_rates(optimizer, 0.5)
-    assert [g["lr"] for g in optimizer.param_groups[:4]] == pytest.approx([2.5e-3, 2.5e-3, 5e-4, 5e-4])
-    # The order of an epoch depends on seed epoch and key alone.
-    keys = [f"k{n}" for n in range(50)]
-    order = epoch_order(keys, 1, 0)
-    assert sorted(order) == list(range(50))
-    assert order == epoch_order(keys, 1, 0)
-    assert order != epoch_order(keys, 1, 1) != epoch_order(keys, 2, 1)
-    turned = keys[::-1]
-    assert [turned[k] for k in epoch_order(turned, 1, 0)] == [keys[k] for k in order]
+def test_rates_rise_and_fall(run: Run) -> None:
+    run("rates", "log_every=1", "optim.warmup=0.2", "optim.floor=0.1", "optim.head_factor=5")
+    rates = np.array([float(row["train/lr"]) for row in run.rows("rates") if row["train/lr"]]) / 5e-3
+    assert len(rates) == 15
+    assert rates[:3] == pytest.approx([1 / 3, 2 / 3, 1])
+    # Twelve steps fall from 1 to 0.1; after a third of them cos(60°) = 1/2 leaves 3/4 of the way.
+    assert rates[6] == pytest.approx(0.1 + 0.9 * 0.75)
+    assert rates[-1] == pytest.approx(0.1)
+    assert all(a > b for a, b in itertools.pairwise(rates[2:]))
+
+
+def start_of(run: Run, name: str) -> ScaleNet:
+    """The net with which this training began."""
+    with torch.random.fork_rng():
+        torch.manual_seed(42)
+        net = ScaleNet(load_net(run.root / name / "best.safetensors")[0].design)
+    weights = Dinov2Model.from_pretrained(run.backbone).state_dict()
+    net.backbone.load_state_dict({k: v for k, v in weights.items() if "mask" not in k})
+    return net
+
+
+def test_rates_fall_with_the_layers_and_vectors_do_not_decay(run: Run) -> None:
+    """AdamW's first step is as long as the rate, however steep it is; decay comes on top of it."""
+    alone = (
+        "epochs=1",
+        "batch=64",
+        "optim.floor=1",
+        "optim.warmup=0",
+        "net.tuned_blocks=2",
+        "net.drop_path=0",
+    )
+    run("step", *alone, "optim.layer_decay=0.5", "optim.head_factor=5", "optim.weight_decay=10")
+    before, after = start_of(run, "step"), load_net(run.root / "step" / "last.safetensors")[0]
+    expected = {"head": 5e-3, "layer.1": 1e-3, "layer.0": 5e-4}
+    values = before.state_dict()
+    tuned = 0
+    for name, parameter in after.named_parameters():
+        if not parameter.requires_grad:
+            assert torch.equal(parameter, values[name]), name
+            continue
+        tuned += 1
+        rate = next(rate for layer, rate in expected.items() if layer in name)
+        kept = 1 - 10 * rate if parameter.ndim > 1 else 1.0
+        longest = float((parameter.detach() - kept * values[name]).abs().max())
+        if "k_proj.bias" not in name:  # on which nothing depends
+            assert longest == pytest.approx(rate, rel=0.02), name
+    assert tuned == sum(parameter.requires_grad for parameter in before.parameters()) > 10
 
 
 def test_scores_by_hand() -> None:
@@ -257,19 +274,49 @@ def test_losses_do_not_depend_on_how_much_fits_the_device(run: Run) -> None:
 
 def test_the_loss_of_the_first_step_by_hand(run: Run) -> None:
     plain = ("net.drop_path=0", "augment.enabled=false", "optim.class_weights=none")
-    run("first", "epochs=1", "log_every=1", *plain, "optim.label_smoothing=0.1")
+    run("first", "epochs=1", "batch=64", "log_every=1", *plain, "optim.label_smoothing=0.1")
     train = read_items(run.pictures).of("train")
-    places = epoch_order([item.key for item in train], 42, 0)[:8]
-    piece = next(Feed(run.settings("augment.enabled=false")).pieces([[Pick(train[k], 0) for k in places]]))
-    with torch.random.fork_rng():
-        torch.manual_seed(42)
-        net = ScaleNet(load_net(run.root / "first" / "best.safetensors")[0].design)
-    weights = Dinov2Model.from_pretrained(run.backbone).state_dict()
-    net.backbone.load_state_dict({k: v for k, v in weights.items() if "mask" not in k})
-    log_p = net(*piece.groups).log_softmax(-1).detach()
-    target = 0.9 * torch.nn.functional.one_hot(piece.labels, 5) + 0.1 / 5
-    loss = float(-(target * log_p).sum(-1).mean())
-    assert float(run.losses("first")[0][1]) == pytest.approx(loss, abs=1e-5)
+    net = start_of(run, "first")
+    losses = []
+    for item in train:
+        image = torch.from_numpy(fitted(open_picture(item), 56, 42)[None])
+        log_p = net(image).log_softmax(-1).detach()[0]
+        target = torch.full((5,), 0.1 / 5)
+        target[item.scale.number] += 0.9
+        losses.append(float(-(target * log_p).sum()))
+    assert float(run.losses("first")[0][1]) == pytest.approx(np.mean(losses), abs=1e-5)
+
+
+def test_what_was_logged_after_the_state_is_taken_out(run: Run) -> None:
+    """A run that was killed goes on from its last state; the log may end in half a row."""
+    with pytest.raises(MemoryError):
+        run("half a row", "save_every=3", progress=Presence(7, crash))
+    log = run.root / "half a row" / "metrics.csv"
+    whole = log.read_text(encoding="utf-8")
+    log.write_text("step,loss\n1,0.5\n", encoding="utf-8")
+    with pytest.raises(DatasetError, match=r"metrics\.csv is no log of training: its columns are not step, "):
+        run("half a row", resume=True)
+    log.write_text(f"{whole}some,{',' * 5}\n", encoding="utf-8")
+    with pytest.raises(DatasetError, match="it has rows without a step"):
+        run("half a row", resume=True)
+    log.write_text(f"{whole}10,0.", encoding="utf-8")
+    run("half a row", resume=True)
+    assert run.losses("half a row") == run.losses("whole")
+
+
+def test_tensorboard_gets_the_same_figures(run: Run) -> None:
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    with pytest.raises(MemoryError):
+        run("board", "tensorboard=true", "log_every=1", "save_every=3", progress=Presence(5, crash))
+    run("board", "tensorboard=true", "log_every=1", resume=True)
+    events = EventAccumulator(str(run.root / "board" / "tensorboard"))
+    events.Reload()
+    drawn = [(event.step, event.value) for event in events.Scalars("train/loss")]
+    logged = [(int(step), float(loss)) for step, loss, _ in run.losses("board")]
+    assert [step for step, _ in drawn] == [step for step, _ in logged] == list(range(1, 16))
+    assert [value for _, value in drawn] == pytest.approx([value for _, value in logged])
 
 
 def test_begun_trainings_end_early_and_are_not_written_over(run: Run) -> None:
@@ -312,7 +359,7 @@ def test_a_damaged_state_is_refused(run: Run, tmp_path: Path) -> None:
         train_scale(run.pictures, tmp_path / "half", run.settings(), resume=True)
 
 
-def test_broken_pictures_and_losses_end_it(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_broken_pictures_and_losses_end_it(run: Run, tmp_path: Path) -> None:
     folder = make_scale_pictures(tmp_path / "broken", 10, size=(56, 42))
     key = read_items(folder).of("train")[3].key
     for path in folder.rglob(Path(key).name):
@@ -320,12 +367,17 @@ def test_broken_pictures_and_losses_end_it(run: Run, tmp_path: Path, monkeypatch
     with pytest.raises(DatasetError, match=r"cannot be read"):
         train_scale(folder, tmp_path / "out", run.settings("epochs=1"))
 
-    def nan(logits: torch.Tensor, *_: Any, **__: Any) -> torch.Tensor:
-        return logits.sum(-1) * torch.nan
-
-    monkeypatch.setattr(torch.nn.functional, "cross_entropy", nan)
     with pytest.raises(ShotadError, match="The loss is nan at step 2.*Lower optim.lr"):
-        run("nan")
+        Run(no_numbers(run.backbone, tmp_path / "nan"), run.pictures, run.root)("nan")
+
+
+def no_numbers(backbone: Path, folder: Path) -> Path:
+    """A copy of the backbone in which one weight is not a number."""
+    shutil.copytree(backbone, folder)
+    weights = load_file(folder / "model.safetensors")
+    weights["layernorm.weight"][0] = torch.nan
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    return folder
 
 
 def test_backbones_that_do_not_fit_are_refused(run: Run, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import random
 import runpy
@@ -16,6 +15,7 @@ from PIL import Image
 
 from shotad.core import ShotScale
 from shotad.core.errors import DatasetError
+from shotad.grammar import ScaleTraining
 from shotad.grammar.scale_data import (
     SPLITS,
     ClipFile,
@@ -26,8 +26,7 @@ from shotad.grammar.scale_data import (
     read_items,
     scale_named,
 )
-from shotad.grammar.training_records import MetricLog
-from shotad.grammar.training_settings import AugmentSettings, augmented
+from shotad.grammar.training_settings import augmented
 from tests.media import FilmSpec, draw, make_film, read_number
 from tests.scale_pictures import LABELS, make_movieshots, scale_picture, write_shot
 
@@ -317,14 +316,13 @@ class TestOpenPicture:
         assert caught.value.hint
 
 
+AUGMENT = ScaleTraining().augment
 NEVER = dict.fromkeys(("flip", "colour", "greyscale", "blur", "noise", "jpeg", "shift", "bars"), 0.0)
 PICTURE = scale_picture(ShotScale.MEDIUM, 5, (112, 84))
 
 
 def test_the_same_chance_gives_the_same_bytes_and_another_another() -> None:
-    first, again = (
-        [augmented(PICTURE, random.Random(k), AugmentSettings()) for k in range(12)] for _ in "ab"
-    )
+    first, again = ([augmented(PICTURE, random.Random(k), AUGMENT) for k in range(12)] for _ in "ab")
     np.testing.assert_array_equal(first, again)
     assert len({image.tobytes() for image in first}) == 12
 
@@ -335,7 +333,7 @@ def test_the_shift_moves_and_the_flip_mirrors() -> None:
     moves = set()
     for seed in range(40):
         changed = augmented(
-            image, random.Random(seed), AugmentSettings(**{**NEVER, "shift": 1.0, "shift_size": 0.1})
+            image, random.Random(seed), AUGMENT.model_copy(update={**NEVER, "shift": 1.0, "shift_size": 0.1})
         )
         row = changed[0, :, 0].astype(int)
         inner = row[15:85]
@@ -346,58 +344,14 @@ def test_the_shift_moves_and_the_flip_mirrors() -> None:
     assert min(moves) < -5
     assert max(moves) > 5
     assert max(abs(by) for by in moves) <= 10
-    flipped = augmented(PICTURE, random.Random(0), AugmentSettings(**{**NEVER, "flip": 1.0}))
+    flipped = augmented(PICTURE, random.Random(0), AUGMENT.model_copy(update={**NEVER, "flip": 1.0}))
     np.testing.assert_array_equal(flipped, PICTURE[:, ::-1])
     # No zoom whatever happens: a square keeps its width and height through everything but bars, which may cover.
     square = np.full((84, 112, 3), 60, np.uint8)
     square[27:57, 41:71] = 180
-    always = AugmentSettings(**{**dict.fromkeys(NEVER, 1.0), "bars": 0.0})
+    always = AUGMENT.model_copy(update={**dict.fromkeys(NEVER, 1.0), "bars": 0.0})
     for seed in range(60):
         grey = augmented(square, random.Random(seed), always).astype(float).mean(-1)
         middle = grey > (grey.min() + grey.max()) / 2
         assert abs(int((middle.sum(1) > 15).sum()) - 30) <= 1
         assert abs(int((middle.sum(0) > 15).sum()) - 30) <= 1
-
-
-def table(folder: Path) -> list[dict[str, str]]:
-    with (folder / "metrics.csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def plain(folder: Path, resume_after: int | None = None) -> MetricLog:
-    return MetricLog(folder, resume_after=resume_after, tensorboard=False)
-
-
-def test_resuming_takes_out_what_came_after_and_what_was_cut_off(tmp_path: Path) -> None:
-    with plain(tmp_path) as log:
-        for step, loss in ((1, 0.5), (2, 0.4), (3, 0.3)):
-            log.add(step, {"train/loss": loss})
-    with (tmp_path / "metrics.csv").open("a", encoding="utf-8") as file:
-        file.write("4,0.")
-    with plain(tmp_path, resume_after=2) as log:
-        log.add(3, {"train/loss": 50.0})
-    assert [(row["step"], row["train/loss"]) for row in table(tmp_path)] == [
-        ("1", "0.5"), ("2", "0.4"), ("3", "50"),
-    ]  # fmt: skip
-    with plain(tmp_path) as log:
-        log.add(1, {"train/loss": 1.0})
-    assert len(table(tmp_path)) == 1, "without resuming it begins anew"
-    (tmp_path / "metrics.csv").write_text("step,loss\n1,0.5\n")
-    with pytest.raises(DatasetError, match=r"metrics\.csv is no log of training: its columns are not step, "):
-        plain(tmp_path, resume_after=2)
-
-
-def test_tensorboard_gets_the_same_figures(tmp_path: Path) -> None:
-    pytest.importorskip("tensorboard")
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
-    with MetricLog(tmp_path) as log:
-        assert log.note is None
-        for step in range(1, 6):
-            log.add(step, {"train/loss": step / 2})
-    with MetricLog(tmp_path, resume_after=3) as log:
-        log.add(4, {"train/loss": 40.0})
-    events = EventAccumulator(str(tmp_path / "tensorboard"))
-    events.Reload()
-    found = [(event.step, event.value) for event in events.Scalars("train/loss")]
-    assert found == [(1, 0.5), (2, 1.0), (3, 1.5), (4, 40.0)]

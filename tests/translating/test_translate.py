@@ -53,12 +53,12 @@ from shotad.script import (
     Edit,
     EditField,
     Track,
+    check_script,
     import_into,
     load_track,
     read_cues,
     save_track,
 )
-from shotad.script.dapt_reader import check_dapt
 from shotad.script.pace import spoken_words
 from shotad.script.track_files import (
     TRACK,
@@ -361,7 +361,7 @@ def test_the_track_and_its_scripts_carry_the_language(tmp_path: Path) -> None:
     assert load_track(tmp_path / "track.de.json") == outcome.track
     assert [cue.text for cue in read_cues(tmp_path / "movie.de.ad.vtt")] == list(GERMAN.values())
     assert "Language: de" in (tmp_path / "movie.de.ad.vtt").read_text()
-    assert check_dapt((tmp_path / "movie.de.ad.dapt.xml").read_bytes()) == ()
+    assert check_script(tmp_path / "movie.de.ad.dapt.xml") == ()
     assert not (tmp_path / "track.json").exists()
 
 

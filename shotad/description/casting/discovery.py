@@ -68,16 +68,17 @@ MAX_PIXELS = 1920 * 1080
 """Most pixels of the frames in which faces are looked for."""
 
 
-def discover(context: RunContext, place: Path) -> Discovery:
+def discover(context: RunContext, place: Path, *, models: FaceModels | None = None) -> Discovery:
     """Find the people of a film and put them into the cast folder ``place``, a new or an existing one.
 
-    Where nobody is found no folder is made. Raises CastError, WorkFolderError, WeightsError, UsageError.
+    ``models`` find faces and tell them apart (None: those of the settings). Where nobody is found no folder
+    is made. Raises CastError, WorkFolderError, WeightsError, UsageError.
     """
     place = cast_path(place).parent
     # Refuse a damaged folder now, not when the film has been searched.
     CastFile.open(place)
     DiscoveryRecord.read(place)
-    models = FaceModels(context.config.cast, context.progress)
+    models = models or FaceModels(context.config.cast, context.progress)
     tracks = [track for shot_faces in _faces(context, models) for track in shot_faces.tracks]
     info = context.film.info
     height = info.size_within(max_pixels=MAX_PIXELS)[1]

@@ -1,8 +1,9 @@
-"""The action and event scores: what a line tells, how it is held against human actions, and which numbers come out."""
+"""The action and event scores: what is taken from a text, how it is compared with human actions, and the values."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,77 +11,145 @@ import numpy as np
 import pytest
 
 from shotad.core import Config, Interval
-from shotad.evaluation import Corpus, Item, MetricContext, Row, Store, make_metric, score, store as room
-from shotad.evaluation.metrics import events
-from shotad.evaluation.metrics.action import (
-    CodeRules,
-    PaperRules,
-    Phrase,
-    PredictionTexts,
-    VectorTable,
-    base_of,
-    matches,
-    phrases_of,
-    texts_of,
-)
-from shotad.evaluation.metrics.by_rule import actions_by_rule, without_characters
-from shotad.evaluation.store import ParseService, parser_of
+from shotad.evaluation import Corpus, Item, MetricContext, Row, Store, make_actions, make_metric, score
+from shotad.evaluation.making_actions import AdText
+from shotad.evaluation.store import parser_of
+from shotad.script.embeddings import Vectors
 from shotad.script.parsing import Parse, Token
 from tests.evaluation.action.parsed import SPACY_MODEL, RecordedParser, parse_of
 from tests.evaluation.allmetrics import MakeBench, changed, human, predicted, scored
-from tests.evaluation.standins import Words
+from tests.evaluation.standins import StandInParses, Words
+
+
+class DistinctTexts(Words):
+    """Vectors of texts, none of them like another. Keeps what it was asked."""
+
+    def of(self, texts: Sequence[str], *, prompt: str = "") -> Vectors:
+        self.asked += texts
+        return np.eye(len(texts), dtype=np.float32)
+
+
+class GivenVectors(DistinctTexts):
+    """Vectors by text."""
+
+    def __init__(self, vectors: Mapping[str, Sequence[float]]) -> None:
+        super().__init__()
+        self._vectors = vectors
+
+    def of(self, texts: Sequence[str], *, prompt: str = "") -> Vectors:
+        return np.array([self._vectors[text] for text in texts], np.float32).reshape(len(texts), 2)
+
+
+def action_row(
+    text: str,
+    actions: Sequence[str],
+    parses: Mapping[str, Parse] | Callable[[str], Parse],
+    vectors: DistinctTexts,
+    *,
+    rules: str = "paper",
+    metric: str = "action",
+) -> Row:
+    """The action score of one text against these human actions, with these parses and vectors."""
+    context = MetricContext(Config.model_validate({"measures": {"rules": rules}}), Store())
+    parse = parses if callable(parses) else parses.__getitem__
+    context.once("parses", lambda: StandInParses(parse))
+    context.once("vectors", lambda: vectors)
+    item = Item("0", "film", Interval(0, 1), ("…",), text, description=text, actions=tuple(actions))
+    corpus = Corpus((item,), {}, "made")
+    return score(make_metric(metric, context), corpus, context).rows[0]
+
+
+def texts_embedded(row_of: Callable[[DistinctTexts], Row], actions: int) -> tuple[str, ...]:
+    """The texts that are compared with the human actions, which are embedded first."""
+    vectors = DistinctTexts()
+    row_of(vectors)
+    return tuple(vectors.asked[actions:])
+
+
+ANY = parse_of("acts|/VERB/ROOT/0/act")
+
+
+def test_an_actions_lemma_is_its_main_verbs_in_the_paper_and_its_first_in_the_code() -> None:
+    words = "The|/DET/det/2", "smiling/VERB/amod/2/smile", "man/NOUN/nsubj/3", "walks/VERB/ROOT/3/walk"
+    actions = {
+        "The smiling man walks": parse_of(*words),
+        "He is held": parse_of("He|/PRON/nsubj/1", "is/AUX/ROOT/1/be", "held/VERB/acl/1/hold"),
+        "He is seen": parse_of("He|/PRON/nsubj/1", "is/VERB/ROOT/1/be", "seen/VERB/acl/1/see"),
+        "Night": parse_of("Night|/NOUN/ROOT/0"),
+    }
+    for rules, lemmas in (
+        ("paper", ["walk", "hold", "see", None]),
+        ("code", ["smile", "hold", "see", None]),
+    ):
+        row = action_row(
+            "Acts.", list(actions), lambda text: actions.get(text, ANY), DistinctTexts(), rules=rules
+        )
+        assert [note["lemma"] for note in row.notes["actions"]] == lemmas
+
 
 RUNS = parse_of(
     "She|/PRON/nsubj/1", "runs/VERB/ROOT/1/run", ",/PUNCT/punct/1", "quickly/ADV/advmod/4",
     "jumps/VERB/conj/1/jump", "and/CCONJ/cc/4", "picks/VERB/conj/4/pick", "up/ADP/prt/6",
     "a/DET/det/9", "gun/NOUN/dobj/6", "./PUNCT/punct/1",
 )  # fmt: skip
-"""She runs, quickly jumps and picks up a gun."""
-
-
-class Parses(ParseService):
-    """Nothing of any text."""
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-
-    def of(self, texts: Iterable[str]) -> dict[str, Parse]:
-        self.asked += list(texts)
-        return dict.fromkeys(self.asked, Parse())
-
-
-def test_an_actions_lemma_is_its_main_verbs_in_the_paper_and_its_first_in_the_code() -> None:
-    words = "The|/DET/det/2", "smiling/VERB/amod/2/smile", "man/NOUN/nsubj/3", "walks/VERB/ROOT/3/walk"
-    passive = parse_of("He|/PRON/nsubj/1", "is/AUX/ROOT/1/be", "held/VERB/acl/1/hold")
-    being = parse_of("He|/PRON/nsubj/1", "is/VERB/ROOT/1/be", "seen/VERB/acl/1/see")
-    actions = (parse_of(*words), passive, being, parse_of("Night|/NOUN/ROOT/0"))
-    assert [PaperRules().lemma(one) for one in actions] == ["walk", "hold", "see", None]
-    assert [CodeRules().lemma(one) for one in actions] == ["smile", "hold", "see", None]
+RUNS_TEXT = "She runs, quickly jumps and picks up a gun."
 
 
 def test_phrases_of_coordinated_verbs() -> None:
-    # In the paper without what is coordinated with their verb.
-    found = texts_of([RUNS])
-    assert found.phrases == (
-        ("She runs.", "run"), ("quickly jumps.", "jump"), ("picks up a gun.", "pick up"),
+    # The paper's phrases leave out what is coordinated with their verb.
+    phrases = {"She runs.": "run", "quickly jumps.": "jump", "picks up a gun.": "pick up"}
+    parses = {RUNS_TEXT: RUNS} | {
+        phrase: parse_of(f"{phrase}|/VERB/ROOT/0/{lemma.split()[0]}", *particle)
+        for phrase, lemma, particle in zip(
+            phrases, phrases.values(), ((), (), ("up/ADP/prt/0",)), strict=True
+        )
+    }
+    vectors = DistinctTexts()
+    row = action_row(RUNS_TEXT, list(phrases), parses, vectors)
+    assert vectors.asked == [*phrases, RUNS_TEXT]
+    for note, (phrase, lemma) in zip(row.notes["actions"], phrases.items(), strict=True):
+        assert (note["nearest"], note["phrase"], note["lemma"], note["score"]) == (phrase, phrase, lemma, 1)
+
+
+def test_phrases_of_the_code_end_at_the_first_coordinated_verb() -> None:
+    # What stands before that verb and depends on it is inside; one conjunction or sign at the end is left out.
+    def parse(text: str) -> Parse:
+        return RUNS if text == RUNS_TEXT.replace(",", "") else ANY
+
+    def row_of(vectors: DistinctTexts) -> Row:
+        return action_row(RUNS_TEXT.replace(",", ""), ["Acts."], parse, vectors, rules="code")
+
+    assert texts_embedded(row_of, 1) == (
+        "She runs , quickly.", "quickly jumps.", "picks up a gun.", "She runs quickly jumps and picks up a gun.",
     )  # fmt: skip
-    assert found.texts == ("She runs, quickly jumps and picks up a gun.",)
-    # In the code they end at the first coordinated verb: what stands before that verb and hangs on it is inside,
-    # and one conjunction or sign at the end goes.
-    assert list(phrases_of(RUNS)) == ["She runs , quickly", "quickly jumps", "picks up a gun"]
-    # What is done next is another action, which spaCy's models call a conjunction only as often as anything else.
+
+
+def test_what_is_done_next_is_another_action() -> None:
+    # spaCy's models call it a conjunction only as often as anything else.
     words = "He/PRON/nsubj/1 hesitates/VERB/ROOT/1/hesitate ,/PUNCT/punct/1 then/ADV/advmod/4 turns/VERB/dep/1/turn"
-    found = texts_of([parse_of(*words.split(), "./PUNCT/punct/1")])
-    assert found.phrases == (("He hesitates.", "hesitate"), ("then turns.", "turn"))
-    assert found.texts == ("He hesitates, then turns.",)
+    text = "He hesitates, then turns."
+    parses = {
+        text: parse_of(*words.split(), "./PUNCT/punct/1"),
+        "Turns.": parse_of("Turns|/VERB/ROOT/0/turn"),
+    }
+
+    def row_of(vectors: DistinctTexts) -> Row:
+        return action_row(text, ["Turns."], parses, vectors)
+
+    assert texts_embedded(row_of, 1) == ("He hesitates.", "then turns.", text)
 
 
-def test_a_dropped_e_is_mended() -> None:
-    for word, tag, lemma, base in (
+@pytest.mark.parametrize(
+    ("word", "tag", "lemma", "verb"),
+    [
         ("Staring", "VBG", "star", "stare"), ("taped", "VBN", "tap", "tape"), ("stars", "VBZ", "star", "star"),
         ("starring", "VBG", "star", "star"), ("stare", "VBP", "stare", "stare"), ("took", "VBD", "take", "take"),
-    ):  # fmt: skip
-        assert base_of(Token(word, lemma, "VERB", tag, "ROOT", 0, True, False)) == base
+    ],
+)  # fmt: skip
+def test_a_dropped_e_is_mended(word: str, tag: str, lemma: str, verb: str) -> None:
+    parse = Parse((Token(word, lemma, "VERB", tag, "ROOT", 0, True, False),))
+    row = action_row(word, [word], lambda _: parse, DistinctTexts())
+    assert row.notes["actions"][0]["lemma"] == verb
 
 
 DESCRIPTION = (
@@ -89,32 +158,86 @@ DESCRIPTION = (
 )
 
 
-def test_code_leaves_some_headings_in_descriptions_and_paper_none_nor_who_is_there() -> None:
-    found = CodeRules().take_apart([DESCRIPTION], Parses(), paragraphs=True)[DESCRIPTION]
-    assert found.texts == (
+def test_code_leaves_some_headings_in_descriptions_and_paper_none_nor_the_characters() -> None:
+    def no_verbs(text: str) -> Parse:
+        return ANY if text == "Acts." else Parse()
+
+    def row_of(vectors: DistinctTexts) -> Row:
+        return action_row(
+            DESCRIPTION, ["Acts."], no_verbs, vectors, rules="code", metric="action-description"
+        )
+
+    assert texts_embedded(row_of, 1) == (
         "Ann runs.", "Bob sits.", "he waits, alone.", "They look.", "Key objects: A gun.", "he waits.", "alone.",
     )  # fmt: skip
-    parses = Parses()
-    PaperRules().take_apart([DESCRIPTION, "I'm sorry, I cannot help with that."], parses, paragraphs=True)
-    assert parses.asked[0] == "Ann runs. Bob sits; he waits, alone. They look. A gun."
-    assert set(parses.asked[1:]) == {""}
+    parsed: list[str] = []
+
+    def parse(text: str) -> Parse:
+        parsed.append(text)
+        return no_verbs(text)
+
+    for text, body in (
+        (DESCRIPTION, "Ann runs. Bob sits; he waits, alone. They look. A gun."),
+        ("I'm sorry, I cannot help with that.", ""),
+    ):
+        parsed.clear()
+        row = action_row(text, ["Acts."], parse, DistinctTexts(), metric="action-description")
+        assert parsed == [body, "Acts."]
+        assert row.value == -50
 
 
-TEXTS = ["act", "near", "far", "against", "other"]
-VECTORS = np.array([[1, 0], [0.8, 0.6], [0.6, 0.8], [-1, 0], [0, 1]], np.float32)
-TABLE = VectorTable(TEXTS, VECTORS)
-ACT = ("act", "run")
+def word(text: str, lemma: str = "") -> Parse:
+    """A text of one word: a verb of this lemma, or a noun."""
+    return parse_of(f"{text}|/{'VERB' if lemma else 'NOUN'}/ROOT/0/{lemma or text}")
+
+
+VECTORS = {
+    "act": [1, 0], "near.": [0.8, 0.6], "far.": [0.6, 0.8], "against.": [-1, 0], "other.": [0, 1],
+    "against too.": [-1, 0],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("sentences", "lemma", "expected"),
+    [
+        ([word("far"), word("near")], "run", 0.8 * 0.8),
+        ([word("far"), word("near", "sit")], "run", 0.8 * 0.8),
+        # The verb counts where the lemma is the same, by the most similar of its phrases.
+        ([word("near"), word("far", "run"), word("other", "run")], "run", 0.8 * 0.8 + 0.2 * 0.6),
+        # A mere "be" is no verb to agree in.
+        ([word("near", "be")], "be", 0.8 * 0.8),
+        # As in the published code: products with other verbs are 0, and the largest is taken.
+        ([word("against", "run")], "run", -1),
+        ([word("against", "run"), word("against too", "sit")], "run", -0.8),
+        ([], "run", 0),
+    ],
+)
+def test_an_actions_score_by_hand(sentences: list[Parse], lemma: str, expected: float) -> None:
+    tokens: list[Token] = []
+    by_text = {"act": word("act", lemma)}
+    for sentence in sentences:
+        (token,) = sentence.tokens
+        by_text[token.text] = sentence
+        tokens.append(
+            Token(token.text, token.lemma, token.pos, token.tag, token.dep, len(tokens), True, True)
+        )
+    by_text["all"] = Parse(tuple(tokens))
+    row = action_row("all", ["act"], by_text, GivenVectors(VECTORS))
+    assert row.value == pytest.approx(200 * (expected - 0.25))
+
+
+class RecordedParses(StandInParses):
+    """Parses as the small model makes them, for the texts in ``parses.jsonl``."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda text: next(RecordedParser().of([text])))
+
+
 REAL = MetricContext(Config.model_validate({"measures": {"parser": {"model": SPACY_MODEL}}}), Store())
-
-
-class Recorded(Parses):
-    def of(self, texts: Iterable[str]) -> dict[str, Parse]:
-        wanted = list(texts)
-        return dict(zip(wanted, RecordedParser().of(wanted), strict=True))
-
-
 RECORDED = MetricContext(Config(), Store())
-RECORDED.once("parses", Recorded)
+RECORDED.once("parses", RecordedParses)
+
+
 either_parser = pytest.mark.parametrize("context", [RECORDED, pytest.param(REAL, marks=pytest.mark.slow)])
 
 
@@ -134,7 +257,8 @@ either_parser = pytest.mark.parametrize("context", [RECORDED, pytest.param(REAL,
     ],
 )
 def test_names_and_roles_become_pronouns(context: MetricContext, text: str, plain: str) -> None:
-    assert without_characters(parser_of(context).of([text])[text]) == plain
+    (ad,), _ = make_actions([AdText("0", "", text)], "rules", context)
+    assert ad.without_names == plain
 
 
 @either_parser
@@ -161,25 +285,9 @@ def test_names_and_roles_become_pronouns(context: MetricContext, text: str, plai
     ],
 )  # fmt: skip
 def test_each_verb_gets_a_sentence(context: MetricContext, text: str, actions: tuple[str, ...]) -> None:
-    assert actions_by_rule([text], context) == [actions]
-
-
-@pytest.mark.parametrize(
-    ("told", "action", "score"),
-    [
-        (PredictionTexts(("far", "near")), ACT, 0.8 * 0.8),
-        (PredictionTexts(("far",), (("near", "sit"),)), ACT, 0.8 * 0.8),
-        # The verb counts where the lemma is the same, by the likest of its phrases.
-        (PredictionTexts(("near",), (("far", "run"), ("other", "run"))), ACT, 0.64 + 0.2 * 0.6),
-        (PredictionTexts((), (("near", None),)), ("act", None), 0.8 * 0.8),
-        # As in the published code: products with other verbs are 0, and the largest is taken.
-        (PredictionTexts((), (("against", "run"),)), ACT, -1),
-        (PredictionTexts((), (("against", "run"), ("against", "sit"))), ACT, -0.8),
-        (PredictionTexts(), ACT, 0),
-    ],
-)
-def test_an_actions_score_by_hand(told: PredictionTexts, action: Phrase, score: float) -> None:
-    assert matches([action], told, TABLE)[0][0] == pytest.approx(score)
+    (ad,), _ = make_actions([AdText("0", "", text)], "rules", context)
+    assert ad.actions == (actions or None)
+    assert bool(ad.failure) is not bool(actions)
 
 
 def test_what_says_nothing_is_0_in_the_paper_and_left_out_in_the_code(make_bench: MakeBench) -> None:
@@ -189,15 +297,15 @@ def test_what_says_nothing_is_0_in_the_paper_and_left_out_in_the_code(make_bench
     assert paper.scored == 15
     assert [row.value for row in code.rows[:3]] == [None] * 3
     assert all(row.sums == (0.0, 0.0) and row.notes["unscored"] for row in code.rows[:3])
-    there = [row.value for row in code.rows if row.value is not None]
-    assert code.value == pytest.approx(sum(there) / len(there))
+    applicable = [row.value for row in code.rows if row.value is not None]
+    assert code.value == pytest.approx(sum(applicable) / len(applicable))
 
 
 def test_an_ad_without_known_actions_is_not_scored(make_bench: MakeBench) -> None:
     corpus = changed(changed(human(), 0, actions=None), 1, actions=())
-    found = scored("action", corpus, make_bench(), range(3))
-    assert [row.value is None for row in found.rows] == [True, True, False]
-    assert found.scored == 1
+    result = scored("action", corpus, make_bench(), range(3))
+    assert [row.value is None for row in result.rows] == [True, True, False]
+    assert result.scored == 1
 
 
 def test_what_is_not_the_papers_is_said(make_bench: MakeBench, tmp_path: Path) -> None:
@@ -223,6 +331,7 @@ DOOR = ("the/DET/det/3", "door/NOUN/dobj/1", "./PUNCT/punct/1")
 PARSES = {
     "She closes the door.": parse_of("She|/PRON/nsubj/1", "closes/VERB/ROOT/1/close", *DOOR),
     "She shuts the door.": parse_of("She|/PRON/nsubj/1", "shuts/VERB/ROOT/1/shut", *DOOR),
+    "She moves the door.": parse_of("She|/PRON/nsubj/1", "moves/VERB/ROOT/1/move", *DOOR),
     "She sits down.": parse_of("She|/PRON/nsubj/1", "sits/VERB/ROOT/1/sit", "down/ADP/prt/1"),
 }
 
@@ -234,36 +343,62 @@ class Apart(Words):
         return super()._sum(text.replace(" ", "_"))
 
 
-class Known(RecordedParser):
-    def of(self, texts: Iterable[str]) -> Iterator[Parse]:
-        return (PARSES[text] for text in texts)
-
-
 def events_row(
-    human_ad: str, told: str, monkeypatch: pytest.MonkeyPatch, actions: tuple[str, ...] | None = None
+    human_ad: str, prediction: str, context: MetricContext, actions: tuple[str, ...] | None
 ) -> Row:
-    monkeypatch.setattr(room, "make_embedder", lambda *_, **__: Apart())
-    corpus = Corpus((Item("0", "film", Interval(0, 1), (human_ad,), told, actions=actions),), {}, "made")
-    context = MetricContext(REAL.config, Store())
+    """The row of one AD by ``events``; no two texts have similar vectors."""
+    context.once("vectors", Apart)
+    corpus = Corpus(
+        (Item("0", "film", Interval(0, 1), (human_ad,), prediction, actions=actions),), {}, "made"
+    )
     return score(make_metric("events", context), corpus, context).rows[0]
 
 
-def test_the_human_ads_actions_go_before_its_text(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "data.verb").write_text(VERBS)
-    monkeypatch.setattr(events, "weights_file", lambda *_: tmp_path / "data.verb")
-    monkeypatch.setattr(room, "check_installed", lambda: None)
-    monkeypatch.setattr(room, "Parser", Known)
-    actions = ("She closes the door.", "She sits down.")
-    found = events_row("She opens the door.", "She shuts the door.", monkeypatch, actions)
-    assert found.value == pytest.approx(48.5)
-    closing, sitting = found.notes["events"]
+def use_wordnet(folder: Path, monkeypatch: pytest.MonkeyPatch, verbs: str) -> None:
+    """A manifest whose file of WordNet's verbs holds these."""
+    file = folder / "data.verb"
+    file.write_text(verbs, encoding="utf-8")
+    (folder / "models").mkdir()
+    (folder / "models" / "manifest.yaml").write_text(f"""schema: 1
+weights:
+  wordnet-verbs:
+    role: verbs
+    file: data.verb
+    sha256: {hashlib.sha256(file.read_bytes()).hexdigest()}
+    bytes: {file.stat().st_size}
+    memory_mb: 1
+    licence: MIT
+    credit: nobody
+    sources:
+      - {{kind: file, path: {file}}}
+""")
+    monkeypatch.setenv("SHOTAD_DATA", str(folder))
+    monkeypatch.setenv("SHOTAD_CACHE", str(folder / "cache"))
+
+
+def test_the_human_ads_actions_go_before_its_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    use_wordnet(tmp_path, monkeypatch, VERBS)
+
+    def row(prediction: str) -> Row:
+        context = MetricContext(Config(), Store())
+        context.once("parses", lambda: StandInParses(PARSES.__getitem__))
+        actions = ("She closes the door.", "She sits down.")
+        return events_row("She opens the door.", prediction, context, actions)
+
+    # Verbs of one meaning.
+    shuts = row("She shuts the door.")
+    assert shuts.value == pytest.approx(48.5)
+    closing, sitting = shuts.notes["events"]
     assert closing == {"event": "close [door]", "nearest": "shut [door]", "verb": 0.95, "participants": 1.0}
     assert (sitting["event"], sitting["nearest"]) == ("sit down", "shut [door]")
+    # A verb whose meaning is a kind of the other's.
+    closing, _ = row("She moves the door.").notes["events"]
+    assert 0 < closing["verb"] < 0.95
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "event"),
     [
         ("Tom hands Ann a coffee cup.", "hand [coffee cup]"),
         ("He walks slowly into the kitchen.", "walk [kitchen]"),
@@ -273,7 +408,9 @@ def test_the_human_ads_actions_go_before_its_text(monkeypatch: pytest.MonkeyPatc
         ("She is a teacher.", None),
     ],
 )
-def test_events_of_real_sentences(text: str, found: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    row = events_row(text, text, monkeypatch)
-    assert [one["event"] for one in row.notes.get("events", ())] == ([found] if found else [])
-    assert row.value == (pytest.approx(100) if found else None)
+def test_events_of_real_sentences(text: str, event: str | None) -> None:
+    context = MetricContext(REAL.config, Store())
+    context.once("parses", lambda: parser_of(REAL))
+    row = events_row(text, text, context, None)
+    assert [note["event"] for note in row.notes.get("events", ())] == ([event] if event else [])
+    assert row.value == (pytest.approx(100) if event else None)

@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +20,7 @@ from shotad.evaluation import (
     Corpus,
     Item,
     Report,
+    Row,
     agreement,
     agreement_text,
     inter_rater,
@@ -25,7 +29,6 @@ from shotad.evaluation import (
     write_report,
 )
 from shotad.evaluation.interrater import from_table, pairs
-from shotad.evaluation.report.comparing import HumanScores, correlations
 from tests.conftest import needed
 from tests.evaluation.judges.judging import bench_of
 from tests.evaluation.report.fakes import made_corpus, made_result, made_run
@@ -33,7 +36,7 @@ from tests.evaluation.report.fakes import made_corpus, made_result, made_run
 needed("scipy")
 
 
-def read(tmp_path: Path, text: str, name: str = "scores.csv") -> HumanScores:
+def read(tmp_path: Path, text: str, name: str = "scores.csv") -> Any:
     path = tmp_path / name
     path.write_text(text, encoding="utf-8-sig")
     return read_scores(path)
@@ -89,10 +92,20 @@ def test_what_cannot_be_meant_is_refused(tmp_path: Path, text: str, said: str) -
 SETTINGS = ReportSettings()
 
 
-def test_ties_by_hand() -> None:
+def correlated(tmp_path: Path, metric: Sequence[float], people: Sequence[float]) -> dict[str, Any]:
+    """What is said of a metric with these values of ADs, to which people gave these scores."""
+    corpus = made_corpus(len(metric), 1)
+    rows = tuple(Row(item.id, (value, 1.0), value) for item, value in zip(corpus.items, metric, strict=True))
+    result = replace(made_result(corpus, "action"), rows=rows)
+    lines = [f"{item.id},{score}" for item, score in zip(corpus.items, people, strict=True)]
+    scores = read(tmp_path, "\n".join(["id,score", *lines, ""]))
+    (record,) = agreement(made_run(corpus, (result,)), scores, SETTINGS)["metrics"]
+    return dict(record)
+
+
+def test_ties_by_hand(tmp_path: Path) -> None:
     """Four pairs, the first two equal in x: 5 pairs in the same order, none against; tau-b = 5 / sqrt(5 · 6)."""
-    x, y = np.array([1.0, 1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0, 4.0])
-    coefficients = correlations(x, y, ["f"] * 4, SETTINGS)
+    coefficients = correlated(tmp_path, [1.0, 1.0, 2.0, 3.0], [1.0, 2.0, 3.0, 4.0])
     assert coefficients["kendall_tau_b"]["value"] == pytest.approx(5 / np.sqrt(30))
     assert coefficients["spearman"]["value"] == pytest.approx(
         np.corrcoef([1.5, 1.5, 3, 4], [1, 2, 3, 4])[0, 1]
@@ -100,15 +113,17 @@ def test_ties_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
-    ("x", "y", "reason"),
+    ("metric", "people", "reason"),
     [
         ([1.0, 1.0, 1.0], [1.0, 2.0, 3.0], "the metric gives all of them the same"),
         ([1.0, 2.0, 3.0], [2.0, 2.0, 2.0], "people give all of them the same"),
         ([1.0, 2.0], [1.0, 2.0], "only 2 ADs"),
     ],
 )
-def test_where_it_is_not_defined_the_reason_is_told(x: list[float], y: list[float], reason: str) -> None:
-    coefficients = correlations(np.array(x), np.array(y), ["f"] * len(x), SETTINGS)
+def test_where_it_is_not_defined_the_reason_is_told(
+    tmp_path: Path, metric: list[float], people: list[float], reason: str
+) -> None:
+    coefficients = correlated(tmp_path, metric, people)
     assert reason in coefficients["reason"]
     assert all(coefficients[name]["value"] is None for name in ("pearson", "spearman", "kendall_tau_b"))
 
@@ -122,31 +137,41 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
     return read_report(folder)
 
 
-def people(report: Report) -> HumanScores:
-    """Two people who think as the first metric does of its first 50 ADs, each a little differently."""
+def people(tmp_path: Path, report: Report, *more: str) -> Any:
+    """Two people who think as the first metric does of its first 50 ADs, each a little differently; and more lines."""
     result = report.result("action")
     assert result is not None
     chance = random.Random(1)
-    thought = {row.id: row.value or 0.0 for row in result.rows[:50]}
-    own = {who: {name: x + chance.gauss(0, 5.0) for name, x in thought.items()} for who in ("ann", "ben")}
-    return HumanScores({name: (own["ann"][name] + own["ben"][name]) / 2 for name in thought}, own)
+    lines = ["id,ann,ben", *more]
+    for row in result.rows[:50]:
+        scores = [(row.value or 0.0) + chance.gauss(0, 5.0) for _ in range(2)]
+        lines.append(f"{row.id},{scores[0]},{scores[1]}")
+    return read(tmp_path, "\n".join([*lines, ""]))
 
 
-def test_scores_of_other_ads_are_told_and_of_only_others_refused(report: Report) -> None:
-    scores = people(report)
-    more = HumanScores({**scores.scores, "strange": 1.0}, {})
+def test_people_and_metric_agree_and_each_person_with_the_other(report: Report, tmp_path: Path) -> None:
+    agreed = agreement(report, people(tmp_path, report), SETTINGS)
+    action, cider = agreed["metrics"]
+    assert action["pearson"]["value"] > 0.9 > cider["pearson"]["value"]
+    assert action["pearson"]["interval"]["low"] < action["pearson"]["value"]
+    assert [person["name"] for person in agreed["people"]] == ["ann", "ben"]
+    assert agreed["people"][0]["pearson"]["value"] == pytest.approx(agreed["people"][1]["pearson"]["value"])
+
+
+def test_scores_of_other_ads_are_told_and_of_only_others_refused(report: Report, tmp_path: Path) -> None:
+    more = people(tmp_path, report, "strange,1.0,1.0")
     agreed = agreement(report, more, SETTINGS)
     assert agreed["not_in_the_report"] == ["strange"]
     assert agreed["metrics"][0]["n"] == 50
     assert "1 scored AD not in the report: strange." in agreement_text(agreed, more)
     with pytest.raises(EvaluationError, match="None of the 1 ADs"):
-        agreement(report, HumanScores({"strange": 1.0}, {}), SETTINGS)
+        agreement(report, read(tmp_path, "id,score\nstrange,1.0\n"), SETTINGS)
 
 
 def test_a_constant_metric_is_told_and_breaks_nothing(tmp_path: Path) -> None:
     corpus = made_corpus(10)
     write_report(tmp_path, made_run(corpus, (made_result(corpus, "cider", scale=0.0),)), plots=False)
-    scores = HumanScores({str(k): float(k) for k in range(10)}, {})
+    scores = read(tmp_path, "".join(["id,score\n", *(f"{k},{k}\n" for k in range(10))]))
     agreed = agreement(read_report(tmp_path), scores, SETTINGS)
     text = agreement_text(agreed, scores)
     assert "CIDER: not defined, the metric gives all of them the same number." in text
@@ -164,12 +189,12 @@ def test_lines_have_one_partner_of_their_film() -> None:
     """The first of A fits both of B; taking its best fit would leave its neighbour alone."""
     a = version("a", (0, 10, "one"), (4, 12, "two"))
     b = version("b", (2, 12, "x"), (0, 6, "y"))
-    found = {(one.reference, two.reference) for one, two, _ in pairs(a, b, 0.1)}
-    assert found == {("one", "y"), ("two", "x")}
+    partners = {(line_of_a.reference, line_of_b.reference) for line_of_a, line_of_b, _ in pairs(a, b, 0.1)}
+    assert partners == {("one", "y"), ("two", "x")}
     # Lines of other films are never paired.
     a = Corpus(version("a", (0, 4, "one"), film="x").items + version("a", (0, 4, "two"), film="y").items)
-    ((one, _, _),) = pairs(a, version("b", (0, 4, "other"), film="y"), 0.5)
-    assert one.reference == "two"
+    ((line_of_a, _, _),) = pairs(a, version("b", (0, 4, "other"), film="y"), 0.5)
+    assert line_of_a.reference == "two"
 
 
 SAID = (

@@ -44,7 +44,7 @@ def corpus(*items: Item) -> Corpus:
 
 
 class Told(Metric):
-    """The number that stands in a line at the metric's place: ``"3 50"`` is 3 by `one` and 50 by `two`. Counts what
+    """The number that stands in a line at the metric's place: ``"3 50"`` is 3 by `one` and 50 by the others. Counts what
     it is asked."""
 
     figure = MetricFormula()
@@ -64,13 +64,13 @@ class Told(Metric):
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
         for item in (corpus.items[place] for place in places):
             Told.asked.append((self.name, item.prediction or ""))
-            told = (item.prediction or "0 0").split()[("one", "two").index(self.name)]
+            told = (item.prediction or "0 0").split()[0 if self.name == "one" else 1]
             yield Row(item.id, (float(told), 1.0), float(told), item.missing)
 
 
 @pytest.fixture(autouse=True)
 def _metrics(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("one", "two"):
+    for name in ("one", "two", "llm-ad-eval"):
         monkeypatch.setitem(metric.METRICS, name, f"{__name__}:Told")
     Told.asked.clear()
 
@@ -105,16 +105,13 @@ def test_fewer_candidates_missing_ones_and_failures() -> None:
     assert [i.failure for i in done.corpus.items] == ["", "", "", "no video", ""]
 
 
-def test_metrics_that_ask_an_engine_score_the_choice_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    from shotad.evaluation import assisted_choice as protocol, running
-
-    for module in (running, protocol):
-        monkeypatch.setattr(module, "ENGINE_METRICS", ("two",))
-    monkeypatch.setattr(running, "_missing_input", lambda name, offered, bench: None)
-    done = run(corpus(item("a", "1 9", "2 8", "3 7")), expert=("one",))
-    assert [text for name, text in Told.asked if name == "two"] == ["3 7"]
-    assert done.results["best"].get("two") is None
-    assert value(done, "chosen", "two") == 7.0
+def test_metrics_that_ask_an_engine_score_the_choice_alone() -> None:
+    offered = corpus(item("a", "1 9", "2 8", "3 7"))
+    context = bench_of("measures.judge.engines=[fake]")
+    done = choose_assisted(offered, ["one", "llm-ad-eval"], context, expert=("one",))
+    assert [text for name, text in Told.asked if name == "llm-ad-eval@fake"] == ["3 7"]
+    assert done.results["best"].get("llm-ad-eval@fake") is None
+    assert value(done, "chosen", "llm-ad-eval@fake") == 7.0
     assert "–" in assisted_text(done)
 
 

@@ -9,12 +9,10 @@ from __future__ import annotations
 import ast
 import csv
 import importlib.util
-import inspect
 import math
 import os
 import random
 import shutil
-import stat
 import subprocess
 import sys
 from collections import Counter
@@ -29,19 +27,18 @@ from shotad.core import Config, Interval
 from shotad.core.errors import EvaluationError
 from shotad.evaluation import Corpus, Item, MetricContext, Result, Store, make_metric
 from shotad.evaluation.metrics import ptb
-from shotad.evaluation.metrics.caption import FEW, bleu_sums, rouge_l
 from tests.cmdad import DATA
 from tests.evaluation import allmetrics
 from tests.evaluation.allmetrics import CORENLP, VARIED, changed, coco_files, corpus_of, predicted
-from tests.evaluation.standins import spice
+from tests.evaluation.standins import install_java
 
 
 def need_coco() -> Path:
     """The folder of pycocoevalcap."""
-    found = importlib.util.find_spec("pycocoevalcap")
-    if found is None or not found.submodule_search_locations:
+    spec = importlib.util.find_spec("pycocoevalcap")
+    if spec is None or not spec.submodule_search_locations:
         pytest.skip("pycocoevalcap is not installed (the extra coco)")
-    return Path(found.submodule_search_locations[0])
+    return Path(spec.submodule_search_locations[0])
 
 
 def need_java() -> str:
@@ -118,8 +115,8 @@ TABLE = [
 
 
 def test_texts_get_the_tokens_that_the_java_tool_gave() -> None:
-    for text, wanted in TABLE:
-        assert " ".join(ptb.tokens(text)) == wanted
+    for text, expected in TABLE:
+        assert " ".join(ptb.tokens(text)) == expected
     # Breaks and odd characters part words.
     assert ptb.tokens("one\ntwo\r\nthree\u2028four\x0bfive") == ("one", "two", "three", "four", "five")
     assert ptb.tokens("smile\U0001f600now \ue000private\x01control") == ("smile", "now", "private", "control")
@@ -156,19 +153,37 @@ def test_the_java_tool_gives_the_same_for_the_table_and_all_of_cmdad(tmp_path: P
 RABBIT = "A giant fat rabbit climbs out of a hole in the ground."
 
 
-def test_bleu_and_rouge_take_the_best() -> None:
-    sums = bleu_sums([["a", "a", "b", "c"]], [[["a", "b"], ["a", "a", "x", "b", "c", "d"]]], 2)
-    assert sums.tolist() == [[4, 3, 4, 3, 4, 2]]
-    assert bleu_sums([["a", "a", "b"]], [[["a", "b"], ["b", "a", "b", "c"]]], 1).tolist() == [[2, 3, 3, 2]]
-    assert bleu_sums([[]], [[["a", "b"], ["a"]]], 2).tolist() == [[0, 0, 0, 0, 0, 1]]
-    # ROUGE-L takes the best precision and the best recall.
-    references = [["a", "b", "c", "d"], ["a"]]
+def item_of(prediction: str, *references: str) -> Corpus:
+    """A corpus of one AD with these human texts."""
+    return Corpus((Item("0", "film", Interval(0, 1), references, prediction),))
+
+
+@pytest.mark.parametrize(
+    ("metric", "prediction", "references", "sums"),
+    [
+        ("bleu-2", "a a b c", ("a b", "a a x b c d"), (4, 3, 4, 3, 4, 2)),
+        ("bleu-1", "a a b", ("a b", "b a b c"), (2, 3, 3, 2)),
+        ("bleu-2", "", ("a b", "a"), (0, 0, 0, 0, 0, 1)),
+    ],
+)
+def test_bleu_takes_the_best_reference_and_the_nearest_length(
+    metric: str, prediction: str, references: tuple[str, ...], sums: tuple[int, ...]
+) -> None:
+    (row,) = scored(metric, item_of(prediction, *references)).rows
+    assert row.sums == sums
+
+
+def test_rouge_takes_the_best_precision_and_the_best_recall() -> None:
+    references = ("a b c d", "a")
     precision, recall = 2 / 3, 1.0
-    wanted = (1 + 1.2**2) * precision * recall / (recall + 1.2**2 * precision)
-    assert rouge_l(["a", "x", "c"], references) == pytest.approx(wanted)
-    assert [rouge_l(*one) for one in (([], references), (["x"], [[]]), ([], [[]]))] == [0, 0, 0]
-    # A token with a blank in it is two words but for ROUGE-L, as in the COCO tools: they part lines at every blank
-    # for CIDEr and BLEU, at spaces for ROUGE-L.
+    expected = (1 + 1.2**2) * precision * recall / (recall + 1.2**2 * precision)
+    assert scored("rouge-l", item_of("a x c", *references)).value == pytest.approx(100 * expected)
+    for nothing in (item_of("", *references), item_of("x", ""), item_of("", "")):
+        assert scored("rouge-l", nothing).value == 0
+
+
+def test_a_token_with_a_blank_in_it_is_two_words_but_for_rouge() -> None:
+    # As in the COCO tools: they part lines at every blank for CIDEr and BLEU, at spaces for ROUGE-L.
     corpus = corpus_of([("He adds 1 1/2 cups.", "He adds 1 cup."), (RABBIT, RABBIT)])
     assert scored("bleu-1", corpus).rows[0].sums[0] == 3
     assert scored("rouge-l", corpus).rows[0].value < 60  # type: ignore[operator]
@@ -177,12 +192,12 @@ def test_bleu_and_rouge_take_the_best() -> None:
 def test_few_items_are_remarked_on_and_one_alone_scores_nothing() -> None:
     alone = corpus_of([(RABBIT, RABBIT)])
     assert scored("cider", alone).value == 0
-    told = ("CIDEr with frequencies of only 1 items: not to be compared with others.",)
-    assert scored("cider", alone).remarks == told
-    many = corpus_of((f"The man number {k} walks.", "The man walks.") for k in range(FEW))
+    remarks = ("CIDEr with frequencies of only 1 items: not to be compared with others.",)
+    assert scored("cider", alone).remarks == remarks
+    many = corpus_of((f"The man number {k} walks.", "The man walks.") for k in range(100))
     assert scored("cider", many).remarks == ()
-    (why,) = scored("cider-plain", many).remarks
-    assert "not comparable" in why
+    (remark,) = scored("cider-plain", many).remarks
+    assert "not comparable" in remark
     assert len(scored("cider-plain", alone).remarks) == 2
 
 
@@ -205,12 +220,12 @@ def test_cider_by_its_formula(plain: bool) -> None:
     corpus = changed(corpus, 4, references=(*corpus.items[4].references, second))
     references = [[ptb.tokens(text) for text in item.references] for item in corpus.items]
     result = scored("cider-plain" if plain else "cider", corpus)
-    for row, item, wanted in zip(result.rows, corpus.items, references, strict=True):
+    for row, item, item_references in zip(result.rows, corpus.items, references, strict=True):
         said = ptb.tokens(item.prediction or "")
         total = 0.0
         for n in range(1, 5):
             ours = weighted(said, n, references)
-            for reference in wanted:
+            for reference in item_references:
                 theirs = weighted(reference, n, references)
                 dot = sum(
                     (v if plain else min(v, theirs.get(g, 0))) * theirs.get(g, 0) for g, v in ours.items()
@@ -220,7 +235,7 @@ def test_cider_by_its_formula(plain: bool) -> None:
                 lengths = [max(len(words) - 1, 0) for words in (said, reference)]
                 short = 1.0 if plain else math.exp(-((lengths[0] - lengths[1]) ** 2) / (2 * 36))
                 total += short * dot / below if below else 0.0
-        assert row.value == pytest.approx(100 * (10 * total / 4 / len(wanted)), abs=1e-9)
+        assert row.value == pytest.approx(100 * (10 * total / 4 / len(item_references)), abs=1e-9)
     assert result.value == pytest.approx(np.mean([row.value for row in result.rows]))
 
 
@@ -228,15 +243,17 @@ def test_the_example_with_two_references_has_its_known_scores() -> None:
     folder = DATA / "nlg-eval" / "examples"
     if not folder.is_dir():
         pytest.skip("no ../shared/data/nlg-eval")
-    said, first, second = ((folder / f).read_text().splitlines() for f in ("hyp.txt", "ref1.txt", "ref2.txt"))
-    lines = zip(said, first, second, strict=True)
+    predictions, first, second = (
+        (folder / f).read_text().splitlines() for f in ("hyp.txt", "ref1.txt", "ref2.txt")
+    )
+    lines = zip(predictions, first, second, strict=True)
     items = (Item(str(k), "f", Interval(k, k + 1), (a, b), line) for k, (line, a, b) in enumerate(lines))
     corpus = Corpus(tuple(items))
-    wanted = {
+    expected = {
         "bleu-1": 0.550000, "bleu-2": 0.428174, "bleu-3": 0.284043, "bleu-4": 0.201143, "rouge-l": 0.522104,
         "cider": 1.242192,
     }  # fmt: skip
-    for name, value in wanted.items():
+    for name, value in expected.items():
         assert scored(name, corpus).value == pytest.approx(100 * value, abs=5e-5), name
 
 
@@ -294,40 +311,11 @@ def test_cmdads_lines_have_the_meteor_of_the_coco_tool() -> None:
 
 
 # --- METEOR, SPICE
-JAVA = f"""#!{sys.executable}
-import json, sys
-from pathlib import Path
-
-{inspect.getsource(spice)}
-if "-version" in sys.argv:
-    print('openjdk version "VERSION" 2020-01-01')
-elif "-stdio" in sys.argv:
-    for line in sys.stdin:
-        said = line.split("|||")[-1].strip()
-        if said == "crash":
-            sys.exit("out of memory")
-        print("what?" if said == "babble" else " ".join(["1.0"] * 23), flush=True)
-else:
-    question, _, answer, _ = sys.argv[-4:]
-    if "crash" in Path(question).read_text():
-        sys.exit("no memory for the parser")
-    spice(Path(question), Path(answer))
-"""
-
-
 @pytest.fixture
 def coco(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The COCO tools' and CoreNLP's files, empty, and a Java of 11."""
     install_java(tmp_path, monkeypatch, "11.0.2")
     return coco_files(tmp_path, monkeypatch)
-
-
-def install_java(folder: Path, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
-    program = folder / "jre" / "bin" / "java"
-    program.parent.mkdir(parents=True, exist_ok=True)
-    program.write_text(JAVA.replace("VERSION", version))
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setenv("JAVA_HOME", str(folder / "jre"))
 
 
 def made(name: str) -> None:
@@ -377,7 +365,7 @@ def test_what_is_missing_has_a_remedy(name: str, coco: Path, monkeypatch: pytest
     monkeypatch.setenv("PATH", str(coco))
     with pytest.raises(EvaluationError, match=r"needs Java, and there is no java .*JAVA_HOME is .*coco"):
         made(name)
-    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    monkeypatch.setitem(sys.modules, "pycocoevalcap", None)
     with pytest.raises(EvaluationError, match=r"needs the package pycocoevalcap.*shotad\[coco\]"):
         made(name)
 

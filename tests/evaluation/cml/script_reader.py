@@ -6,11 +6,9 @@ import json
 import re
 from typing import Any
 
-import pytest
-
 from shotad.core import Abilities, Identity, Reply, Request
-from shotad.evaluation import store
-from tests.evaluation.judges.judging import ScriptedEngine, keys_of, lines_of, quotes
+from shotad.evaluation import MetricContext
+from tests.evaluation.judges.judging import ScriptedEngine, bench_of, keys_of, lines_of, quotes
 from tests.evaluation.standins import Words
 
 HERE = "tests.evaluation.cml.script_reader"
@@ -56,11 +54,13 @@ PUBLISHED = {
 """What the published code (364c744) gives for this script, told the same features and the same vectors."""
 
 
-def use_word_vectors(patch: pytest.MonkeyPatch) -> None:
-    """Vectors by words in common, in the place of an embedding model."""
-    patch.setattr(store, "check_installed", lambda: None)
-    patch.setattr(store, "embedding_model", lambda name, *_: {"model": name, "revision": "1"})
-    patch.setattr(store, "make_embedder", lambda *_, **__: Words())
+def word_context(*assignments: str, model: str = "words") -> MetricContext:
+    """A context with these settings, whose vectors are by words in common, as if by the model of this name."""
+    context = bench_of(*assignments)
+    vectors = Words()
+    vectors.identity = {"model": model, "revision": "1"}
+    context.once("vectors", lambda: vectors)
+    return context
 
 
 def keywords(line: str) -> list[str]:

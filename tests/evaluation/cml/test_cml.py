@@ -45,8 +45,7 @@ from shotad.evaluation.screenplay import (
     write_cml,
 )
 from shotad.evaluation.screenplay_files import READ, write_screenplay
-from tests.evaluation.cml.script_reader import GEMMA, MUTE, PUBLISHED, QWQ, READER, SCRIPT, use_word_vectors
-from tests.evaluation.judges.judging import bench_of
+from tests.evaluation.cml.script_reader import GEMMA, MUTE, PUBLISHED, QWQ, READER, SCRIPT, word_context
 from tests.evaluation.standins import Words
 
 # --- markup
@@ -168,14 +167,9 @@ def test_what_is_not_defined() -> None:
 
 
 # --- scores
-@pytest.fixture(autouse=True)
-def word_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
-    use_word_vectors(monkeypatch)
-
-
-def scored(*texts: str, judge: str = READER, analyst: str = READER, model: str = "minilm") -> dict[str, Any]:
+def scored(*texts: str, judge: str = READER, analyst: str = READER, model: str = "words") -> dict[str, Any]:
     scripts = [ScriptText(f"tt{k}", "Light", "films", text) for k, text in enumerate(texts)]
-    return evaluate_cml(scripts, judge, analyst, bench_of(f"measures.embedding.model={model}"))
+    return evaluate_cml(scripts, judge, analyst, word_context(model=model))
 
 
 def values(report: dict[str, Any]) -> dict[str, float]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import importlib.machinery
-import importlib.metadata
 import importlib.util
 import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -18,8 +17,6 @@ from hypothesis import given, settings, strategies as st
 from shotad.core import Config
 from shotad.core.errors import EvaluationError
 from shotad.evaluation import Corpus, MetricContext, Result, Store, make_metric, score
-from shotad.evaluation.metrics.critic import NO_CAST, Critic, layout, make_resolver, meant
-from shotad.evaluation.metrics.pronouns import Document, named
 from tests.evaluation.allmetrics import corpus_of
 
 CAST = ("Tony Wendice", "Margot Wendice", "Mark Halliday")
@@ -61,14 +58,14 @@ def test_films_without_a_cast_are_told_of() -> None:
     result = scored(Corpus((*cast.items, *castless.items), cast.casts))
     assert result.scored == 3
     assert result.rows[4].value is None
-    assert result.rows[4].notes == {"why": NO_CAST}
+    assert result.rows[4].notes == {"why": "no cast list for this film"}
     assert any("4 ADs of 1 films have no cast list" in remark for remark in result.remarks)
 
 
 @pytest.mark.parametrize("name", ["plian", "no_such_module:Class", f"{__name__}:NoSuchClass"])
 def test_an_unknown_resolver_is_an_error(name: str) -> None:
     with pytest.raises(EvaluationError, match=name.partition(":")[2] or name):
-        Critic("critic", bench(resolver=name))
+        make_metric("critic", bench(resolver=name))
 
 
 WORDS = st.sampled_from(
@@ -92,25 +89,15 @@ TOLD = ("Tony waits.", "He nods.", "Margo smiles at the doc.")
 
 def spans(text: str, word: str, limit: int | None = None) -> list[tuple[int, int]]:
     """Where a word stands, the first ``limit`` times."""
-    return [found.span() for found in re.finditer(word, text)][:limit]
-
-
-def test_a_cluster_with_two_names_is_nobody() -> None:
-    piece = layout(TOLD, NAMES)
-    cluster = [
-        place for name in ("Tony Wendice", "Margot Wendice", "He") for place in spans(piece[0], name, 1)
-    ]
-    assert meant(piece, [cluster], NAMES) == [set(), set(), set()]
-    assert meant(piece, [cluster], NAMES, named(Document(TOLD, NAMES))) == [
-        {"Tony Wendice"}, set(), {"Margot Wendice"},
-    ]  # fmt: skip
+    return [match.span() for match in re.finditer(word, text)][:limit]
 
 
 class StandIn:
-    """A model with the library's interface: ``he`` is always Tony. Texts over ``max_doc_len`` words are left
-    out without a word, as there."""
+    """A model with the library's interface, which takes mentions of these words for one person: each of them where it
+    stands first, and ``He`` everywhere. Texts over ``max_doc_len`` words are left out without a word, as there."""
 
     max_doc_len: int | None = None
+    mentions: ClassVar[tuple[str, ...]] = ("Tony Wendice",)
 
     def __init__(self, model_name_or_path: str, device: str, nlp: Any, enable_progress_bar: bool) -> None:
         assert Path(model_name_or_path, "config.json").is_file()
@@ -120,21 +107,29 @@ class StandIn:
 
     def predict(self, texts: Sequence[str]) -> list[Any]:
         limit = self.max_doc_len
-        return [said_of(text) for text in texts if limit is None or len(text.split()) <= limit]
+        return [self._prediction(text) for text in texts if limit is None or len(text.split()) <= limit]
 
+    def _prediction(self, text: str) -> Any:
+        """What the library gives back for a text."""
 
-def said_of(text: str) -> Any:
-    """What the library gives back for a text."""
+        def get_clusters(as_strings: bool = True) -> list[list[tuple[int, int] | None]]:
+            assert not as_strings
+            names = [span for word in self.mentions for span in spans(text, word, 1)]
+            return [[*names, None, *spans(text, "He")]]
 
-    def get_clusters(as_strings: bool = True) -> list[list[tuple[int, int] | None]]:
-        assert not as_strings
-        return [[*spans(text, "Tony Wendice", 1), None, *spans(text, "He")]]
-
-    return SimpleNamespace(text=text, get_clusters=get_clusters)
+        return SimpleNamespace(text=text, get_clusters=get_clusters)
 
 
 class Short(StandIn):
     max_doc_len = 14
+
+
+class TwoNames(StandIn):
+    mentions = ("Tony Wendice", "Margot Wendice")
+
+
+class OtherSpelling(StandIn):
+    mentions = ("Tony's",)
 
 
 class Words:
@@ -166,30 +161,49 @@ def library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         module.__spec__ = importlib.machinery.ModuleSpec(name, None)
         vars(module).update(content)
         monkeypatch.setitem(sys.modules, name, module)
-    version = importlib.metadata.version
-    monkeypatch.setattr(importlib.metadata, "version", lambda n: "2.1.6" if n == "fastcoref" else version(n))
+    about = tmp_path / "site" / "fastcoref-2.1.6.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: fastcoref\nVersion: 2.1.6\n")
+    monkeypatch.syspath_prepend(str(about.parent))
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / "model.safetensors").write_bytes(b"weights")
     return tmp_path
 
 
-def test_sentences_mean_whom_the_clusters_say_also_in_parts(library: Path) -> None:
-    document = Document(TOLD, NAMES)
-    exact = make_resolver("fastcoref", bench("code", "fastcoref", library))
-    assert exact.resolve([document]) == [((), ("Tony Wendice",), ())]
-    named_too = make_resolver("fastcoref", bench("paper", "fastcoref", library))
-    assert named_too.resolve([document]) == [(("Tony Wendice",), ("Tony Wendice",), ("Margot Wendice",))]
-    # What is too long is read in parts, and told.
-    resolver = make_resolver("lingmess", bench("code", "lingmess", library))
+def people(
+    lines: Sequence[str], rules: str, library: Path, resolver: str = "fastcoref"
+) -> tuple[list[list[str]], Result]:
+    """The characters that each line means, and the result in which they stand."""
+    context = bench(rules, resolver, library)
+    corpus = corpus_of(zip(lines, lines, strict=True), casts={"film": NAMES})
+    result = score(make_metric("critic", context), corpus, context)
+    return [row.notes["predicted"] for row in result.rows], result
+
+
+def test_sentences_mean_the_people_of_the_clusters_also_in_parts(library: Path) -> None:
+    assert people(TOLD, "code", library)[0] == [[], ["Tony Wendice"], []]
+    assert people(TOLD, "paper", library)[0] == [["Tony Wendice"], ["Tony Wendice"], ["Margot Wendice"]]
+    # What is too long is read in parts, and a remark says so.
     lines = ("He nods once more.",) * 5
-    assert resolver.resolve([Document(lines, NAMES)]) == [(("Tony Wendice",),) * 5]
-    assert any("read in parts: 1" in remark for remark in resolver.remarks)
+    people_by_line, result = people(lines, "code", library, "lingmess")
+    assert people_by_line == [["Tony Wendice"]] * 5
+    assert any("read in parts: 1" in remark for remark in result.remarks)
+
+
+def test_a_cluster_with_two_names_is_nobody_and_a_name_may_be_spelt_otherwise(
+    library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(vars(sys.modules["fastcoref"]), "FCoref", TwoNames)
+    assert people(TOLD, "code", library)[0] == [[], [], []]
+    assert people(TOLD, "paper", library)[0] == [["Tony Wendice"], [], ["Margot Wendice"]]
+    monkeypatch.setitem(vars(sys.modules["fastcoref"]), "FCoref", OtherSpelling)
+    lines = ("Tony's hand shakes.", "He nods.")
+    assert people(lines, "code", library)[0] == [[], []]
+    assert people(lines, "paper", library)[0] == [["Tony Wendice"], ["Tony Wendice"]]
 
 
 def test_the_metric_says_whose_weights_they_are(library: Path) -> None:
-    on = bench("code", "fastcoref", library)
-    metric = make_metric("critic", on)
-    result = score(metric, corpus_of(zip(TOLD, TOLD, strict=True), casts={"film": NAMES}), on)
+    _, result = people(TOLD, "code", library)
     assert result.value == 100.0
     assert result.scored == 1
     assert not result.comparable
@@ -197,24 +211,24 @@ def test_the_metric_says_whose_weights_they_are(library: Path) -> None:
     assert result.identity["library"] == "2.1.6"
     assert result.identity["exact"]
     # The published model's are comparable.
-    assert make_resolver("fastcoref", bench("code", "fastcoref")).comparable
-    assert not make_resolver("lingmess", bench("code", "lingmess")).comparable
+    assert make_metric("critic", bench("code", "fastcoref")).comparable
+    assert not make_metric("critic", bench("code", "lingmess")).comparable
     assert not make_metric("critic", bench("all", "fastcoref")).comparable
     # A folder without a model is an error.
     (library / "model.safetensors").unlink()
     with pytest.raises(EvaluationError, match="holds no coreference model"):
-        _ = make_resolver("fastcoref", bench("code", "fastcoref", library)).identity
+        _ = make_metric("critic", bench("code", "fastcoref", library)).identity
 
 
 def test_a_model_that_cannot_be_had_is_an_error(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    hub = pytest.importorskip("huggingface_hub")
-
     def gone(*args: object, **options: object) -> str:
         raise OSError("the network is down")
 
-    monkeypatch.setattr(hub, "snapshot_download", gone)
+    hub = ModuleType("huggingface_hub")
+    vars(hub).update(snapshot_download=gone, errors=SimpleNamespace(HfHubHTTPError=RuntimeError))
+    monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
     with pytest.raises(EvaluationError, match="biu-nlp/f-coref is not here.*network is down"):
-        _ = make_resolver("fastcoref", bench("code", "fastcoref")).identity
+        _ = make_metric("critic", bench("code", "fastcoref")).identity
 
 
 @pytest.mark.skipif(importlib.util.find_spec("fastcoref") is not None, reason="fastcoref is installed")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.evaluation.metrics.pronouns import Document, named, resolved
+from shotad.core import Config, Interval
+from shotad.evaluation import Corpus, Item, MetricContext, Store, make_metric, score
 from shotad.script.cast_members import parse_member
 
 THRILLER = ("Tony Wendice", "Margot Wendice", "Mark Halliday", "Chief Inspector Hubbard", "The Storyteller")
@@ -17,9 +18,16 @@ FILM = (
 )  # fmt: skip
 
 
-def meant(*sentences: str, cast: tuple[str, ...]) -> list[list[str]]:
-    """Whom each sentence means."""
-    return [list(people) for people in resolved(Document(sentences, cast))]
+def meant(*sentences: str, cast: tuple[str, ...], starts: tuple[float, ...] = ()) -> list[list[str]]:
+    """The characters that each sentence means; a second lies between their ``starts`` unless these are given."""
+    times = starts or tuple(map(float, range(len(sentences))))
+    items = tuple(
+        Item(str(number), "film", Interval(start, start + 1.0), (sentence,))
+        for number, (start, sentence) in enumerate(zip(times, sentences, strict=True))
+    )
+    context = MetricContext(Config(), Store())
+    rows = score(make_metric("critic", context), Corpus(items, {"film": cast}), context).rows
+    return [row.notes["human"] for row in rows]
 
 
 @pytest.mark.parametrize(
@@ -77,10 +85,10 @@ def test_names(sentence: str, cast: tuple[str, ...], people: list[str]) -> None:
 
 
 def test_a_shared_name_is_theirs_who_was_spoken_of_last_or_whom_the_lines_make_he_or_she() -> None:
-    found = meant(
+    people = meant(
         "Louis Ciavelli kneels.", "Ciavelli opens the safe.", cast=("Louis Ciavelli", "Maria Ciavelli")
     )
-    assert found[1] == ["Louis Ciavelli"]
+    assert people[1] == ["Louis Ciavelli"]
     cast = ("Staff Sergeant William Quarrel", "Connie Quarrel")
     lines = ("Quarrel lowers his rifle.", "Rain falls.", "Quarrel stands.")
     assert meant(*lines, cast=cast)[2] == ["Staff Sergeant William Quarrel"]
@@ -100,8 +108,8 @@ T, M, H, S, C, X = "Tony Wendice", "Margot Wendice", "Mark Halliday", "Charles S
 
 
 def last(*sentences: str, starts: tuple[float, ...] = ()) -> set[str]:
-    """Whom the last sentence means."""
-    return set(resolved(Document(sentences, CAST, starts))[-1])
+    """The characters that the last sentence means."""
+    return set(meant(*sentences, cast=CAST, starts=starts)[-1])
 
 
 @pytest.mark.parametrize(
@@ -160,16 +168,13 @@ def test_pronouns_do_not_reach_over_a_long_pause() -> None:
     assert last(*film[:-1], "Tony looks at him.") == {T}, "the lead does not look at himself"
 
 
-def test_every_sentence_has_its_answer_and_names_stand_where_they_stand() -> None:
-    found = resolved(Document(("Tony waits.", "", "He nods.", "…"), CAST))
-    assert found == (("Tony Wendice",), (), ("Tony Wendice",), ())
+def test_every_sentence_has_its_answer() -> None:
+    people = meant("Tony waits.", "", "He nods.", "…", cast=CAST)
+    assert people == [["Tony Wendice"], [], ["Tony Wendice"], []]
     text = "The Inspector meets Tony's wife, Margot."
-    (found,) = named(Document((text,), (*CAST, "Inspector Hubbard")))
-    assert [(text[start:end], name) for start, end, name in found] == [
-        ("The Inspector", "Inspector Hubbard"), ("Tony", T), ("Margot", M),
-    ]  # fmt: skip
+    assert meant(text, cast=(*CAST, "Inspector Hubbard")) == [["Inspector Hubbard", M, T]]
     # Two names that stand side by side are two people.
     assert meant("Jan looks at Jane.", "Jane laughs.", cast=("Jan Brady",)) == [["Jan Brady"], []]
     # What the film says of somebody tells who is she.
     film = ("Quarrel rubs her eyes.", "Quarrel lifts her gun.", "Tony meets Quarrel.", "She turns.")
-    assert resolved(Document(film, CAST))[-1] == ("Quarrel",)
+    assert meant(*film, cast=CAST)[-1] == ["Quarrel"]

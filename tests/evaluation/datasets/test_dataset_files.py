@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -24,11 +23,10 @@ from shotad.core.errors import (
     DatasetError,
     EvaluationError,
 )
-from shotad.evaluation import Dataset, check_dataset, check_text, load_dataset
-from shotad.evaluation.datasets.dataset import Ad, read_description
+from shotad.evaluation import Dataset, Report, check_dataset, check_text, load_dataset, read_inputs
+from shotad.evaluation.datasets.dataset import read_description
 from shotad.evaluation.datasets.loading import casts_of, load_references, read_casts
 from shotad.evaluation.datasets.tables import decoded, number, numbers, pairs, read_table, texts
-from shotad.evaluation.predictions import NO_TEXT, Joined, PredictionRow, Predictions, join, read_predictions
 from tests.evaluation.datasets import datasetfiles as files
 
 
@@ -44,9 +42,9 @@ def test_bad_bytes_and_lines_of_a_table(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_bytes(b'text,id\r\n"two\nlines",0\r\n\r\nbad \x80,1\r\nshort\r\n')
     table = read_table(file)
-    found = [(row.line, row.values, row.mended) for row in table.rows[:2]]
-    assert found[0] == (2, {"text": "two\nlines", "id": "0"}, False)
-    assert found[1] == (5, {"text": "bad €", "id": "1"}, True)
+    rows = [(row.line, row.values, row.mended) for row in table.rows[:2]]
+    assert rows[0] == (2, {"text": "two\nlines", "id": "0"}, False)
+    assert rows[1] == (5, {"text": "bad €", "id": "1"}, True)
     assert table.rows[2].wrong == "1 cells for 2 columns"
     assert table.rows[1].where == "a.csv, line 5"
 
@@ -117,11 +115,11 @@ def test_damaged_datasets(name: str, place: float, cut: int, piece: bytes) -> No
         data = (root / name).read_bytes()
         at = round(place * len(data))
         (root / name).write_bytes(data[:at] + piece + data[at + cut :])
-        found = tried(root)
-        if isinstance(found, str):
-            assert folder in found
+        outcome = tried(root)
+        if isinstance(outcome, str):
+            assert folder in outcome
         else:
-            assert len({ad.id for ad in found.ads}) == len(found.ads)
+            assert len({ad.id for ad in outcome.ads}) == len(outcome.ads)
 
 
 def test_csv_and_json_lines_are_one(tmp_path: Path) -> None:
@@ -130,12 +128,12 @@ def test_csv_and_json_lines_are_one(tmp_path: Path) -> None:
     lines.write_text(json.dumps(record) + "\n")
     table = files.table(tmp_path / "mine.csv", list(record), [[*list(record.values())[:-1], '["She runs."]']])
     cast.write_text('{"f": ["Zoë"], "other": ["Al"]}', encoding="utf-8")
-    one, two = (load_references(path, casts=cast) for path in (lines, table))
-    assert one.ads == two.ads
-    assert one.ads[0].interval == one.ads[0].slot == Interval(1.5, 3.0)
-    assert one.ads[0].actions == ("She runs.",)
-    assert one.casts == {"f": ("Zoë",)}
-    assert not one.findings
+    from_lines, from_table = (load_references(path, casts=cast) for path in (lines, table))
+    assert from_lines.ads == from_table.ads
+    assert from_lines.ads[0].interval == from_lines.ads[0].slot == Interval(1.5, 3.0)
+    assert from_lines.ads[0].actions == ("She runs.",)
+    assert from_lines.casts == {"f": ("Zoë",)}
+    assert not from_lines.findings
 
 
 def test_human_ads_of_ones_own_files(tmp_path: Path) -> None:
@@ -147,7 +145,7 @@ def test_human_ads_of_ones_own_files(tmp_path: Path) -> None:
     dataset = load_references(files.table(tmp_path / "mine.csv", ["id", "text"], [["x", "a"], ["y", "b"]]))
     assert [ad.interval for ad in dataset.ads] == [Interval(0, 1), Interval(1, 2)], "in the file's order"
     assert {ad.film for ad in dataset.ads} == {"mine"}
-    words = " ".join(one.what for one in dataset.findings)
+    words = " ".join(finding.what for finding in dataset.findings)
     assert all(word in words for word in ("no column film", "no times", "no actions", "--casts"))
 
 
@@ -199,21 +197,45 @@ def write(folder: Path, text: str, name: str = "preds") -> Path:
     return file
 
 
-def predicted(*told: Any, **more: Any) -> PredictionRow:
-    return PredictionRow("", *told, **more)
+def human_file(folder: Path, *texts: str, starts: Sequence[float] = (), ids: Sequence[str] = ()) -> Path:
+    """A file of human ADs with these texts, ten seconds apart; by default of five."""
+    texts = texts or TEXTS
+    rows = []
+    for place, text in enumerate(texts):
+        start = starts[place] if starts else 10.0 * place
+        name = ids[place] if ids else str(place)
+        times = {"start": start, "end": start + 2}
+        rows.append({"id": name, "text": text, "film": "tt01", "clip": "2014/ab", **times, "actions": [text]})
+    folder.mkdir(exist_ok=True)
+    (folder / "cast.json").write_text('{"tt01": ["Ann", "Bob"]}', encoding="utf-8")
+    return write_lines(folder / "CMD-AD.jsonl", rows)
 
 
-def alone(row: PredictionRow) -> PredictionRow:
-    """What is predicted, without where it stands and what the file tells of its AD."""
-    return replace(row, where="", film="", clip="", start=None, end=None, reference="")
+def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
 
 
-def rows_of(path: Path, **options: str) -> list[PredictionRow]:
-    return [alone(row) for row in read_predictions(path, **options).rows]
+TEXTS = ("Ann opens the door.", "She runs, and falls.", "Bob sits down.", "He waves.", "He waves.")
+NO_TEXT = "the file has no text for it"
+IDS = ("0", "1", "3", "4", "5", "12", "s01.0")
+"""The ids that the files of predictions below have."""
+
+
+def joined(*files: Path, human: Path | None = None, **options: Any) -> Report:
+    """Human ADs with the predictions in these files; by default some of each of `IDS`."""
+    folder = files[0].parent / "human"
+    human = human or human_file(folder, *(f"Text {name}." for name in IDS), ids=IDS)
+    return read_inputs(str(human), files, casts=human.parent / "cast.json", **options)
+
+
+def predictions(report: Report) -> dict[str, str | None]:
+    """The predictions by id, without those of which the file says nothing."""
+    return {item.id: item.prediction for item in report.items if item.failure != "no prediction"}
 
 
 @pytest.mark.parametrize(
-    ("told", "text", "failure"),
+    ("fields", "text", "failure"),
     [
         ('"text": null, "failure": "no video"', None, "no video"),
         ('"text": null', None, NO_TEXT),
@@ -223,29 +245,29 @@ def rows_of(path: Path, **options: str) -> list[PredictionRow]:
         ('"text": "nan"', "nan", ""),
     ],
 )
-def test_null_has_failed_empty_has_not(tmp_path: Path, told: str, text: str | None, failure: str) -> None:
-    path = write(tmp_path, f'{{"id": "0", "text": "x"}}\n{{"id": "1", {told}}}\n')
-    assert rows_of(path)[1] == predicted("1", text, failure)
-    # An empty cell of CSV has failed.
-    for cell in ("", " ", "nan", "None"):
-        path = write(tmp_path, f"anno_idx,text_gen\n0,He runs.\n1,{cell}\n")
-        assert rows_of(path) == [predicted("0", "He runs."), predicted("1", None, NO_TEXT)]
+def test_null_has_failed_empty_has_not(tmp_path: Path, fields: str, text: str | None, failure: str) -> None:
+    path = write(tmp_path, f'{{"id": "0", "text": "x"}}\n{{"id": "1", {fields}}}\n')
+    item = joined(path).items[1]
+    assert (item.prediction, item.failure) == (text, failure)
+
+
+@pytest.mark.parametrize("cell", ["", " ", "nan", "None"])
+def test_an_empty_cell_of_csv_has_failed(tmp_path: Path, cell: str) -> None:
+    first, second, *_ = joined(write(tmp_path, f"anno_idx,text_gen\n0,He runs.\n1,{cell}\n")).items
+    assert (first.prediction, first.failure) == ("He runs.", "")
+    assert (second.prediction, second.failure) == (None, NO_TEXT)
 
 
 def test_published_columns_and_columns_by_name(tmp_path: Path) -> None:
     columns = "imdbid,start,end,text_gt,text_gen,anno_idx"
-    path = write(tmp_path, f'{columns}\ntt01,1.5,3.25,Ann runs.,"He runs, and falls.",12\n')
-    read = read_predictions(path)
-    (row,) = read.rows
-    assert alone(row) == predicted("12", "He runs, and falls.")
-    assert (row.film, row.start, row.end, row.reference) == ("tt01", 1.5, 3.25, "Ann runs.")
-    assert row.where == "preds, line 2"
-    assert (read.columns["id"], read.columns["text"]) == ("anno_idx", "text_gen")
+    path = write(tmp_path, f'{columns}\ntt01,1.5,3.25,Text 12.,"He runs, and falls.",12\n')
+    assert predictions(joined(path)) == {"12": "He runs, and falls."}
     # Columns may be named.
     path = write(tmp_path, "nr,text,stage1\n5,He runs.,1. Main characters\n")
-    assert rows_of(path, id_column="nr", text_column="stage1")[0].text == "1. Main characters"
+    report = joined(path, id_column="nr", text_column="stage1")
+    assert predictions(report) == {"5": "1. Main characters"}
     with pytest.raises(EvaluationError, match=r"no column 'line' for the text\. It has: nr, text, stage1"):
-        read_predictions(path, text_column="line")
+        joined(path, text_column="line")
 
 
 @pytest.mark.parametrize(
@@ -260,43 +282,49 @@ def test_published_columns_and_columns_by_name(tmp_path: Path) -> None:
     ],
 )
 def test_candidates_however_they_are_written(tmp_path: Path, text: str) -> None:
-    path = write(tmp_path, text)
-    assert rows_of(path) == [predicted("3", "He runs.", candidates=("He runs.", "He is off."))]
-    assert any("first of which is the prediction: 1." in one.what for one in read_predictions(path).findings)
+    report = joined(write(tmp_path, text))
+    item = report.items[IDS.index("3")]
+    assert (item.prediction, item.candidates) == ("He runs.", ("He runs.", "He is off."))
+    assert any("first of which is the prediction: 1." in finding for finding in report.findings)
 
 
 def test_ids_that_another_program_made_floats_of_and_brackets_in_a_sentence(tmp_path: Path) -> None:
     path = write(tmp_path, "anno_idx,text_gen\n12.0,He runs.\ns01.0,He is off.\n")
-    assert [one.id for one in rows_of(path)] == ["12", "s01.0"]
-    assert rows_of(write(tmp_path, '{"id": 12.0, "text": "a"}'))[0].id == "12"
+    assert predictions(joined(path)) == {"12": "He runs.", "s01.0": "He is off."}
+    assert predictions(joined(write(tmp_path, '{"id": 12.0, "text": "a"}'))) == {"12": "a"}
     path = write(tmp_path, "id,text\n3,[Shot 1] He runs.\n4,['a\n")
-    assert [one.text for one in rows_of(path)] == ["[Shot 1] He runs.", "['a"]
+    assert predictions(joined(path)) == {"3": "[Shot 1] He runs.", "4": "['a"}
 
 
 def test_shards_are_read_together_and_torn_lines_left_out(tmp_path: Path) -> None:
-    one = write(tmp_path, '{"id": 0, "text": "a"}\n', "one.jsonl")
-    two = write(tmp_path, "id,text_gen\n1,b\n", "two.csv")
-    read = read_predictions(one, two)
-    assert [(row.id, row.text) for row in read.rows] == [("0", "a"), ("1", "b")]
-    assert [row.where for row in read.rows] == ["one.jsonl, line 1", "two.csv, line 2"]
-    assert read.name == "one.jsonl, two.csv"
-    read = read_predictions(write(tmp_path, '{"id": 0, "text": "a"}\n{"id": 1, "te'))
-    assert len(read.rows) == 1
-    assert [(one.level, one.where) for one in read.findings] == [("malformed", "preds, line 2")]
+    jsonl = write(tmp_path, '{"id": 0, "text": "a"}\n', "one.jsonl")
+    csv = write(tmp_path, "id,text_gen\n1,b\n", "two.csv")
+    report = joined(jsonl, csv)
+    assert predictions(report) == {"0": "a", "1": "b"}
+    assert report.predictions["name"] == "one.jsonl + two.csv"
+    assert any(finding.startswith("one.jsonl, two.csv: ADs without") for finding in report.findings)
+    report = joined(write(tmp_path, '{"id": 0, "text": "a"}\n{"id": 1, "te'))
+    assert predictions(report) == {"0": "a"}
+    assert [note for note in report.notes if note.startswith("preds, line 2: ")]
 
 
 def test_half_a_character_in_a_file_is_none(tmp_path: Path) -> None:
     """Which no tokenizer takes and no file: a program has cut a text in the middle of an emoji."""
     line = '{"id": "1", "text": "Ann \\ud83d opens \\ud83d\\ude00.", "candidates": ["\\ude00 a"]}'
     for name, text in (("a.jsonl", f"{line}\n"), ("a.json", f"[{line}]")):
-        (tmp_path / name).write_text(text, encoding="utf-8")
-        (row,) = read_predictions(tmp_path / name).rows
-        assert row.text == "Ann \ufffd opens 😀."
-        assert row.candidates == ("\ufffd a",)
+        item = joined(write(tmp_path, text, name)).items[1]
+        assert item.prediction == "Ann \ufffd opens 😀."
+        assert item.candidates == ("\ufffd a",)
+
+
+def test_scale_thread_and_description_stand_beside_the_prediction(tmp_path: Path) -> None:
+    line = '{"id": "1", "text": "a", "scale": 2.5, "threaded": true, "description": "1. Main"}\n'
+    item = joined(write(tmp_path, line)).items[1]
+    assert (item.scale, item.threaded, item.description) == (2.5, True, "1. Main")
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("", "is empty"),
         ("id,line\n1,a\n", r"no column of predictions.*It has: id, line\. .*--text-column"),
@@ -310,116 +338,121 @@ def test_half_a_character_in_a_file_is_none(tmp_path: Path) -> None:
         ("id,text\n0,a,b\n", "preds, line 2: 3 cells for 2 columns"),
     ],
 )
-def test_what_cannot_be_read_is_refused(tmp_path: Path, text: str, says: str) -> None:
-    with pytest.raises((DatasetError, EvaluationError), match=says):
-        read_predictions(write(tmp_path, text))
+def test_what_cannot_be_read_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises((DatasetError, EvaluationError), match=message):
+        joined(write(tmp_path, text))
 
 
-TEXTS = ("Ann opens the door.", "She runs, and falls.", "Bob sits down.", "He waves.", "He waves.")
+# --- joining
+@pytest.fixture
+def join(tmp_path: Path) -> Callable[..., Report]:
+    """Joins rows of predictions with the human ADs, by default those with `TEXTS`: ``join(*rows, human=file)``."""
+
+    def join(*rows: Mapping[str, Any], human: Path | None = None, **options: Any) -> Report:
+        human = human or human_file(tmp_path / "human")
+        return joined(write_lines(tmp_path / "p.jsonl", rows), human=human, **options)
+
+    return join
 
 
-def ad(place: int, text: str, start: float | None = None) -> Ad:
-    begin = 10.0 * place if start is None else start
-    time = Interval(begin, begin + 2)
-    return Ad(
-        str(place), "tt01", "2014/ab", time, Interval(begin / 2, begin / 2 + 2), text, actions=(f"{text}!",)
+Join = Callable[..., Report]
+
+
+def row(name: str, text: str | None, **more: Any) -> dict[str, Any]:
+    """A row of predictions; without an id where ``name`` is empty."""
+    failure = {} if text is not None else {"failure": "no video"}
+    return {**({"anno_idx": name} if name else {}), "text": text, **failure, **more}
+
+
+ALL = [row(str(place), f"text {place}") for place in range(5)]
+
+
+def test_equal_doubles_are_counted_and_different_ones_refused(join: Join) -> None:
+    report = join(*ALL, row("0", "text 0"))
+    assert report.doubled == 1
+    assert predictions(report)["0"] == "text 0"
+    both = r"0: 'text 0' \(p.jsonl, line 1\) and 'other' \(p.jsonl, line 6\).*Keep one"
+    with pytest.raises(EvaluationError, match=both):
+        join(*ALL, row("0", "other"))
+    # A text goes before a failure of the same AD: a run that was taken up again.
+    for rows in ([row("0", None), row("0", "a")], [row("0", "a"), row("0", None)]):
+        report = join(*rows)
+        assert predictions(report) == {"0": "a"}
+        assert report.doubled == 1
+        assert not any("failed (" in finding for finding in report.findings)
+    assert any("predictions that failed (no video): 1 (0)" in text for text in join(row("0", None)).findings)
+
+
+def test_rows_of_no_ad_are_counted_and_left_out(join: Join) -> None:
+    report = join(*ALL, row("99", "text"))
+    assert report.extra == 1
+    assert report.findings == (
+        "p.jsonl: rows that belong to no AD of the dataset, and are left out: 1 (99).",
+    )
+    assert report.notes == report.findings
+    with pytest.raises(EvaluationError, match="Nothing in p.jsonl belongs to CMD-AD: by id .*first 99 in"):
+        join(row("99", "text"))
+
+
+def test_rows_shifted_against_the_ids_are_refused(join: Join, tmp_path: Path) -> None:
+    """What row-wise joins do to published files."""
+    texts = [f"Person {place} does deed number{place}." for place in range(10)]
+    human = human_file(tmp_path / "ten", *texts)
+    shifted = [row(str(place), "x", text_gt=texts[(place + 1) % 10]) for place in range(10)]
+    right = [row(str(place), "x", text_gt=text) for place, text in enumerate(texts)]
+    with pytest.raises(EvaluationError, match=r"is not of CMD-AD: 10 of 10 rows repeat another human AD"):
+        join(*shifted, human=human)
+    assert not join(*right, human=human).findings
+    assert join(*right[:9], shifted[9], human=human).findings == (
+        "p.jsonl: rows that repeat another human AD than the dataset's: 1 (9).",
     )
 
 
-def dataset(ads: Iterable[Ad] = ()) -> Dataset:
-    found = tuple(ads) or tuple(ad(i, text) for i, text in enumerate(TEXTS))
-    return Dataset("cmd-ad", "CMD-AD", Path(), found, {"tt01": ("Ann", "Bob")})
+def by_times(order: Iterable[int], starts: Sequence[float]) -> list[dict[str, Any]]:
+    """Rows that give the times of their ADs, in this order."""
+    return [
+        row("", f"text {place}", imdbid="tt01", start=starts[place], end=starts[place] + 2) for place in order
+    ]
 
 
-def row(line: int, name: str, text: str | None, **more: Any) -> PredictionRow:
-    return PredictionRow(f"p.csv, line {line}", name, text, "" if text is not None else "no video", **more)
-
-
-def joined(*rows: PredictionRow, over: Dataset | None = None, stage1: Predictions | None = None) -> Joined:
-    return join(over or dataset(), Predictions((Path("p.csv"),), rows, {"id": "anno_idx"}), stage1)
-
-
-def said(result: Joined) -> dict[str, str | None]:
-    return {item.id: item.prediction for item in result.corpus.items}
-
-
-def notes(result: Joined) -> list[str]:
-    return [f"{one.level}: {one.what}" for one in result.findings]
-
-
-ALL = [row(i + 2, str(i), f"text {i}") for i in range(5)]
-
-
-def test_equal_doubles_are_told_and_different_ones_refused() -> None:
-    result = joined(*ALL, row(9, "0", "text 0"))
-    assert result.doubled == ("0",)
-    assert said(result)["0"] == "text 0"
-    both = r"0: 'text 0' \(p.csv, line 2\) and 'other' \(p.csv, line 9\).*Keep one"
-    with pytest.raises(EvaluationError, match=both):
-        joined(*ALL, row(9, "0", "other"))
-    # A text goes before a failure of the same AD: a run that was taken up again.
-    for rows in ([row(2, "0", None), row(3, "0", "a")], [row(2, "0", "a"), row(3, "0", None)]):
-        result = joined(*rows)
-        assert said(result)["0"] == "a"
-        assert result.doubled == ("0",)
-        assert not any("failed (" in note for note in notes(result))
-
-
-def test_rows_shifted_against_the_ids_are_refused() -> None:
-    """What row-wise joins do to published files."""
-    ads = [ad(i, f"Person {i} does deed number{i}.") for i in range(10)]
-    shifted = [row(i, str(i), "x", reference=ads[(i + 1) % 10].text) for i in range(10)]
-    right = [row(i, str(i), "x", reference=ads[i].text) for i in range(10)]
-    with pytest.raises(EvaluationError, match=r"is not of CMD-AD: 10 of 10 rows repeat another human AD"):
-        joined(*shifted, over=dataset(ads))
-    assert not notes(joined(*right, over=dataset(ads)))
-    one = joined(*right[:9], shifted[9], over=dataset(ads))
-    assert notes(one) == ["malformed: rows that repeat another human AD than the dataset's: 1 (9)."]
-
-
-def by_times(order: Iterable[int], ads: list[Ad]) -> list[PredictionRow]:
-    places = [(i, ads[i].film, ads[i].interval) for i in order]
-    return [row(i, "", f"text {i}", film=film, start=time.start, end=time.end) for i, film, time in places]
-
-
-def test_ads_are_told_by_film_and_times_or_by_order() -> None:
-    ads = list(dataset().ads)
+def test_ads_are_joined_by_film_and_times_or_by_order(join: Join, tmp_path: Path) -> None:
     order = list(range(5))
     random.Random(3).shuffle(order)
-    result = joined(*by_times(order, ads))
-    assert said(result) == {str(i): f"text {i}" for i in range(5)}
-    assert notes(result) == ["note: there are no ids; joined by film, start and end."]
+    report = join(*by_times(order, [10.0 * place for place in range(5)]))
+    assert predictions(report) == {str(place): f"text {place}" for place in range(5)}
+    assert report.findings == ("p.jsonl: there are no ids; joined by film, start and end.",)
     # ADs that are alike get theirs in order and one too few leaves one missing.
     # ADs 3 and 4 have one text: their scores add up to the same either way.
-    rows = [row(n, "", text, clip="ab", reference="He waves.") for n, text in enumerate(("a", "b"))]
-    assert said(joined(*rows)) == {"0": None, "1": None, "2": None, "3": "a", "4": "b"}
-    alike = "note: ADs that are alike in clip and the human AD's text, and get theirs in order: 2."
-    assert alike in notes(joined(*rows))
-    assert [name for name, text in said(joined(rows[0])).items() if text is None] == ["0", "1", "2", "4"]
+    rows = [row("", text, clip="ab", text_gt="He waves.") for text in ("a", "b")]
+    report = join(*rows)
+    assert predictions(report) == {"3": "a", "4": "b"}
+    alike = "p.jsonl: ADs that are alike in clip and the human AD's text, and get theirs in order: 2."
+    assert alike in report.findings
+    assert predictions(join(rows[0])) == {"3": "a"}
     with pytest.raises(EvaluationError, match="several predictions that differ"):
-        joined(*rows, row(9, "", "c", clip="ab", reference="He waves."))
-    # Rows that do not tell their AD are refused.
-    ads = [ad(0, "Ann runs.", start=5.0), ad(1, "Bob runs.", start=5.0)]
+        join(*rows, row("", "c", clip="ab", text_gt="He waves."))
+    # Rows that do not say which AD they are for are refused.
+    human = human_file(tmp_path / "two", "Ann runs.", "Bob runs.", starts=[5.0, 5.0])
     either = r"may be for AD 0 \('Ann runs.'\) or 1 \('Bob runs.'\).*column id"
     with pytest.raises(EvaluationError, match=either):
-        joined(*by_times([0, 1], ads), over=dataset(ads))
+        join(*by_times([0, 1], [5.0, 5.0]), human=human)
     with pytest.raises(EvaluationError, match=r"does not say which AD each of its 5 rows is for.*column id"):
-        joined(*(row(i, "", f"text {i}") for i in range(5)))
+        join(*(row("", f"text {place}") for place in range(5)))
 
 
-def test_without_times_clip_and_human_text_tell() -> None:
-    for clip in ("2014/ab", "ab"):
-        result = joined(*(row(i, "", f"text {i}", clip=clip, reference=TEXTS[i]) for i in (2, 0, 1)))
-        assert said(result) == {"0": "text 0", "1": "text 1", "2": "text 2", "3": None, "4": None}
-        assert "note: there are no ids; joined by clip and the human AD's text." in notes(result)
+@pytest.mark.parametrize("clip", ["2014/ab", "ab"])
+def test_without_times_clip_and_human_text_are_compared(clip: str, join: Join) -> None:
+    report = join(*(row("", f"text {place}", clip=clip, text_gt=TEXTS[place]) for place in (2, 0, 1)))
+    assert predictions(report) == {"0": "text 0", "1": "text 1", "2": "text 2"}
+    assert "p.jsonl: there are no ids; joined by clip and the human AD's text." in report.findings
 
 
-def test_descriptions_of_a_file_of_their_own() -> None:
+def test_descriptions_of_a_file_of_their_own(join: Join, tmp_path: Path) -> None:
     """Published Stage I texts have their own file."""
-    rows = [row(i, str(i), f"1. Main characters: {i}", reference=TEXTS[i]) for i in (2, 0)]
-    stage1 = Predictions((Path("stage1.csv"),), tuple(rows), {"id": "anno_idx"})
-    result = joined(*ALL, stage1=stage1)
-    described = [item.description for item in result.corpus.items[:3]]
+    rows = [row(str(place), f"1. Main characters: {place}", text_gt=TEXTS[place]) for place in (2, 0)]
+    stage1 = write_lines(tmp_path / "stage1.jsonl", rows)
+    report = join(*ALL, descriptions=stage1)
+    described = [item.description for item in report.items[:3]]
     assert described == ["1. Main characters: 0", None, "1. Main characters: 2"]
-    assert said(result) == said(joined(*ALL))
-    assert notes(result) == ["missing: ADs without a description: 3 (1, 3, 4)."]
+    assert predictions(report) == predictions(join(*ALL))
+    assert report.findings == ("stage1.jsonl: ADs without a description: 3 (1, 3, 4).",)

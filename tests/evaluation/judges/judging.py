@@ -17,14 +17,14 @@ WORDS = f"{HERE}:WordJudge"
 def quotes(request: Request, *labels: str) -> list[str]:
     """What stands in quotes after each label, the last time that it does."""
     text = request.messages[1].text
-    found = [re.findall(rf'^{label}: ("(?:[^"\\]|\\.)*")$', text, re.MULTILINE)[-1] for label in labels]
-    return [json.loads(one) for one in found]
+    quoted = [re.findall(rf'^{label}: ("(?:[^"\\]|\\.)*")$', text, re.MULTILINE)[-1] for label in labels]
+    return [json.loads(text_in_quotes) for text_in_quotes in quoted]
 
 
 def quoted_after(label: str, text: str) -> str:
     """What stands in quotes after a label; empty where it does not."""
-    found = re.search(rf'^{label}: ("(?:[^"\\]|\\.)*")', text, re.MULTILINE)
-    return str(json.loads(found[1])) if found else ""
+    match = re.search(rf'^{label}: ("(?:[^"\\]|\\.)*")', text, re.MULTILINE)
+    return str(json.loads(match[1])) if match else ""
 
 
 def keys_of(request: Request) -> list[str]:
@@ -77,12 +77,12 @@ class WordJudge(ScriptedEngine):
     def _action(self, request: Request) -> dict[str, Any]:
         if "conveyed" in keys_of(request):
             (event,) = map(words_of, quotes(request, "The event"))
-            heard = set().union(*map(words_of, lines_of(request)))
-            share = len(event & heard) / len(event)
+            words = set().union(*map(words_of, lines_of(request)))
+            share = len(event & words) / len(event)
             verdict = "yes" if share == 1 else "partly" if share >= 0.5 else "no"
             return {"reason": "By the words.", "conveyed": verdict}
-        action, told = map(words_of, quotes(request, "Action", "Description"))
-        score = round(3 * len(action & told) / len(action))
+        action, description = map(words_of, quotes(request, "Action", "Description"))
+        score = round(3 * len(action & description) / len(action))
         return {"reason": f"{score} of 3.", "score": score}
 
     def _story(self, request: Request) -> dict[str, Any]:
@@ -91,8 +91,8 @@ class WordJudge(ScriptedEngine):
 
 def lines_of(request: Request) -> list[str]:
     """The numbered lines of a question."""
-    found = re.findall(r'^\d+\. ("(?:[^"\\]|\\.)*")$', request.messages[1].text, re.MULTILINE)
-    return [json.loads(one) for one in found]
+    quoted = re.findall(r'^\d+\. ("(?:[^"\\]|\\.)*")$', request.messages[1].text, re.MULTILINE)
+    return [json.loads(line) for line in quoted]
 
 
 def said_by(*answers: str | Reply | Callable[[Request], str | Reply]) -> type[ScriptedEngine]:
@@ -107,6 +107,12 @@ def said_by(*answers: str | Reply | Callable[[Request], str | Reply]) -> type[Sc
             return Reply(answer) if isinstance(answer, str) else answer
 
     return Said
+
+
+def named(engine: type[ScriptedEngine], name: str = "Anybody") -> str:
+    """The name of a class of engines, as a judge; a later class of that name takes its place."""
+    globals()[name] = engine
+    return f"{HERE}:{name}"
 
 
 def bench_of(*assignments: str, store: Store | None = None) -> MetricContext:

@@ -1,73 +1,84 @@
-"""Judges: how they are named, what is asked, what of an answer is read and kept, and what becomes of failures; and
+"""Judges: how they are named, what they are asked, how answers are read and kept, and what happens to failures; and
 LLM-AD-Eval, the LLM action metric and story recall by a judge that counts words."""
 
 from __future__ import annotations
 
-import contextlib
 import json
-import sys
+import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from shotad.core import (
     Abilities,
+    Config,
     Identity,
+    NoProgress,
     Reply,
     Request,
 )
 from shotad.core.errors import EngineError, EvaluationError
-from shotad.evaluation import Corpus, Item, Result, Store, make_metric, making_actions as making, score
-from shotad.evaluation.metrics import judge, judged
-from shotad.evaluation.metrics.judge import (
-    Judge,
-    JudgeName,
-    Question,
-    Unreadable,
-    judge_of,
-    listing,
-    map_items,
-    record_in,
-    sentence,
+from shotad.evaluation import (
+    Corpus,
+    Item,
+    MetricContext,
+    Result,
+    Row,
+    Store,
+    evaluate_questions,
+    make_actions,
+    make_metric,
+    score,
 )
+from shotad.evaluation.making_actions import AdText
+from shotad.evaluation.stage import read_stage
 from tests.bad_server import BadServer
 from tests.evaluation.judges.judging import (
-    HERE,
     WORDS,
     ScriptedEngine,
     WordJudge,
     bench_of,
     corpus_of,
     item,
+    keys_of,
     lines_of,
+    named,
     quotes,
     said_by,
 )
+from tests.evaluation.stage.stagefilm import Grader, Model, write_film
 
 
-def named(monkeypatch: pytest.MonkeyPatch, engine: type[ScriptedEngine]) -> str:
-    """The name of a class of engines."""
-    monkeypatch.setattr(sys.modules[HERE], "Anybody", engine, raising=False)
-    return f"{HERE}:Anybody"
+class Placed(ScriptedEngine):
+    """Keeps the settings that it is made with."""
+
+    configs: ClassVar[list[Config]] = []
+
+    def __init__(self, config: Config) -> None:
+        super().__init__(config)
+        self.configs.append(config)
 
 
 @pytest.mark.parametrize(
-    ("text", "name"),
+    ("text", "model", "revision", "base_url"),
     [
-        ("openai:llama3:8b", JudgeName("openai", "llama3:8b")),
-        ("openai:m@http://localhost:8000/v1", JudgeName("openai", "m", base_url="http://localhost:8000/v1")),
-        ("openai:@https://a.b/v1", JudgeName("openai", base_url="https://a.b/v1")),
-        ("llama3:/models/a@b c/x", JudgeName("llama3", "/models/a@b c/x")),
-        ("llama3:org/name@main", JudgeName("llama3", "org/name", "main")),
-        (" llama3 ", JudgeName("llama3")),
-        ("a.b:Judge:big", JudgeName("a.b:Judge", "big")),
+        (":llama3:8b", "llama3:8b", None, None),
+        (":m@http://localhost:8000/v1", "m", None, "http://localhost:8000/v1"),
+        (":@https://a.b/v1", None, None, "https://a.b/v1"),
+        (":/models/a@b c/x", "/models/a@b c/x", None, None),
+        (":org/name@main", "org/name", "main", None),
+        (" ", None, None, None),
     ],
 )
-def test_names_taken_apart(text: str, name: JudgeName) -> None:
-    assert JudgeName.of(text) == name
+def test_a_judges_name_has_its_model_revision_and_server(
+    text: str, model: str | None, revision: str | None, base_url: str | None
+) -> None:
+    make_metric(f"llm-ad-eval@{named(Placed)}{text}", bench_of())
+    stage2 = Placed.configs[-1].stage2
+    assert (stage2.model, stage2.revision, stage2.base_url) == (model, revision, base_url)
 
 
 @pytest.mark.parametrize(
@@ -84,8 +95,6 @@ def test_what_names_no_judge_is_refused(name: str, why: str) -> None:
     with pytest.raises(EvaluationError, match=why) as stop:
         make_metric(name, bench_of())
     assert "geheim" not in str(stop.value)
-    with pytest.raises(EvaluationError, match="names no engine"):
-        JudgeName.of("")
 
 
 @pytest.mark.parametrize(
@@ -101,16 +110,50 @@ def test_what_names_no_judge_is_refused(name: str, why: str) -> None:
     ],
 )
 def test_whose_numbers_may_stand_beside_the_papers(metric: str, judge: str, may: bool) -> None:
-    made = make_metric(f"{metric}@openai:{judge}", bench_of("openai.base_url=http://localhost:1/v1"))
-    assert made.comparable is may
+    judged_metric = make_metric(f"{metric}@openai:{judge}", bench_of("openai.base_url=http://localhost:1/v1"))
+    assert judged_metric.comparable is may
 
 
-def test_what_is_read() -> None:
-    for answer in (
+def measured(name: str, corpus: Corpus, *assignments: str, store: Store | None = None) -> Result:
+    bench = bench_of(f"measures.judge.engines=[{WORDS}]", *assignments, store=store)
+    return score(make_metric(name, bench), corpus, bench)
+
+
+def doors(count: int = 1) -> Corpus:
+    """ADs with predictions, no two of them equal."""
+    return corpus_of(*(item(str(n), f"He opens door {n}.", f"Door {n} opens.") for n in range(count)))
+
+
+def judged(
+    engine: type[ScriptedEngine], *assignments: str, count: int = 1, store: Store | None = None
+) -> list[Row]:
+    """The rows of `doors` by LLM-AD-Eval with this engine."""
+    return list(measured(f"llm-ad-eval@{named(engine)}", doors(count), *assignments, store=store).rows)
+
+
+def actions_judged(engine: type[ScriptedEngine], count: int, store: Store | None = None) -> Row:
+    """The row of one AD with so many actions, which are asked about together."""
+    actions = tuple(f"He opens door {n}." for n in range(count))
+    corpus = corpus_of(item("0", "…", "Doors open.", actions=actions))
+    return measured(f"llm-action@{named(engine)}", corpus, store=store).rows[0]
+
+
+# --- answers
+GOOD = json.dumps({"score": 4})
+GOOD_ACTION = json.dumps({"reason": "Same.", "score": 3})
+REFUSAL = "I'm sorry, but I can't assist with that."
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
         '  {"score": 3}\n', '{\n  "score": 3\n}', '```json\n{"score": 3}\n```', '```\n{"score": 3}```',
         '<think>Is it {"score": 1}? No.</think>\n{"score": 3}',
-    ):  # fmt: skip
-        assert record_in(answer, ["score"]) == {"score": 3}, answer
+    ],
+)  # fmt: skip
+def test_what_is_read(answer: str) -> None:
+    (row,) = judged(said_by(answer))
+    assert (row.value, row.failure) == (3, "")
 
 
 @pytest.mark.parametrize(
@@ -127,240 +170,220 @@ def test_what_is_read() -> None:
         ("<think>I go on thinking", "empty"),
         ('{"a":' * 5000, "not valid JSON"),
         ('{"score": ' + "9" * 5000 + "}", "not valid JSON"),
+        ('{"score": 4.0}', "whole number from 1 to 5, and is 4.0"),
+        (Reply('{"score":', "length"), "too long, and was cut off"),
     ],
 )
-def test_what_is_refused(answer: str, why: str) -> None:
-    with pytest.raises(Unreadable, match=why):
-        record_in(answer, ["score"])
+def test_what_is_refused(answer: str | Reply, why: str) -> None:
+    (row,) = judged(said_by(answer))
+    assert row.value == 0
+    assert re.match(f"judge: .*{re.escape(why)}", row.failure), row.failure
 
 
-def test_sentences() -> None:
-    assert sentence("  Both \n open a door. ", "reason") == "Both open a door."
-    twice = ["He sits.", "She stands.", "he  sits."]
-    assert listing(2).read(twice, "events") == ("He sits.", "She stands.")
-    assert sentence("Ann &amp; <b>Bo</b>\u200b sit.", "reason") == "Ann & Bo sit."
-    assert sentence("Nothing.", "answer") == "Nothing."
-    for value in (
-        "",
-        "…",
-        None,
-        3,
-        ["He sits."],
-        True,
-        "NaN",
-        "undefined",
-        "string",
-        "[object Object]",
-        "&nbsp;",
-    ):
-        with pytest.raises(Unreadable, match="reason must be a sentence"):
-            sentence(value, "reason")
+@pytest.mark.parametrize(
+    ("reason", "text"),
+    [
+        ("  Both \n open a door. ", "Both open a door."),
+        ("Ann &amp; <b>Bo</b>\u200b sit.", "Ann & Bo sit."),
+        ("Nothing.", "Nothing."),
+        *((value, None) for value in ("", "…", None, 3, ["He sits."], True, "NaN", "undefined", "string",
+                                      "[object Object]", "&nbsp;")),
+    ],
+)  # fmt: skip
+def test_a_reason_is_a_sentence(reason: Any, text: str | None) -> None:
+    row = actions_judged(said_by(json.dumps({"reason": reason, "score": 3})), 1)
+    if text is None:
+        assert row.failure.startswith("judge: reason must be a sentence")
+    else:
+        assert row.notes["actions"][0]["reason"] == text
 
 
+def test_equal_events_count_once() -> None:
+    events = json.dumps({"events": ["He sits.", "She stands.", "he  sits."]})
+    judge = named(said_by(events, json.dumps({"reason": "Said.", "conveyed": "Yes"})))
+    (row,) = measured(f"story-recall@{judge}", doors()).rows
+    assert [note["event"] for note in row.notes["events"]] == ["He sits.", "She stands."]
+    assert row.value == 100
+
+
+@settings(max_examples=50, deadline=None)
 @given(st.text() | st.text(alphabet='{}[]":,0123456789 \nscoretrue`\\'))
 def test_whatever_is_said_is_read_or_refused(answer: str) -> None:
-    with contextlib.suppress(Unreadable):
-        assert list(record_in(answer, ["score"])) == ["score"]
+    (row,) = judged(said_by(answer))
+    assert row.failure.startswith("judge: ") if row.value == 0 else row.value in range(1, 6)
 
 
-GOOD = json.dumps({"score": 4})
-REFUSAL = "I'm sorry, but I can't assist with that."
-
-
-def questions(count: int = 1) -> list[Question[int]]:
-    return [judged.ad_question(f"He opens door {n}.", f"Door {n} opens.", 1) for n in range(count)]
-
-
-@pytest.fixture
-def judge_who(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Judge]:
-    """Makes a judge of a class of engines."""
-
-    def made(engine: type[ScriptedEngine], *assignments: str, store: Store | None = None) -> Judge:
-        return Judge(named(monkeypatch, engine), bench_of(*assignments, store=store))
-
-    return made
-
-
-def test_attempts_are_counted_and_a_refusal_is_asked_anew_and_not_argued_with(judge_who, monkeypatch):
-    monkeypatch.setattr(judge, "ATTEMPTS", 3)
-    engine = said_by('{"score": 7}', '{"score": 8}', '{"score": 9}')
-    answer = judge_who(engine).ask(*questions())
-    assert answer.value is None
-    assert "whole number from 1 to 5, and is 9" in answer.failure
-    assert len(engine.asked) == 3
-    assert [len(request.messages) for request in engine.asked] == [2, 4, 4], "questions do not grow"
+def test_a_wrong_answer_is_shown_again_and_a_refusal_is_asked_anew_and_not_argued_with() -> None:
+    engine = said_by('{"score": 7}', '{"score": 8}')
+    (row,) = judged(engine)
+    assert "whole number from 1 to 5, and is 8" in row.failure
+    assert [len(request.messages) for request in engine.asked] == [2, 4]
     # An engine's own error is not asked about again.
     engine = said_by(Reply("", "error", error="HTTP 500"))
-    answer = judge_who(engine).ask(*questions())
-    assert (answer.failure, len(engine.asked)) == ("HTTP 500", 1)
+    (row,) = judged(engine)
+    assert (row.failure, len(engine.asked)) == ("judge: HTTP 500", 1)
     # A refusal, by the model or by its server.
     for refusal in (REFUSAL, Reply("", "refused")):
         engine = said_by(refusal, GOOD)
-        assert judge_who(engine).ask(*questions()).value == 4
+        assert judged(engine)[0].value == 4
         _, again = engine.asked
         assert [message.role for message in again.messages] == ["system", "user"]
         assert "published film" in again.messages[-1].text
 
 
-def test_answers_are_kept_and_failures_are_not(judge_who, tmp_path):
+# --- what is kept
+def test_answers_are_kept_and_failures_are_not(tmp_path):
     path = tmp_path / "cache.sqlite"
     with Store(path) as store:
         engine = said_by(lambda request: "?" if "door 1." in request.messages[1].text else GOOD)
-        answers = judge_who(engine, store=store).ask_all(questions(3))
-        assert [answer.value for answer in answers] == [4, None, 4]
+        assert [row.value for row in judged(engine, count=3, store=store)] == [4, 0, 4]
     with Store(path) as store:
         engine = said_by(json.dumps({"score": 5}))
-        answers = judge_who(engine, store=store).ask_all(questions(3))
-        assert [answer.value for answer in answers] == [4, 5, 4]
+        assert [row.value for row in judged(engine, count=3, store=store)] == [4, 5, 4]
         assert len(engine.asked) == 1
     with Store(path) as store:
         engine = said_by(json.dumps({"score": 2}))
-        longer = judge_who(engine, "stage2.sampling.max_tokens=300", store=store)
-        assert [answer.value for answer in longer.ask_all(questions(3))] == [2, 2, 2]
+        rows = judged(engine, "stage2.sampling.max_tokens=300", count=3, store=store)
+        assert [row.value for row in rows] == [2, 2, 2]
 
 
-def test_what_was_answered_before_an_engine_stopped_is_kept(judge_who, tmp_path):
+def test_what_was_answered_before_an_engine_stopped_is_kept(tmp_path):
     def gone(request: Request) -> str:
         raise EngineError("The server is gone.")
 
     with Store(tmp_path / "cache.sqlite") as store:
         with pytest.raises(EngineError, match="gone"):
-            judge_who(said_by(GOOD, GOOD, gone), store=store).ask_all(questions(5))
-        engine = said_by(GOOD)
-        assert [answer.value for answer in judge_who(engine, store=store).ask_all(questions(5))] == [4] * 5
+            actions_judged(said_by(GOOD_ACTION, GOOD_ACTION, gone), 5, store)
+        engine = said_by(GOOD_ACTION)
+        assert actions_judged(engine, 5, store).value == 3
         assert len(engine.asked) == 3
 
 
-def test_an_engine_that_fails_on_the_second_attempt_is_asked_for_that_alone(judge_who, tmp_path):
+def test_an_engine_that_fails_on_the_second_attempt_is_asked_for_that_alone(tmp_path):
     with Store(tmp_path / "cache.sqlite") as store:
         failing = said_by("?", Reply("", "error", error="HTTP 500"))
-        assert judge_who(failing, store=store).ask(*questions()).failure == "HTTP 500"
+        assert judged(failing, store=store)[0].failure == "judge: HTTP 500"
         engine = said_by(GOOD)
-        assert judge_who(engine, store=store).ask(*questions()).value == 4
+        assert judged(engine, store=store)[0].value == 4
         (again,) = engine.asked
         assert [message.role for message in again.messages] == ["system", "user", "assistant", "user"]
 
 
-def test_a_full_disk_stops_the_run_and_leaves_no_thread(judge_who):
-    class Full(Store):
-        def put(self, space: str, values: Any) -> None:
-            raise EvaluationError("There is no space left.")
+class FullStore(Store):
+    """A store on a disk that is full when a value of this space is put into it."""
 
+    def __init__(self, space: str) -> None:
+        super().__init__()
+        self._space = space
+
+    def put(self, space: str, values: Any) -> None:
+        if space.startswith(self._space):
+            raise EvaluationError("There is no space left.")
+        super().put(space, values)
+
+
+def test_a_full_disk_stops_the_run_and_leaves_no_thread() -> None:
     before = set(threading.enumerate())
-    engine = said_by(GOOD)
+    engine = said_by(GOOD_ACTION)
     with pytest.raises(EvaluationError, match="no space"):
-        judge_who(engine, store=Full()).ask_all(questions(500))
+        actions_judged(engine, 500, FullStore("answers"))
     assert len(engine.asked) == 1
+    # Rows that cannot be kept.
+    with pytest.raises(EvaluationError, match="no space") as caught:
+        judged(said_by(GOOD), count=500, store=FullStore("rows/"))
+    assert caught.tb, "the error is still looked at: its frames are there"
     assert set(threading.enumerate()) <= before
 
 
-def test_servers_that_call_different_models_by_one_name_are_not_mixed_up(monkeypatch):
-    class Placed(said_by("")):  # type: ignore[misc]
+def test_servers_that_call_different_models_by_one_name_are_not_mixed_up():
+    class OneOfTwo(said_by("")):  # type: ignore[misc]
         def answer(self, request: Request) -> str:
             return json.dumps({"score": 1 if "//one" in self.config.stage2.base_url else 2})
 
         reply = ScriptedEngine.reply
 
-    context = bench_of()
-    name = named(monkeypatch, Placed)
-    judges = [Judge(f"{name}:default@http://{host}/v1", context) for host in ("one", "other")]
-
-    def ask_both(question: Question[int]) -> list[int | None]:
-        return [judge.ask(question).value for judge in judges]
-
-    assert list(map_items(ask_both, questions(3), judges)) == [[1, 2]] * 3
-    assert ask_both(*questions()) == [1, 2], "nor what is kept of them"
+    name, store = named(OneOfTwo), Store()
+    for host, value in (("one", 1), ("other", 2), ("one", 1)):
+        result = measured(f"llm-ad-eval@{name}:default@http://{host}/v1", doors(3), store=store)
+        assert [row.value for row in result.rows] == [value] * 3
 
 
-# Many items at once
-class Counting(ScriptedEngine):
-    """A local model; ``calls`` are those of all such models, each as the model's name and how many it was asked."""
+# --- many items at once
+def test_questions_of_many_items_fill_the_batches_of_a_local_model() -> None:
+    class Counting(ScriptedEngine):
+        sizes: ClassVar[list[int]] = []
 
-    calls: ClassVar[list[tuple[str, int]]] = []
+        def generate(self, requests: Sequence[Request]) -> list[Reply]:
+            self.sizes.append(len(requests))
+            return [Reply(GOOD_ACTION) for _ in requests]
 
-    def generate(self, requests: Sequence[Request]) -> list[Reply]:
-        self.calls.append((self.identity.model, len(requests)))
-        return [Reply(GOOD) for _ in requests]
-
-
-@pytest.fixture
-def two_models(monkeypatch: pytest.MonkeyPatch) -> tuple[Judge, Judge]:
-    """Two local models that take four questions in one call."""
-    monkeypatch.setattr(Counting, "calls", [])
-    context = bench_of()
-    for model in ("First", "Second"):
-        kind = type(model, (Counting,), {"identity": Identity("local", model)})
-        monkeypatch.setattr(sys.modules[HERE], model, kind, raising=False)
-    first, second = (Judge(f"{HERE}:{model}", context) for model in ("First", "Second"))
-    return first, second
+    corpus = corpus_of(
+        *(item(str(n), "…", "It opens.", actions=(f"Line {2 * n}.", f"Line {2 * n + 1}.")) for n in range(8))
+    )
+    assert measured(f"llm-action@{named(Counting)}", corpus).value == 3
+    assert Counting.sizes == [4] * 4
 
 
-def test_questions_of_many_items_fill_the_batches_of_a_local_model(two_models):
-    first, _ = two_models
+def test_local_models_are_changed_once_for_many_items(tmp_path):
+    """One answers questions about a film, the other judges the answers."""
+    order: list[str] = []
 
-    def ask_twice(numbers: tuple[int, int]) -> int:
-        one, other = (judged.ad_question(f"Line {number}.", "It opens.", 1) for number in numbers)
-        return (first.ask(one).value or 0) + (first.ask(other).value or 0)
+    class Answering(Model):
+        identity = Identity("local", "first")
 
-    items = [(2 * number, 2 * number + 1) for number in range(8)]
-    assert list(map_items(ask_twice, items, [first])) == [8] * 8
-    assert Counting.calls == [("First", 4)] * 4
+        def generate(self, requests: Sequence[Request]) -> list[Reply]:
+            order.append("first")
+            return super().generate(requests)
+
+    class Judging(Grader):
+        identity = Identity("local", "second")
+
+        def generate(self, requests: Sequence[Request]) -> list[Reply]:
+            order.append("second")
+            return super().generate(requests)
+
+    films = read_stage(write_film(tmp_path / "film"))
+    names = named(Answering, "First"), named(Judging, "Second")
+    evaluate_questions(films, names[0], bench_of(), judge=names[1], memory=("bm25", "none", "full"))
+    assert order.count("first") > 1
+    assert order == sorted(order)
 
 
-def test_local_models_are_changed_once_for_many_items(two_models):
-    def ask_both(number: int) -> int:
-        question = judged.ad_question(f"Line {number}.", "It opens.", 1)
-        return sum(judge.ask(question).value or 0 for judge in two_models)
-
-    assert list(map_items(ask_both, range(40), two_models)) == [8] * 40
-    assert Counting.calls == [("First", 4)] * 10 + [("Second", 4)] * 10
-
-
-def test_asking_ends_with_whoever_draws_the_results(judge_who):
+def test_asking_ends_with_whoever_draws_the_rows() -> None:
     before = set(threading.enumerate())
     engine = said_by(GOOD)
-    judge = judge_who(engine)
-    results = map_items(judge.ask, questions(500), [judge])
-    assert next(results).value == 4
-    results.close()
+    metric = make_metric(f"llm-ad-eval@{named(engine)}", bench_of())
+    rows = iter(metric.rows(doors(500), range(500)))
+    assert next(rows).value == 4
+    rows.close()  # type: ignore[attr-defined]
     assert len(engine.asked) < 100
     assert set(threading.enumerate()) <= before
 
 
-def test_rows_that_cannot_be_kept_stop_the_judge(judge_who):
-    class Full(Store):
-        def put(self, space: str, values: Any) -> None:
-            if space.startswith("rows/"):
-                raise EvaluationError("There is no space left.")
-            super().put(space, values)
-
-    lines = [item(str(number), f"He opens door {number}.", "It opens.") for number in range(500)]
-    before = set(threading.enumerate())
-    with pytest.raises(EvaluationError, match="no space") as caught:
-        measured("llm-ad-eval", corpus_of(*lines), store=Full())
-    assert caught.tb, "the error is still looked at: its frames are there"
-    assert set(threading.enumerate()) <= before
-
-
-def test_the_host_that_is_sent_texts_is_told_once(judge_who):
+def test_the_host_that_is_sent_texts_is_named_once() -> None:
     class Far(said_by(GOOD)):  # type: ignore[misc]
         abilities = Abilities(sends_to="far.example")
 
+    class Notes(NoProgress):
+        def note(self, text: str) -> None:
+            notes.append(text)
+
     notes: list[str] = []
-    judge = judge_who(Far)
-    judge.context.progress.note = notes.append
-    judge.ask_all(questions(2))
-    judge.ask_all(questions(3))
+    context = MetricContext(bench_of().config, Store(), Notes())
+    for count in (2, 5):
+        result = score(make_metric(f"llm-ad-eval@{named(Far)}", context), doors(count), context)
+        assert "Texts were sent to far.example." in result.remarks
     assert notes == ["Texts leave this machine: they are sent to far.example."]
-    assert judge.sends_to == "far.example"
 
 
 def test_which_judge_is_meant_and_no_server_is_an_error() -> None:
-    assert judge_of("llm-action@openai:m@http://a/v1", ["b"]) == "openai:m@http://a/v1"
-    assert judge_of("llm-action", ["b", "b"]) == "b"
-    for engines in ((), ("a", "b")):
+    set_twice = f"measures.judge.engines=[{WORDS},{WORDS}]"
+    assert make_metric("llm-action", bench_of(set_twice)).title == f"LLM action ({WORDS})"
+    own = named(said_by(GOOD))
+    assert make_metric(f"llm-action@{own}", bench_of(set_twice)).title == f"LLM action ({own})"
+    for engines in ("", f"{WORDS},{own}"):
         with pytest.raises(EvaluationError, match="not said which"):
-            judge_of("llm-action", engines)
+            make_metric("llm-action", bench_of(f"measures.judge.engines=[{engines}]"))
     with BadServer() as server:
         url = server.url
     pair = corpus_of(item("0", "He opens it.", "It opens."))
@@ -384,11 +407,6 @@ def items(predictions: tuple[str | None, ...] = LINES) -> list[Item]:
         item(str(n), human, predicted, start=float(n), actions=actions)
         for n, (human, predicted, actions) in enumerate(zip(LINES, predictions, ACTIONS, strict=True))
     ]
-
-
-def measured(name: str, corpus: Corpus, *assignments: str, store: Store | None = None) -> Result:
-    bench = bench_of(f"measures.judge.engines=[{WORDS}]", *assignments, store=store)
-    return score(make_metric(name, bench), corpus, bench)
 
 
 def test_the_published_codes_scale_begins_at_0() -> None:
@@ -418,12 +436,12 @@ def test_the_mean_is_over_an_ads_actions_first_and_one_without_known_actions_say
     assert result.rows[0].notes["actions"][0] == {"action": "He sits.", "score": 3, "reason": "3 of 3."}
 
 
-def test_a_judges_failure_counts_as_0_and_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_judges_failure_counts_as_0_and_is_told_apart() -> None:
     def score_of(request: Request) -> str:
         (line,) = quotes(request, "The system's line")
         return "no" if line == LINES[1] else json.dumps({"score": 5 if line == LINES[0] else 3})
 
-    name = named(monkeypatch, said_by(score_of))
+    name = named(said_by(score_of))
     result = measured(f"llm-ad-eval@{name}", corpus_of(*items((*LINES[:2], None, *LINES[3:]))))
     assert [row.sums for row in result.rows] == [(5, 1), (0, 1), (0, 1), (3, 1), (3, 1)]
     assert (result.value, result.failed) == (11 / 5, 2)
@@ -436,62 +454,78 @@ def test_a_judges_failure_counts_as_0_and_is_told_apart(monkeypatch: pytest.Monk
     def not_about_eating(request: Request) -> str:
         return "no" if quotes(request, "Action") == ["He eats."] else yes
 
-    name, store = named(monkeypatch, said_by(not_about_eating)), Store()
+    name, store = named(said_by(not_about_eating)), Store()
     actions = ("He sits.", "He eats.", "He sleeps.")
     corpus = corpus_of(item("1", "…", "He sits and eats and sleeps.", actions=actions))
     (row,) = measured(f"llm-action@{name}", corpus, store=store).rows
     assert row.sums == (2.0, 1.0)
     assert row.failure.startswith("judge: 1 of 3 answers: ")
     engine = said_by(yes)
-    named(monkeypatch, engine)
+    named(engine)
     assert measured(f"llm-action@{name}", corpus, store=store).rows[0].sums == (3.0, 1.0)
     assert [quotes(request, "Action") for request in engine.asked] == [["He eats."]]
 
 
-STORY = (
-    "Ada hides the letter under the floor.", "The guard kicks the door open.", "He searches the room.",
-    "He finds nothing and leaves.", "Ada burns the letter.",
-)  # fmt: skip
+THINGS = [
+    "letter",
+    "guard",
+    "room",
+    "door",
+    "fire",
+    "boat",
+    "rope",
+    "lamp",
+    "horse",
+    "well",
+    "bridge",
+    "clock",
+    "coat",
+    "knife",
+    "glass",
+    "crown",
+    "tower",
+    "mirror",
+    "field",
+    "candle",
+    "drum",
+    "wagon",
+    "pearl",
+    "garden",
+]
+STORY = [f"The {THINGS[n]} hits the {THINGS[n - 1]}." for n in range(24)]
+"""Two passages of twelve lines; no two of one thing but neighbours."""
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _short_passages() -> Iterator[None]:
-    """So that a story of five lines has two."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(judged, "STORY_LINES", 3)
-        yield
-
-
-def recalled(told: Sequence[str | None], judge: str = WORDS) -> Result:
+def recalled(lines: Sequence[str | None], judge: str = WORDS) -> Result:
     """Of these lines, of as many of the story."""
-    pairs = enumerate(zip(STORY, told, strict=False))
-    lines = [item(str(n), one, other, start=10.0 * n) for n, (one, other) in pairs]
-    return measured(f"story-recall@{judge}", corpus_of(*lines))
+    pairs = enumerate(zip(STORY, lines, strict=False))
+    items = [item(str(n), human, line, start=10.0 * n) for n, (human, line) in pairs]
+    return measured(f"story-recall@{judge}", corpus_of(*items))
 
 
 def test_lines_may_tell_it_at_another_place_of_the_passage() -> None:
-    assert recalled([STORY[n] for n in (2, 0, 1, 4, 3)]).value == pytest.approx(100.0)
-    moved = recalled([STORY[n] for n in (3, 4, 2, 0, 1)]).value
+    assert recalled([*STORY[11::-1], *STORY[:11:-1]]).value == pytest.approx(100.0)
+    moved = recalled([*STORY[12:], *STORY[:12]]).value
     assert moved is not None
     assert moved < 50, "what is told in another passage is told too late"
 
 
-def test_a_verdict_or_list_of_events_that_cannot_be_read_counts_0(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_verdict_or_list_of_events_that_cannot_be_read_counts_0() -> None:
     events = json.dumps({"events": ["Ada hides a letter.", "The guard comes."]})
     verdict = '{"reason": "Said.", "conveyed": "%s"}'
-    judge = named(monkeypatch, said_by(events, verdict % "yes", verdict % "surely"))
+    judge = named(said_by(events, verdict % "yes", verdict % "surely"))
     result = recalled(STORY[:2], judge)
     assert result.value == pytest.approx(50.0)
     assert all(row.failure.startswith("judge: 1 of 2 answers: ") for row in result.rows)
     assert [one["conveyed"] for one in result.rows[0].notes["events"]] == ["yes", ""]
     for wrong in ([], ["…"], "He sits.", [f"Event {n}." for n in range(7)]):
-        result = recalled(STORY[:3], named(monkeypatch, said_by(json.dumps({"events": wrong}))))
+        result = recalled(STORY[:3], named(said_by(json.dumps({"events": wrong}))))
         assert (result.value, result.failed) == (0.0, 3), wrong
 
 
-def test_what_the_judge_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_judge_is_shown() -> None:
     engine = said_by('{"events": ["Ada hides a letter."]}', '{"reason": "Said.", "conveyed": "yes"}')
-    recalled(("She hides it.", None, "A “guard” looks."), named(monkeypatch, engine))
+    recalled(("She hides it.", None, "A “guard” looks."), named(engine))
     first, second = engine.asked
     assert lines_of(first) == list(STORY[:3])
     assert "at most 6" in first.messages[1].text
@@ -501,20 +535,56 @@ def test_what_the_judge_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 ODD = 'He says "$5 {now}\\" \n\n— and… 100 % ☃'
-QUESTIONS: dict[str, Question[Any]] = {
-    "ad": judged.ad_question(ODD, ODD, 0), "action": judged.action_question(ODD, ODD),
-    "events": judged.events_question([ODD, ODD]), "conveyed": judged.conveyed_question(ODD, [ODD, ODD]),
-    "names": making.names_question(ODD), "split": making.split_question(ODD),
-}  # fmt: skip
+EVENT = json.dumps({"events": [ODD]})
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
-def test_any_text_is_quoted_whole_on_one_line_and_the_form_of_an_answer_is_no_answer(name: str) -> None:
-    question = QUESTIONS[name]
-    text = question.messages[1].text
+def last_form(request: Request) -> str:
+    """The form of the answer, as it stands at the end of the question."""
+    return request.messages[1].text.rpartition("in this form:\n")[2].partition("\n")[0]
+
+
+def copies(*answers: str) -> type[ScriptedEngine]:
+    """Engines that give these answers, and then the form of the answer back, as weak models do."""
+    return said_by(*answers, last_form)
+
+
+def judge_odd_line(engine: type[ScriptedEngine]) -> str:
+    (row,) = measured(f"llm-ad-eval@{named(engine)}", corpus_of(item("0", ODD, ODD))).rows
+    return row.failure
+
+
+def judge_odd_action(engine: type[ScriptedEngine]) -> str:
+    (row,) = measured(f"llm-action@{named(engine)}", corpus_of(item("0", "…", ODD, actions=(ODD,)))).rows
+    return row.failure
+
+
+def judge_odd_story(engine: type[ScriptedEngine]) -> str:
+    return measured(f"story-recall@{named(engine)}", corpus_of(item("0", ODD, ODD))).rows[0].failure
+
+
+def make_odd_actions(engine: type[ScriptedEngine]) -> str:
+    (ad,), _ = make_actions([AdText("0", "", ODD)], named(engine), bench_of())
+    return ad.failure
+
+
+@pytest.mark.parametrize(
+    ("ask", "before", "keys"),
+    [
+        (judge_odd_line, (), ["score"]),
+        (judge_odd_action, (), ["reason", "score"]),
+        (judge_odd_story, (), ["events"]),
+        (judge_odd_story, (EVENT,), ["reason", "conveyed"]),
+        (make_odd_actions, (), ["text"]),
+        (make_odd_actions, (json.dumps({"text": ODD}),), ["actions"]),
+    ],
+)
+def test_any_text_is_quoted_whole_on_one_line_and_the_form_of_an_answer_is_no_answer(
+    ask: Callable[[type[ScriptedEngine]], str], before: tuple[str, ...], keys: list[str]
+) -> None:
+    engine = copies(*before)
+    assert ask(engine), "the form was taken for an answer"
+    request = engine.asked[len(before)]
+    assert keys_of(request) == keys
+    text = request.messages[1].text
     assert json.dumps(" ".join(ODD.split()), ensure_ascii=False) in text
     assert "$" not in text.replace("$5", "")
-    # Weak models copy the form.
-    assert question.template in text
-    with pytest.raises(Unreadable):
-        question.read(question.template)

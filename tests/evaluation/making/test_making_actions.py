@@ -6,17 +6,17 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from shotad.core.errors import DatasetError
 from shotad.evaluation import make_actions
 from shotad.evaluation.datasets.dataset import ActionFile, read_actions
-from shotad.evaluation.making_actions import AdText, ads_of, names_question, split_question, write_actions
+from shotad.evaluation.making_actions import AdText, ads_of, write_actions
 from shotad.evaluation.metric import Json
-from shotad.evaluation.metrics.judge import Unreadable
 from tests.evaluation.datasets.datasetfiles import cmd_ad
-from tests.evaluation.judges.judging import bench_of
+from tests.evaluation.judges.judging import bench_of, named, said_by
 from tests.evaluation.making.makers import MAKER, Parrot, Rote, is_first, text_of
 
 AGAIN = "Ada opens the door and sees Bo."
@@ -55,40 +55,62 @@ def test_examples_given_back_are_no_answers() -> None:
     assert len(Parrot.asked) == 5, "each that failed is asked about twice"
 
 
-def test_what_may_be_left_of_a_text() -> None:
-    for text, answer in (
+def made_of(text: str, *answers: dict[str, Any]) -> AdText:
+    """What is made of a text by an engine that gives these answers, the last for ever."""
+    engine = named(said_by(*map(json.dumps, answers)))
+    (ad,), _ = make_actions([AdText("1", "", text)], engine, bench_of())
+    return ad
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
         ("Mrs. Oduya hands the plumber a wrench.", "She hands him a wrench."),
         ("Ann, Ben and Cy leave.", "They leave."), ("Dr. Brandt's Jaguar stops.", "Her Jaguar stops."),
         ("Snow falls.", "Snow falls."),
-    ):  # fmt: skip
-        assert names_question(text).read(json.dumps({"text": answer})) == answer
-    long = "Here is the sentence with all character information replaced, as you asked: Ada opens a door."
-    for wrong in (long, "He looks at the clock on the wall.", "", "…", None):
-        with pytest.raises(Unreadable):
-            names_question("Ada opens a door.").read(json.dumps({"text": wrong}))
+    ],
+)  # fmt: skip
+def test_what_may_be_left_of_a_text(text: str, answer: str) -> None:
+    ad = made_of(text, {"text": answer}, {"actions": [answer]})
+    assert (ad.without_names, ad.actions) == (answer, (answer,))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "Here is the sentence with all character information replaced, as you asked: Ada opens a door.",
+        "He looks at the clock on the wall.", "", "…", None,
+    ],
+)  # fmt: skip
+def test_what_may_not_be_left_of_a_text(wrong: str | None) -> None:
+    ad = made_of("Ada opens a door.", {"text": wrong})
+    assert ad.actions is None
+    assert ad.failure.startswith("people could not be taken out: ")
 
 
 def test_what_may_be_made_of_a_text() -> None:
-    question = split_question("Running past the barn, she waves; he sat.")
+    text = "Running past the barn, she waves; he sat."
     good = ("She runs past the barn.", "She waves.", "He sits.")
-    assert question.read(json.dumps({"actions": good})) == good
+    assert made_of(text, {"text": text}, {"actions": good}).actions == good
+    bad: Any
     for bad in ([], ["A dog barks loudly."], ["She waves.", 3], "She waves."):
-        with pytest.raises(Unreadable):
-            question.read(json.dumps({"actions": bad}))
+        ad = made_of(text, {"text": text}, {"actions": bad})
+        assert ad.actions is None
+        assert ad.failure.startswith("the text could not be taken apart: ")
 
 
 def test_the_file_is_as_the_published_ones(tmp_path: Path) -> None:
-    made, record = made_by_rote()
-    paths = write_actions(made, record, tmp_path / "out" / "gt_action.csv")
+    ads, record = made_by_rote()
+    paths = write_actions(ads, record, tmp_path / "out" / "gt_action.csv")
     assert [path.name for path in paths] == ["gt_action.csv", "gt_action.about.json"]
     rows = list(csv.DictReader(io.StringIO(paths[0].read_text(encoding="utf-8"))))
     assert list(rows[0]) == ["anno_idx", "imdbid", "text_gt", "text_gt_wo_char", "gt_action", "made_by"]
     assert rows[0]["gt_action"] == "['She opens the door.', 'She sees he.']"
     assert rows[2]["gt_action"] == "0"
     assert {row["made_by"] for row in rows} == {"rote r1 7"}
-    told, _ = read_actions(paths[0], ActionFile())
-    assert [told[ad.id].actions for ad in ADS] == [one.actions for one in made]
-    assert [told[ad.id].text for ad in ADS] == list(TEXTS)
+    read, _ = read_actions(paths[0], ActionFile())
+    assert [read[ad.id].actions for ad in ADS] == [ad.actions for ad in ads]
+    assert [read[ad.id].text for ad in ADS] == list(TEXTS)
     about = json.loads(paths[1].read_text(encoding="utf-8"))
     assert "no words" in about["failed"][0]["reason"]
     assert about["n"] == {"ads": 5, "failed": 1, "actions": 6}

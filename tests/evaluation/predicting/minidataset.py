@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tarfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ from shotad.core import Config, load_config
 from shotad.description import Engines
 from shotad.engines.fake import FakeEngine
 from shotad.evaluation import Dataset, Job, Shard, choose_clips, load_dataset, predict
-from shotad.evaluation.predicting.clip import Predicted
 from tests.evaluation.datasets.datasetfiles import CMD_COLUMNS, TV_COLUMNS, cmd_row, table
 from tests.media import FilmSpec, make_film, make_stills
 from tests.shotad_process import PLAIN
@@ -93,11 +92,14 @@ class Runs:
     def dataset(self) -> Dataset:
         return load_dataset(self.name, self.root)
 
-    def run(self, *settings: str, shard: str | None = None, **job: Any) -> Predicted:
-        """One run; ``settings`` are those of the config, ``job`` fields of `Job`."""
+    def run(
+        self, *settings: str, shard: str | None = None, ids: Iterable[str] | None = None, **job: Any
+    ) -> Any:
+        """One run, of the ADs with these ``ids`` or of all, with its result; ``settings`` are those of the config,
+        ``job`` fields of `Job`."""
         data = self.dataset
         config: Config = load_config(data.config, ("engine=fake", "threads.features=grid", *PLAIN, *settings))
-        tasks = choose_clips(data, Shard.parse(shard or "1/1"))
+        tasks = choose_clips(data, Shard.parse(shard or "1/1"), ids=None if ids is None else frozenset(ids))
         return predict(Job(data, config, Engines(self.looks, self.writes), self.out, **job), tasks)
 
     @property

@@ -4,7 +4,7 @@ a dataset: every AD has its line, by its id, whatever the videos are like."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from hypothesis import given, strategies as st
 
 from shotad.core import (
     Interval,
+    NoProgress,
     Request,
     ShotadError,
     WorkFolder,
@@ -25,6 +26,7 @@ from shotad.core.errors import (
     UsageError,
     WorkFolderError,
 )
+from shotad.core.progress import Task
 from shotad.core.types import Role
 from shotad.description import Engines
 from shotad.engines.fake import FakeEngine, plain_answer
@@ -39,22 +41,13 @@ from shotad.evaluation import (
     read_bank_of_films,
 )
 from shotad.evaluation.datasets.dataset import Ad
-from shotad.evaluation.predicting import run
-from shotad.evaluation.predicting.clip import (
-    ClipAds,
-    ClipRequest,
-    PredictedLine,
-    line_key,
-    published_shots,
-    terms_of,
-)
-from shotad.evaluation.predicting.run import Ledger
+from shotad.evaluation.predicting.clip import ClipRequest, published_shots
 from shotad.film import context_shots
 from shotad.film.slots import fixed_slots
 from shotad.grammar import vit_features as dinov2
 from shotad.script.formats import given_shots, slot_cues
 from tests.cmdad import DATA, cmdad, tvad
-from tests.evaluation.predicting.minidataset import CLIPS, INSIDE, ONE, Runs, make_cmd, make_tv
+from tests.evaluation.predicting.minidataset import CLIPS, INSIDE, ONE, TWO, Runs, make_cmd, make_tv
 from tests.media import make_film
 from tests.shotad_process import PLAIN
 from tests.tiny import make_backbone
@@ -70,7 +63,7 @@ def dataset(sizes: list[int]) -> Dataset:
     return Dataset("made", "Made", Path("nowhere"), tuple(ads))
 
 
-def ids(tasks: tuple[ClipAds, ...]) -> list[str]:
+def ids(tasks: Iterable[Sequence[Ad]]) -> list[str]:
     return [ad.id for ads in tasks for ad in ads]
 
 
@@ -100,88 +93,12 @@ def test_what_is_no_shard_is_refused() -> None:
             Shard.parse(text)
 
 
-def terms(*settings: str, engines: Engines | None = None) -> str:
-    return terms_of(load_config(None, settings), engines or Engines(FakeEngine(), FakeEngine()))
-
-
-def test_what_may_change_a_line_makes_it_stale(tmp_path: Path) -> None:
-    plain = terms()
-    for setting in (
-        "seed=7", "slots.budget=paper", "prompt.medium=TV series", "context.past=1", "frames.inside=8",
-        "stage2.candidates=5", "stage2.sampling.temperature=1.5", "threads.features=grid", "scale.method=none",
-        "compute.precision=float32", "stage2.attempts=1", "film.reader=decord",
-    ):  # fmt: skip
-        assert terms(setting) != plain, setting
-    # So do other engines.
-    other = FakeEngine()
-    other.identity = replace(other.identity, revision="2")
-    for engines in (Engines(FakeEngine(), other), Engines(other, FakeEngine())):
-        assert terms(engines=engines) != plain
-    # And changed examples.
-    file = tmp_path / "examples.txt"
-    setting = f"prompt.example_file={file}"
-    with pytest.raises(ConfigError, match=r"examples\.txt"):
-        terms(setting)
-    file.write_text("He waits.\n")
-    before = terms(setting)
-    file.write_text("She waits.\n")
-    assert terms(setting) != before
-
-
-def ad(name: str = "1", start: float = 2.0, length: float = 2.0) -> Ad:
-    return Ad(name, "film", "clip", Interval(60.0, 60.0 + length), Interval(start, start + 2), "He waits.")
-
-
-def test_what_changes_a_line_changes_its_key() -> None:
-    shots = (Interval(0.0, 9.0),)
-    plain: dict[str, Any] = {"terms": "t", "ad": ad(), "fingerprint": "video", "shots": None}
-    changes: list[dict[str, Any]] = [
-        {}, {"terms": "u"}, {"ad": ad("2")}, {"ad": ad(start=2.5)}, {"ad": ad(length=1.5)}, {"fingerprint": "another"},
-        {"shots": shots}, {"cast": "bank"}, {"beside": [ad("3", 5.0)]},
-    ]  # fmt: skip
-    keys = [line_key(**{**plain, **change}) for change in changes]
-    assert len(set(keys)) == len(keys)
-    assert line_key("t", ad(), "video", shots=shots) == keys[6]
-
-
 def test_models_of_this_machine_take_longer_turns() -> None:
     two = Engines.of(load_config(None, ["stage1.engine=qwen2-vl", "stage2.engine=llama3"]))
     assert clips_per_group(two) > 1
     assert clips_per_group(Engines(two.looks, two.looks)) == 1, "one model does both"
     assert clips_per_group(Engines(two.looks, FakeEngine())) == 1
     assert clips_per_group(Engines(FakeEngine(), FakeEngine())) == 1
-
-
-IDS = ["a", "b", "c", "d"]
-
-
-def line(name: str) -> PredictedLine:
-    return PredictedLine(
-        id=name, film="film", clip="clip", start=1.0, end=2.5, text="She runs.", status="placed",
-        terms="t", key=f"t-{name}", failure="",
-    )  # fmt: skip
-
-
-def test_a_half_written_last_line_is_dropped(tmp_path: Path) -> None:
-    path = tmp_path / "p.jsonl"
-    Ledger(path, IDS, "t").add([line("a"), line("b")])
-    whole = path.read_bytes()
-    for cut in (1, 2, 40, len(whole) - whole.index(b"\n") - 1):
-        path.write_bytes(whole[:-cut])
-        assert [one.id for one in Ledger(path, IDS, "t").lines] == ["a"]
-    path.write_bytes(whole[:30])
-    ledger = Ledger(path, IDS, "t")
-    assert ledger.lines == ()
-    ledger.add([line("b")])
-    assert [(row["id"], row["text"]) for row in map(json.loads, path.read_text().splitlines())] == [
-        ("b", "She runs.")
-    ]
-    # A file of something else is left alone.
-    for content in ("id,text\n1,She runs.\n", '{"id": "1", "text": "x"}\n'):
-        path.write_text(content)
-        with pytest.raises(WorkFolderError, match="something else"):
-            Ledger(path, IDS, "t")
-        assert path.read_text() == content
 
 
 def test_published_shots_are_given_within_the_video_with_their_gaps_closed_or_kept(tmp_path: Path) -> None:
@@ -222,20 +139,22 @@ def pieces_seen(name: str, folder: Path) -> dict[str, Pieces]:
     for ad in data.ads:
         by_clip.setdefault(ad.clip, []).append(ad)
     assert data.description is not None
-    found: dict[str, Pieces] = {}
+    pieces: dict[str, Pieces] = {}
     with WorkFolder(folder) as work:
         for clip, ads in by_clip.items():
-            known = data.shots[clip]
-            duration = known[-1].end + data.description.shots.gap / 2 if known else 600.0
+            shots = data.shots[clip]
+            duration = shots[-1].end + data.description.shots.gap / 2 if shots else 600.0
             shots, origin = published_shots(data, clip, duration, gaps=config.context.by_rules.inclusive)
             given = ClipRequest(tuple(ads), shots, origin, None, "", {}).given(work, ads)
             assert given.shots is not None
             assert given.slots is not None
             numbered = given_shots(given.shots, duration)
             for slot in fixed_slots(slot_cues(given.slots), Interval(0.0, duration), config.slots)[0]:
-                seen = context_shots(slot.interval, numbered, config.context)
-                found[slot.label] = rounded((LABELS[s.role], s.clipped.start, s.clipped.end) for s in seen)
-    return found
+                context = context_shots(slot.interval, numbered, config.context)
+                pieces[slot.label] = rounded(
+                    (LABELS[s.role], s.clipped.start, s.clipped.end) for s in context
+                )
+    return pieces
 
 
 @pytest.mark.long
@@ -257,6 +176,100 @@ def test_the_published_contexts_of_numbered_frames_come_out(tmp_path: Path) -> N
 @pytest.fixture
 def runs(tmp_path: Path) -> Runs:
     return Runs(make_cmd(tmp_path / "root"), tmp_path / "preds.jsonl")
+
+
+NO_VIDEO = ("7",)
+"""An AD whose clip has no video: its row is written without anything being described."""
+
+
+def terms(runs: Runs, *settings: str) -> str:
+    """The hash of what is the same for all lines of a run with these settings."""
+    runs.run(*settings, ids=NO_VIDEO)
+    (row,) = [row for row in runs.rows if row["id"] == "7"]
+    return str(row["terms"])
+
+
+def test_what_may_change_a_line_makes_it_stale(runs: Runs, tmp_path: Path) -> None:
+    plain = terms(runs)
+    for setting in (
+        "seed=7", "slots.budget=paper", "prompt.medium=TV series", "context.past=1", "frames.inside=8",
+        "stage2.candidates=5", "stage2.sampling.temperature=1.5", "threads.features=none", "scale.method=by-face",
+        "compute.precision=float32", "stage2.attempts=1",
+    ):  # fmt: skip
+        assert terms(runs, setting) != plain, setting
+    # What chooses the same engine in another way does not.
+    assert terms(runs, "stage2.engine=fake", "measures.rules=code") == plain
+    # So do other engines.
+    for stage in ("looks", "writes"):
+        other = FakeEngine()
+        other.identity = replace(other.identity, revision="2")
+        assert terms(replace(runs, **{stage: other})) != plain
+    # And changed examples.
+    file = tmp_path / "examples.txt"
+    setting = f"prompt.example_file={file}"
+    with pytest.raises(ConfigError, match=r"examples\.txt"):
+        terms(runs, setting)
+    file.write_text("He waits.\n")
+    before = terms(runs, setting)
+    file.write_text("She waits.\n")
+    assert terms(runs, setting) != before
+
+
+TWO_ADS = ("9", "10")
+"""Those of the clip 2002/two."""
+
+
+def test_what_changes_a_line_makes_it_again(runs: Runs) -> None:
+    runs.run(ids=TWO_ADS)
+    runs.asked()
+
+    def asked(*settings: str, ids: Sequence[str] = TWO_ADS) -> int:
+        runs.run(*settings, ids=ids)
+        return runs.asked()
+
+    assert asked() == 0
+    # Where a slot begins, then how long its AD is.
+    table = runs.root / "cmdad_anno.csv"
+    for before, after in (
+        ("101.0,103.0,7212,1.0,3.0,2002/two", "101.0,103.0,7212,1.5,3.0,2002/two"),
+        ("101.0,103.0,7212,1.5,3.0,2002/two", "101.0,102.5,7212,1.5,3.0,2002/two"),
+    ):
+        text = table.read_text(encoding="utf-8")
+        assert text.count(before) == 1
+        table.write_text(text.replace(before, after), encoding="utf-8")
+        assert asked() > 0
+        assert asked() == 0
+    # Another video.
+    video = runs.root / "2002/two.mp4"
+    video.write_bytes(make_film(replace(TWO, frames=202)).path.read_bytes())
+    assert asked() > 0
+    assert asked() == 0
+    # With several candidates a line depends on those beside it.
+    several = "stage2.candidates=2"
+    assert asked(several, ids=TWO_ADS[:1]) > 0
+    assert asked(several, ids=TWO_ADS[:1]) == 0
+    alone = asked(several, ids=TWO_ADS[1:])
+    assert asked(several) > alone
+
+
+def test_a_half_written_last_line_is_made_again(runs: Runs) -> None:
+    runs.run(ids=TWO_ADS)
+    whole = runs.out.read_bytes()
+    first_line = whole.index(b"\n") + 1
+    runs.asked()
+    for size in (len(whole) - 1, len(whole) - 40, first_line, 30):
+        runs.out.write_bytes(whole[:size])
+        runs.run(ids=TWO_ADS)
+        assert runs.asked() > 0
+        assert runs.out.read_bytes() == whole
+
+
+def test_a_file_of_something_else_is_left_alone(runs: Runs) -> None:
+    for content in ("id,text\n1,She runs.\n", '{"id": "1", "text": "x"}\n'):
+        runs.out.write_text(content)
+        with pytest.raises(WorkFolderError, match="something else"):
+            runs.run(ids=TWO_ADS)
+        assert runs.out.read_text() == content
 
 
 def answering(answer: Callable[[Request], str]) -> FakeEngine:
@@ -391,21 +404,24 @@ def test_an_engine_that_is_gone_ends_the_run_and_the_next_goes_on(runs: Runs) ->
     assert runs.asked() <= 2 * INSIDE - 6
 
 
-def test_a_mishap_in_one_clip_is_its_failure(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = run.describe_clip
+class Mishap(NoProgress):
+    """A front end with a fault that shows when the first step of a clip is announced."""
 
-    def describe_clip(asked: Any, *more: Any, **told: Any) -> Any:
-        if asked.ads[0].clip == "2001/one":
+    broken = False
+
+    def task(self, name: str, total: float | None, unit: str) -> Task:
+        if name != "Describing clips" and not self.broken:
+            self.broken = True
             raise IndexError("no such frame")
-        return real(asked, *more, **told)
+        return super().task(name, total, unit)
 
-    monkeypatch.setattr(run, "describe_clip", describe_clip)
-    runs.run()
+
+def test_a_mishap_in_one_clip_is_its_failure(runs: Runs) -> None:
+    runs.run(progress=Mishap())
     rows = by_id(runs.rows)
     assert rows["0"]["failure"] == "unexpected IndexError: no such frame"
     assert rows["9"]["text"] is not None
     assert "no such frame" in (runs.out.with_suffix(".shotad") / "log.txt").read_text()
-    monkeypatch.undo()
     runs.run()
     assert by_id(runs.rows)["0"]["text"] is not None
 
@@ -423,9 +439,9 @@ def test_frames_of_a_series_in_a_tar(tmp_path: Path) -> None:
 def test_a_bank_names_whom_it_has_and_its_changes_are_noticed(tmp_path: Path) -> None:
     bank, photos = tmp_path / "bank.json", tmp_path / "photos"
     bank.write_text(json.dumps({"tt1": [{"id": "nm1", "name": "Ann Actor", "role": "Ann"}]}))
-    found = read_bank_of_films(bank, None)
-    assert found.cast_of("tt2") is None
-    given = found.cast_of("tt1")
+    banks = read_bank_of_films(bank, None)
+    assert banks.cast_of("tt2") is None
+    given = banks.cast_of("tt1")
     assert given is not None
     assert (given.path, given.key) == (bank, "tt1")
     photos.mkdir()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections.abc import Iterable, Sequence
@@ -12,11 +13,8 @@ from typing import Any
 import pytest
 
 from shotad.core import Config
-from shotad.core.config.sight import ComputeSettings
 from shotad.core.errors import EvaluationError
 from shotad.evaluation import Corpus, MetricContext, Store, make_metric, score
-from shotad.evaluation.metrics.recall import Recall, f_score
-from shotad.script.embeddings import TokenEncoder, find_encoder
 from tests.evaluation.allmetrics import FILMS, MakeBench, corpus_of, human, predicted, scored
 from tests.evaluation.standins import Overlap, overlap
 
@@ -46,11 +44,18 @@ def test_equal_to_the_authors_program(name: str, tmp_path: Path) -> None:
     pytest.importorskip("transformers", reason="the extra language is not installed")
     from tests.language import tiny_encoders
 
-    place = find_encoder(str(getattr(tiny_encoders, f"make_{name}")(tmp_path / name)))
-    for layer in (1, 2, 3):
-        encoder = TokenEncoder(place, layer, ComputeSettings(device="cpu"))
-        pairs = zip(encoder.of(PREDICTIONS), encoder.of(REFERENCES), strict=True)
-        assert [f_score(*pair) for pair in pairs] == pytest.approx(THEIRS[name, layer], abs=2e-6), layer
+    folder: Path = getattr(tiny_encoders, f"make_{name}")(tmp_path / name)
+    # The last human AD has no word, so nothing is like it.
+    corpus = corpus_of(zip([*REFERENCES, ""], [*PREDICTIONS, "Bob sits"], strict=True))
+    for layers in (3, 2, 1):
+        # Of a model that nothing is published about the last layer is taken.
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        tiny_encoders.write(folder / "config.json", {**config, "num_hidden_layers": layers})
+        context = bench_of(model=str(folder))
+        result = score(make_metric("recall", context), corpus, context)
+        assert result.identity["layer"] == layers
+        similarities = [row.notes.get("similarity", 0.0) for row in result.rows]
+        assert similarities == pytest.approx([*THEIRS[name, layers], 0.0], abs=6e-5), layers
 
 
 @dataclass
@@ -79,7 +84,7 @@ def film(matrix: Sequence[Sequence[float]]) -> tuple[Corpus, Given]:
 def test_doubled_words_and_several_references() -> None:
     corpus = corpus_of([("r", "p"), ("s", "p"), ("r", "p")])
     bench = bench_of(Given(table={("p", "r"): 0.9, ("p", "s"): 0.5}))
-    result = score(Recall("recall", bench), corpus, bench)
+    result = score(make_metric("recall", bench), corpus, bench)
     assert [row.value for row in result.rows] == [100, 0, 100]
     assert (
         "2 ADs share a window with another of the same words; of equals the own is first." in result.remarks
@@ -89,17 +94,17 @@ def test_doubled_words_and_several_references() -> None:
     items = (replace(corpus.items[0], references=("r0", "also")), corpus.items[1])
     similar.table["p0", "also"] = 0.8
     bench = bench_of(similar)
-    assert score(Recall("recall", bench), Corpus(items), bench).value == 100
+    assert score(make_metric("recall", bench), Corpus(items), bench).value == 100
     # A film shorter than n is one window and one AD is no question.
     three, similar = film([[0.5, 0.4, 0.3], [0.5, 0.4, 0.3], [0.5, 0.4, 0.3]])
     lonely = replace(three.items[0], id="lonely", film="other")
     corpus = Corpus((*three.items, lonely))
     bench = bench_of(similar)
-    result = score(Recall("recall", bench), corpus, bench)
+    result = score(make_metric("recall", bench), corpus, bench)
     assert [row.sums for row in result.rows] == [(1, 1), (0, 1), (0, 1), (0, 0)]
     assert result.rows[3].value is None
     assert "1 ADs of 1 films stand in no window of more than 1 and are not asked about." in result.remarks
-    full = score(Recall("recall", bench_of(similar, "code")), corpus, bench_of())
+    full = score(make_metric("recall", bench_of(similar, "code")), corpus, bench_of())
     assert full.value is None
     assert "4 ADs of 2 films stand in no full window of 5 and are not asked about." in full.remarks
     # More looked at than neighbours is refused.
@@ -118,7 +123,7 @@ def test_doubled_words_and_several_references() -> None:
     ],
 )
 def test_only_the_papers_own_stands_beside_it(wanted: Any, layer: int, comparable: bool) -> None:
-    metric = Recall("recall", bench_of(Given(layer=layer), **wanted))
+    metric = make_metric("recall", bench_of(Given(layer=layer), **wanted))
     assert metric.comparable is comparable
     assert bool(metric.remarks) is not comparable
 
@@ -138,12 +143,12 @@ def windows_of(count: int, n: int, rules: str) -> list[list[int]]:
 @pytest.mark.parametrize(("k", "n"), [(1, 5), (2, 3), (5, 16), (1, 2)])
 def test_recall_by_its_windows(rules: str, k: int, n: int, make_bench: MakeBench) -> None:
     texts = [item.reference for item in human().items]
-    said = list(texts)
-    random.Random(n).shuffle(said)
-    said[::3] = texts[::3]
-    said[1], said[5] = "", "…"
-    corpus = predicted(said)
-    wanted = []
+    predictions = list(texts)
+    random.Random(n).shuffle(predictions)
+    predictions[::3] = texts[::3]
+    predictions[1], predictions[5] = "", "…"
+    corpus = predicted(predictions)
+    expected = []
     for name in FILMS:
         items = [item for item in corpus.items if item.film == name]
         windows = [window for window in windows_of(len(items), n, rules) if len(window) > k]
@@ -151,6 +156,6 @@ def test_recall_by_its_windows(rules: str, k: int, n: int, make_bench: MakeBench
             likeness = [overlap(item.prediction or "", other.reference) for other in items]
             hits = [sum(likeness[j] > likeness[i] for j in window) < k for window in windows if i in window]
             spoken = bool(re.search(r"\w", item.prediction or ""))
-            wanted.append((spoken * sum(hits), len(hits)))
+            expected.append((spoken * sum(hits), len(hits)))
     result = scored("recall", corpus, make_bench(rules=rules, recall={"k": k, "neighbours": n}))
-    assert [row.sums for row in result.rows] == wanted
+    assert [row.sums for row in result.rows] == expected

@@ -4,6 +4,7 @@ by how often they hold."""
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from shotad.core import Config
 from shotad.core.config.measures import ReportSettings
 from shotad.core.errors import EvaluationError
 from shotad.evaluation import (
@@ -22,12 +24,11 @@ from shotad.evaluation import (
     comparison_text,
     merge,
     read_report,
+    terminal_text,
     write_report,
 )
 from shotad.evaluation.metric import MetricFormula
-from shotad.evaluation.report.comparing import paired
-from shotad.evaluation.report.intervals import Span, basis_words, quantile, span_of
-from tests.evaluation.report.fakes import made_corpus, made_file, made_result, made_run, shard
+from tests.evaluation.report.fakes import made_corpus, made_file, made_item, made_result, made_run, shard
 
 SETTINGS = ReportSettings()
 B = made_file("b.jsonl", "1" * 64, "System B")
@@ -39,48 +40,48 @@ def kept(place: Path, run: Report) -> Report:
 
 
 @pytest.fixture
-def one(tmp_path: Path) -> Report:
+def first(tmp_path: Path) -> Report:
     corpus = made_corpus(60)
     results = (made_result(corpus), made_result(corpus, "repetition", seed=1))
     return kept(tmp_path / "one", made_run(corpus, results))
 
 
-def held(tmp_path: Path, one: Report, **more: object) -> tuple[Any, Any]:
+def compared(tmp_path: Path, first: Report, **more: object) -> tuple[Any, Any]:
     corpus = made_corpus(60)
     repeats = made_result(corpus, "repetition", seed=1, shift=3.0)
     results = made_result(corpus, shift=3.0, **more), repeats  # type: ignore[arg-type]
-    return compare(one, kept(tmp_path / "two", made_run(corpus, results, predictions=B)), SETTINGS)
+    return compare(first, kept(tmp_path / "two", made_run(corpus, results, predictions=B)), SETTINGS)
 
 
-def test_lines_that_gained_and_lost_most(tmp_path: Path, one: Report) -> None:
+def test_lines_that_gained_and_lost_most(tmp_path: Path, first: Report) -> None:
     corpus = made_corpus(60)
     other = made_result(corpus, seed=9)
-    found, _ = compare(one, kept(tmp_path / "two", made_run(corpus, (other,), predictions=B)), SETTINGS)
-    (cider,) = found["metrics"]
+    record, _ = compare(first, kept(tmp_path / "two", made_run(corpus, (other,), predictions=B)), SETTINGS)
+    (cider,) = record["metrics"]
     lines = cider["lines"]
-    before = {row.id: row.value or 0 for row in one.results[0].rows}
+    before = {row.id: row.value or 0 for row in first.results[0].rows}
     gains = {row.id: (row.value or 0) - before[row.id] for row in other.rows}
     ordered = sorted(gains, key=lambda name: gains[name])
     assert [line["id"] for line in lines["lost_most"]] == ordered[:20]
     assert [line["id"] for line in lines["gained_most"]] == ordered[::-1][:20]
     assert lines["better_in_b"] + lines["worse_in_b"] == 60
-    assert found["not_compared"] == [{"title": "REPETITION", "reason": "only A has it"}]
+    assert record["not_compared"] == [{"title": "REPETITION", "reason": "only A has it"}]
 
 
-def test_ads_or_settings_that_only_one_has_are_not_compared(tmp_path: Path, one: Report) -> None:
+def test_ads_or_settings_that_only_one_has_are_not_compared(tmp_path: Path, first: Report) -> None:
     run = made_run(made_corpus(60), predictions=B)
     part = kept(tmp_path / "part", shard(run, 5, 60))
-    found, told = compare(one, part, SETTINGS)
-    assert found["n"]["common"] == 55
-    assert found["only_a"] == ["0", "1", "2", "3", "4"]
-    assert found["only_b"] == []
-    assert found["metrics"][0]["n"] == 55
-    assert "Only A has 5 ADs: 0, 1, 2, 3, 4." in comparison_text(told)
-    # Other settings are not compared and told.
-    found, told = held(tmp_path, one, identity={"version": 1, "model": "large"})
-    assert [metric["name"] for metric in found["metrics"]] == ["repetition"]
-    assert "they were counted differently (model: None in A, 'large' in B)" in comparison_text(told)
-    other, _ = held(tmp_path, one, basis="other words")
+    record, content = compare(first, part, SETTINGS)
+    assert record["n"]["common"] == 55
+    assert record["only_a"] == ["0", "1", "2", "3", "4"]
+    assert record["only_b"] == []
+    assert record["metrics"][0]["n"] == 55
+    assert "Only A has 5 ADs: 0, 1, 2, 3, 4." in comparison_text(content)
+    # Other settings are not compared.
+    record, content = compared(tmp_path, first, identity={"version": 1, "model": "large"})
+    assert [metric["name"] for metric in record["metrics"]] == ["repetition"]
+    assert "they were counted differently (model: None in A, 'large' in B)" in comparison_text(content)
+    other, _ = compared(tmp_path, first, basis="other words")
     assert "frequencies of words" in other["not_compared"][0]["reason"]
     # Nothing in common is refused.
     run = made_run()
@@ -133,8 +134,8 @@ def test_what_does_not_belong_together_is_refused(tmp_path: Path) -> None:
         "are not of the same texts of the dataset": made_run(made_corpus(60, seed=3)),
         "differ in identity": shard(replace(run, results=(changed, *run.results[1:])), 30, 60),
     }
-    for k, (said, other) in enumerate(others.items()):
-        with pytest.raises(EvaluationError, match=said):
+    for k, (message, other) in enumerate(others.items()):
+        with pytest.raises(EvaluationError, match=message):
             merge([first, kept(tmp_path / f"other-{k}", other)])
     with pytest.raises(EvaluationError, match="There is no report to merge"):
         merge([])
@@ -161,9 +162,9 @@ def test_numbers_by_another_truth_are_not_compared(
         kept(tmp_path / name, made_run(each, (made_result(each, metric), made_result(each))))
         for name, each in (("a", corpus), ("b", other))
     ]
-    found, _ = compare(*reports, ReportSettings())
-    assert [one["reason"] for one in found["not_compared"]] == [reason]
-    assert [one["name"] for one in found["metrics"]] == ["cider"]
+    record, _ = compare(*reports, ReportSettings())
+    assert [entry["reason"] for entry in record["not_compared"]] == [reason]
+    assert [entry["name"] for entry in record["metrics"]] == ["cider"]
 
 
 # --- intervals
@@ -171,23 +172,27 @@ SHARE = MetricFormula("share", 100.0)
 Floats = npt.NDArray[np.float64]
 
 
-def result(values: Floats) -> Result:
-    rows = tuple(
-        Row(f"{k:04d}", (value, 1.0), 100 * value) for k, value in enumerate(values.ravel().tolist())
-    )
-    return Result(
-        name="cider",
-        columns=("score", "ads"),
-        figure=SHARE,
-        rows=rows,
-        title="CIDEr",
-        identity={"version": 1},
+@cache
+def corpus_of_films(films: int, each: int) -> Corpus:
+    """``each`` ADs of each of so many films."""
+    return Corpus(
+        tuple(made_item(place, f"film {place // each:03d}") for place in range(films * each)), dataset="made"
     )
 
 
-def films(values: Floats) -> dict[str, str]:
-    """The film of each AD; ``values`` has a row for each film."""
-    return {f"{k:04d}": f"film {k // values.shape[1]:03d}" for k in range(values.size)}
+def report_of(values: Floats, name: str = "a") -> Report:
+    """A report in memory: ``values`` has a row for each film, with a number for each of its ADs."""
+    corpus = corpus_of_films(*values.shape)
+    numbers = zip(corpus.items, values.ravel().tolist(), strict=True)
+    rows = tuple(Row(item.id, (number, 1.0), 100 * number) for item, number in numbers)
+    result = replace(empty_result(), rows=rows, figure=SHARE)
+    return made_run(corpus, (result,), predictions=made_file(name, name * 64, name))
+
+
+@cache
+def empty_result() -> Result:
+    """A mean without rows."""
+    return made_result(Corpus(()))
 
 
 def of_films(n: int, each: int, seed: int) -> Floats:
@@ -196,56 +201,63 @@ def of_films(n: int, each: int, seed: int) -> Floats:
     return np.asarray(0.5 + chance.normal(0, 0.1, (n, 1)) + chance.normal(0, 0.3, (n, each)))
 
 
-def interval(values: Floats) -> Span:
-    found = span_of(result(values), films(values), unit="film")
-    assert found is not None
-    return found
+def difference(before: Floats, after: Floats) -> dict[str, Any]:
+    """What `compare` says of the only metric of two reports."""
+    record, _ = compare(report_of(before), report_of(after, "b"), SETTINGS)
+    (metric,) = record["metrics"]
+    return dict(metric)
 
 
-def test_quantiles_are_those_of_students_t() -> None:
-    stats = pytest.importorskip("scipy.stats")
-    for level in (0.5, 0.95, 0.999):
-        for df in (1, 2, 3, 4, 9, 97, 7315):
-            wanted = stats.t.ppf((1 + level) / 2, df)
-            assert quantile(level, df) == pytest.approx(wanted, rel=1e-9), (level, df)
+def interval(values: Floats) -> dict[str, Any]:
+    """The interval around the mean: that of the difference from a system that has 0 everywhere."""
+    ends: dict[str, Any] = difference(np.zeros_like(values), values)["interval"]
+    return ends
 
 
-def test_intervals_of_equal_films_and_students_test_are_the_textbooks() -> None:
+@pytest.mark.parametrize("films", [2, 3, 4, 5, 10, 98])
+def test_intervals_of_equal_films_are_the_textbooks(films: int) -> None:
     """The mean of the films' means, by Student's t."""
-    values = of_films(6, 20, 1)
-    found = interval(values)
-    means = 100 * values.mean(axis=1)
-    reach = 2.570581836 * means.std(ddof=1) / np.sqrt(6)
-    assert (found.low, found.high) == pytest.approx((means.mean() - reach, means.mean() + reach), abs=1e-6)
-    assert (found.unit, found.units, found.level) == ("film", 6, 0.95)
     stats = pytest.importorskip("scipy.stats")
-    one, two = of_films(7, 12, 3), of_films(7, 12, 4)
-    told = paired(result(one), result(two), films(one), unit="film")
-    wanted = stats.ttest_rel(one.mean(axis=1), two.mean(axis=1))
-    assert told["p_two_sided"] == pytest.approx(wanted.pvalue)
+    values = of_films(films, 20, films)
+    found_interval = interval(values)
+    means = 100 * values.mean(axis=1)
+    reach = stats.t.ppf(0.975, films - 1) * means.std(ddof=1) / np.sqrt(films)
+    ends = means.mean() - reach, means.mean() + reach
+    assert (found_interval["low"], found_interval["high"]) == pytest.approx(ends, abs=1e-6)
+    assert (found_interval["unit"], found_interval["units"], found_interval["level"]) == ("film", films, 0.95)
+
+
+def test_the_chance_is_that_of_students_test() -> None:
+    stats = pytest.importorskip("scipy.stats")
+    before, after = of_films(7, 12, 3), of_films(7, 12, 4)
+    expected = stats.ttest_rel(before.mean(axis=1), after.mean(axis=1))
+    assert difference(before, after)["p_two_sided"] == pytest.approx(expected.pvalue)
 
 
 @pytest.mark.parametrize(("n", "each"), [(3, 40), (10, 60)])
 def test_intervals_hold_the_true_figure_as_often_as_they_say(n: int, each: int) -> None:
     """By single ADs 10 films of 60 hold it in about half of all cases, and 3 by bootstrap in seven of ten."""
-    held = 0
+    holding = 0
     for trial in range(300):
-        found = interval(of_films(n, each, 1000 * n + trial))
-        held += found.low <= 50.0 <= found.high
-    assert 0.91 <= held / 300 <= 0.99
+        ends = interval(of_films(n, each, 1000 * n + trial))
+        holding += ends["low"] <= 50.0 <= ends["high"]
+    assert 0.91 <= holding / 300 <= 0.99
 
 
-def test_the_basis_is_told() -> None:
-    def over(unit: str, units: int) -> Span:
-        return Span(1.0, 2.0, 0.95, unit, units)  # type: ignore[arg-type]
+def test_the_basis_of_intervals_is_told() -> None:
+    def basis(*reports: Report, unit: str = "film") -> str:
+        """The text of a report with the results of these, on the films of the last."""
+        results = tuple(
+            replace(report.results[0], name=f"metric {place}") for place, report in enumerate(reports)
+        )
+        config = Config.model_validate({"measures": {"report": {"unit": unit}}})
+        return terminal_text(replace(reports[-1], results=results, config=config))
 
-    assert "lines of this film only" in basis_words([over("ad", 63)], "film")
-    assert "over 95 to 98 films" in basis_words([over("film", 98), over("film", 95)], "film")
-    assert "rough" in basis_words([over("film", 3)], "film")
-    assert "as asked" in basis_words([over("ad", 63)], "ad")
-    assert basis_words([None], "film") == ""
-
+    assert "lines of this film only" in basis(report_of(of_films(1, 63, 1)))
+    assert "over 8 films" in basis(report_of(of_films(8, 3, 1)))
+    assert "over 6 to 8 films" in basis(report_of(of_films(6, 3, 1)), report_of(of_films(8, 3, 1)))
+    assert "rough" in basis(report_of(of_films(3, 8, 1)))
+    assert "as asked" in basis(report_of(of_films(3, 21, 1)), unit="ad")
     # Of fewer than five ADs there is none.
-    for n in (0, 4):
-        values = np.full((n, 1), 0.4)
-        assert span_of(result(values), films(values), unit="film") is None
+    assert "Intervals" not in basis(report_of(of_films(1, 4, 1)))
+    assert "Intervals" not in basis(report_of(np.zeros((0, 0))))

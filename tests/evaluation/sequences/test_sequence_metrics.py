@@ -12,53 +12,10 @@ import pytest
 from shotad.core import Config
 from shotad.evaluation import MetricContext, Result, Store, make_metric, score
 from shotad.evaluation.metric import Json
-from shotad.evaluation.metrics.sequences import namings, repeated
 from tests.evaluation.allmetrics import corpus_of
 
-
-@pytest.mark.parametrize(
-    ("line", "before", "runs", "total"),
-    [
-        ("She smiles at Bob.", ["Ann smiles at Bob again."], ("smiles at bob",), 2),
-        ("She smiles at Bob.", ["SHE SMILES, at Bob!"], ("she smiles at", "smiles at bob"), 2),
-        ("He smiles.", ["He turns.", "Then he smiles again."], ("he smiles",), 1),
-        ("Later.", ["Much later."], ("later",), 1),
-        ("She steps out of the house.", ["He runs out of the fog."], (), 3),
-        ("Out of the", ["out of the"], (), 0),
-        ("", ["He turns."], (), 0),
-        ("red red red red", ["red red red"], ("red red red", "red red red"), 2),
-    ],
-)
-def test_runs_that_come_again(line: str, before: list[str], runs: tuple[str, ...], total: int) -> None:
-    assert repeated(line, before) == (runs, total)
-
-
-PEOPLE = ("Tony Wendice", "Margot Wendice", "Chief Inspector Hubbard", "Dr. Emmett Brown")
-
-
-@pytest.mark.parametrize(
-    ("lines", "expected"),
-    [
-        (("Tony smiles.", None, "Tony sits.", "He waits."), [[("tony", True)], [], [("tony", True)], []]),
-        # A first mention may be longer.
-        (("Tony Wendice smiles.", "Tony sits.", "Tony Wendice sits."),
-         [[("tony wendice", True)], [("tony", True)], [("tony wendice", False)]]),
-        # Changes and changes back.
-        (("Hubbard waits.", "The inspector nods.", "Hubbard leaves."),
-         [[("hubbard", True)], [("inspector", False)], [("hubbard", False)]]),
-        # Titles make no other name.
-        (("Inspector Hubbard waits.", "Hubbard nods.", "Chief Inspector Hubbard leaves."),
-         [[("hubbard", True)], [("hubbard", True)], [("hubbard", True)]]),
-        # What two people are called does not count.
-        (("Tony smiles.", "Wendice sits.", "Tony stands."), [[("tony", True)], [], [("tony", True)]]),
-    ],
-)  # fmt: skip
-def test_names_along_lines(lines: tuple[str | None, ...], expected: list[list[tuple[str, bool]]]) -> None:
-    assert [[(label, kept) for _, label, _, kept in line] for line in namings(lines, PEOPLE)] == expected
-
-
 NAMES = ("repetition", "repetition-meaning", "names-kept")
-CAST = {"film": ("Tony Wendice", "Margot Smith")}
+CAST = ("Tony Wendice", "Margot Smith")
 
 
 class Letters:
@@ -72,11 +29,57 @@ class Letters:
         return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9), np.float32)
 
 
-def scored(name: str, *lines: str | None) -> Result:
+def scored(name: str, *lines: str | None, cast: tuple[str, ...] = CAST) -> Result:
     bench = MetricContext(Config(), Store())
     bench.once("vectors", Letters)
     pairs = [(f"Reference {i}", line) for i, line in enumerate(lines)]
-    return score(make_metric(name, bench), corpus_of(pairs, casts=CAST), bench)
+    return score(make_metric(name, bench), corpus_of(pairs, casts={"film": cast}), bench)
+
+
+@pytest.mark.parametrize(
+    ("line", "before", "runs", "total"),
+    [
+        ("She smiles at Bob.", "Ann smiles at Bob again.", ["smiles at bob"], 2),
+        ("She smiles at Bob.", "SHE SMILES, at Bob!", ["she smiles at", "smiles at bob"], 2),
+        ("Later.", "Much later.", ["later"], 1),
+        ("She steps out of the house.", "He runs out of the fog.", [], 3),
+        ("Out of the", "out of the", [], 0),
+        ("", "He turns.", [], 0),
+        ("red red red red", "red red red", ["red red red", "red red red"], 2),
+    ],
+)
+def test_runs_that_come_again(line: str, before: str, runs: list[str], total: int) -> None:
+    _, row = scored("repetition", before, line).rows
+    assert row.sums == (len(runs), total)
+    assert row.notes.get("repeated", []) == runs
+
+
+PEOPLE = ("Tony Wendice", "Margot Wendice", "Chief Inspector Hubbard", "Dr. Emmett Brown")
+
+
+@pytest.mark.parametrize(
+    ("lines", "sums", "changes"),
+    [
+        (("Tony smiles.", None, "Tony sits.", "He waits."), [(0, 0), (0, 0), (1, 1), (0, 0)], []),
+        # A first mention may be longer.
+        (("Tony Wendice smiles.", "Tony sits.", "Tony Wendice sits."), [(0, 0), (1, 1), (0, 1)],
+         ["tony → tony wendice"]),
+        # Changes and changes back.
+        (("Hubbard waits.", "The inspector nods.", "Hubbard leaves."), [(0, 0), (0, 1), (0, 1)],
+         ["hubbard → inspector", "inspector → hubbard"]),
+        # Titles make no other name.
+        (("Inspector Hubbard waits.", "Hubbard nods.", "Chief Inspector Hubbard leaves."),
+         [(0, 0), (1, 1), (1, 1)], []),
+        # What two people are called does not count.
+        (("Tony smiles.", "Wendice sits.", "Tony stands."), [(0, 0), (0, 0), (1, 1)], []),
+    ],
+)  # fmt: skip
+def test_names_along_lines(
+    lines: tuple[str | None, ...], sums: list[tuple[int, int]], changes: list[str]
+) -> None:
+    rows = scored("names-kept", *lines, cast=PEOPLE).rows
+    assert [row.sums for row in rows] == sums
+    assert [change for row in rows for change in row.notes.get("changed", ())] == changes
 
 
 def test_repetition_and_names_kept_by_hand() -> None:

@@ -20,18 +20,15 @@ from shotad.evaluation.stage import (
     check_stage_text,
     read_stage,
 )
-from shotad.evaluation.stage_tasks import Bm25
-from tests.evaluation.cml.script_reader import use_word_vectors
-from tests.evaluation.judges.judging import bench_of
+from tests.evaluation.cml.script_reader import word_context
 from tests.evaluation.stage.stagefilm import GRADER, MODEL, QUESTIONS, Grader, Model, files, said, write_film
 
 
 @pytest.fixture(autouse=True)
-def _anew(monkeypatch: pytest.MonkeyPatch) -> None:
+def _anew() -> None:
     for kind in (Model, Grader):
         kind.asked.clear()
     Model.tries.clear()
-    use_word_vectors(monkeypatch)
 
 
 @pytest.fixture
@@ -44,7 +41,7 @@ def figures(run: StageRun) -> dict[str, float | None]:
 
 
 def test_timelines_and_arcs(films: tuple[StageFilm, ...]) -> None:
-    run = evaluate_timelines(films, MODEL, bench_of(), judge=GRADER)
+    run = evaluate_timelines(films, MODEL, word_context(), judge=GRADER)
     # Of four facts (three of Ann, one of Bob) one is told; of two told one is so; Mars cannot follow; of two
     # arcs the key's is found, but ends otherwise.
     assert figures(run) == pytest.approx(
@@ -66,10 +63,10 @@ def test_timelines_and_arcs(films: tuple[StageFilm, ...]) -> None:
 
 
 def test_questions_by_what_is_read(films: tuple[StageFilm, ...]) -> None:
-    run = evaluate_questions(films, MODEL, bench_of(), judge=GRADER, memory=("bm25", "none"), top=1)
+    run = evaluate_questions(films, MODEL, word_context(), judge=GRADER, memory=("bm25", "none"), top=1)
     kinds = ("pass@5", "average accuracy", *(f"average accuracy, {kind}" for *_, kind in QUESTIONS))
-    wanted = {f"bm25: {name}": value for name, value in zip(kinds, (50, 20, 40, 0), strict=True)}
-    assert figures(run) == pytest.approx({**wanted, **{f"none: {name}": 0 for name in kinds}})
+    expected = {f"bm25: {name}": value for name, value in zip(kinds, (50, 20, 40, 0), strict=True)}
+    assert figures(run) == pytest.approx({**expected, **{f"none: {name}": 0 for name in kinds}})
     assert [one["scenes"] for one in run.items] == [["1"], ["3"], [], []]
     assert run.items[0]["right"] == [True, True, False, False, False]
     tries = Model.asked[:5]
@@ -80,9 +77,11 @@ def test_questions_by_what_is_read(films: tuple[StageFilm, ...]) -> None:
 
 
 def test_role_play_by_what_is_remembered(films: tuple[StageFilm, ...]) -> None:
-    run = evaluate_role_play(films, MODEL, bench_of(), judge=GRADER, memory=("bm25", "none", "dense"), top=2)
-    found = figures(run)
-    wanted = {
+    run = evaluate_role_play(
+        films, MODEL, word_context(), judge=GRADER, memory=("bm25", "none", "dense"), top=2
+    )
+    values_by_name = figures(run)
+    expected = {
         "single-turn": {
             "character fidelity": 5, "response naturalness": 5,
             "memory faithfulness": 3,  # 5 for the well, 1 for the mother's call
@@ -94,13 +93,17 @@ def test_role_play_by_what_is_remembered(films: tuple[StageFilm, ...]) -> None:
             "support hit": 100, "support recall": 75,  # of two questions that have sources
         },
     }  # fmt: skip
-    for kind, values in wanted.items():
+    for kind, values in expected.items():
         start = f"{kind}, bm25: "
-        got = {name.removeprefix(start): value for name, value in found.items() if name.startswith(start)}
-        assert got == pytest.approx(values)
-    assert found["single-turn, none: memory faithfulness"] == 1
-    assert found["single-turn, none: support hit"] == 0
-    assert found["single-turn, dense: support hit"] is not None
+        of_kind = {
+            name.removeprefix(start): value
+            for name, value in values_by_name.items()
+            if name.startswith(start)
+        }
+        assert of_kind == pytest.approx(values)
+    assert values_by_name["single-turn, none: memory faithfulness"] == 1
+    assert values_by_name["single-turn, none: support hit"] == 0
+    assert values_by_name["single-turn, dense: support hit"] is not None
     talk = next(one for one in run.items if one["kind"] == "multi")
     assert [one["memories"] for one in talk["turns"]][:2] == [["r001", "r006"], ["r001", "r002"]]
     last = next(one for one in Model.asked if '"And then?"' in one.messages[1].text).messages[1].text
@@ -108,7 +111,7 @@ def test_role_play_by_what_is_remembered(films: tuple[StageFilm, ...]) -> None:
     assert "The dance." not in last  # what the judge knows, the actor does not
     assert any("The dance." in one.messages[1].text for one in Grader.asked)
 
-    run = evaluate_role_play(films, MODEL, bench_of(), judge=GRADER, memory=("full",), limit=1)
+    run = evaluate_role_play(films, MODEL, word_context(), judge=GRADER, memory=("full",), limit=1)
     assert len(run.items) == 2
     assert run.items[0]["turns"][0]["memories"] == [f"r00{n}" for n in range(1, 7)], "all memories in order"
 
@@ -122,32 +125,58 @@ def test_chinese_is_compared_by_characters(tmp_path: Path) -> None:
     talks = content["task_3_in_script_character_role_play_single_turn"]["instances"]
     talks[0]["input"]["current_user_turn"] = "河里有什么？"
     film = read_stage(write_film(tmp_path / "f", content))
-    run = evaluate_role_play(film, MODEL, bench_of(), judge=GRADER, limit=1, top=1)
+    run = evaluate_role_play(film, MODEL, word_context(), judge=GRADER, limit=1, top=1)
     assert run.items[0]["turns"][0]["memories"] == ["r002"]
     assert run.items[0]["turns"][0]["answer"] == "他掉进河里了"
 
 
 def test_an_interview_without_an_answer_has_no_points(films: tuple[StageFilm, ...]) -> None:
-    run = evaluate_role_play(films, GRADER, bench_of(), judge=GRADER)
+    run = evaluate_role_play(films, GRADER, word_context(), judge=GRADER)
     assert figures(run)["single-turn, bm25: character fidelity"] == 0
     assert run.results[0].failed == 2
     assert run.items[0]["scores"]["character fidelity"][2].startswith("The answer does not begin")
     assert len(Grader.asked) == 2 * 2  # two questions, each twice; no judge
     # What the judge leaves open counts as nothing.
-    run = evaluate_timelines(films, MODEL, bench_of(), judge=MODEL)
+    run = evaluate_timelines(films, MODEL, word_context(), judge=MODEL)
     assert figures(run)["gold-fact recall"] == 0
     assert run.results[0].sums[1] == 16  # eight each that might have been
     assert run.items[0]["figures"]["transition coherence"][2].startswith("judge: ")
 
 
-def test_bm25_by_hand() -> None:
-    near = Bm25([["key", "well"], ["key", "river", "boat"], ["roof"]]).scores(["well", "well", "sky"])
-    # One of three texts: log 2.5 - log 1.5; as long as the mean; the word is asked twice.
-    assert near.tolist() == pytest.approx([2 * 0.5108256 * 2.5 / (1 + 1.5), 0, 0])
-    common = Bm25([["key", "a"], ["key", "b"], ["c", "d"]]).scores(["key"])
-    mean = (-0.5108256 + 4 * 0.5108256) / 5
-    assert common.tolist() == pytest.approx([0.25 * mean, 0.25 * mean, 0])
-    assert Bm25([]).scores(["key"]).tolist() == []
+@pytest.mark.parametrize(
+    ("question", "memories", "remembered"),
+    [
+        # A rare word goes before a common one, and a word counts as often as it is asked.
+        (
+            "The key, the well?",
+            ("My key.", "No boat.", "One well.", "Two keys, key."),
+            ["r003", "r001"],
+        ),
+        ("The well, the well or the boat?", ("A boat.", "A well.", "A roof.", "A door."), ["r002", "r001"]),
+        # Of texts that have the word the shorter is nearer.
+        (
+            "The well?",
+            ("A roof.", "A well in a wide yard.", "A well.", "A door.", "A bed."),
+            ["r003", "r002"],
+        ),
+        # A word in more than half of the texts still says more than none; of equals the first is taken.
+        ("The key?", ("Roof.", "Key one.", "Key two."), ["r002", "r003"]),
+        ("The moon?", ("A roof.", "A key.", "A well."), ["r001", "r002"]),
+    ],
+)
+def test_the_nearest_memories_by_words(
+    tmp_path: Path, question: str, memories: tuple[str, ...], remembered: list[str]
+) -> None:
+    content = files()
+    ann = content["task_3_role_assets"]["roles"][0]
+    ann["memories"] = ann["memories"][: len(memories)]
+    for memory, text in zip(ann["memories"], memories, strict=True):
+        memory.update(memory_text=text, tags=[])
+    talks = content["task_3_in_script_character_role_play_single_turn"]["instances"]
+    talks[0]["input"]["current_user_turn"] = question
+    films = read_stage(write_film(tmp_path / "film", content))
+    run = evaluate_role_play(films, MODEL, word_context(), judge=GRADER, limit=1, top=2)
+    assert run.items[0]["turns"][0]["memories"] == remembered
 
 
 def test_a_folder_of_films_is_held_against_the_release(tmp_path: Path) -> None:
@@ -212,5 +241,5 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
 
 def test_a_setting_that_is_unknown(films: tuple[StageFilm, ...]) -> None:
     with pytest.raises(EvaluationError, match="no memory setting 'all'"):
-        evaluate_role_play(films, MODEL, bench_of(), memory=("all",))
+        evaluate_role_play(films, MODEL, word_context(), memory=("all",))
     assert Model.asked == []
