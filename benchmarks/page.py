@@ -4,7 +4,7 @@
 
 The page runs in Chromium, with a server in this process. Opening is the time until the first row is on the
 screen; a step is ArrowDown in the list until the next row is open; an edit is a letter in the text until the
-server has saved it and the row shows it. Medians of 15. The last column is the ratio to the first number of lines.
+server has saved it and the row shows it. Medians of 15. The last column is the ratio of last to first.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from shotad.review.acts import ACTS
+from tests.rendering.described import fake_voice, write_folder
 from tests.review.asgi import HOST, cookie_of
 from tests.review.reviewed import reviewed
 
@@ -92,7 +93,9 @@ class Attacker:
 
 @pytest.fixture(scope="module")
 def attacker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacker]:
-    with reviewed(tmp_path_factory.mktemp("hostile") / "film.shotad") as (_, page):
+    # Some of what is sent begins a render, which must not load a real voice.
+    folder = fake_voice(write_folder(tmp_path_factory.mktemp("hostile") / "film.shotad"))
+    with reviewed(folder) as (_, page):
         client = TestClient(page.app, base_url=f"http://{HOST}")
         more = {"origin": f"http://{HOST}", "x-shotad": "page", "content-type": "application/json"}
         yield Attacker(client, {"cookie": cookie_of(page.keys), **more})
