@@ -142,6 +142,33 @@ class WavStream:
     parts: Callable[[int, int], Generator[bytes, None, None]]
 
 
+@dataclass(frozen=True, slots=True)
+class VoiceLengths:
+    """How long the voice takes: ``seconds`` of the texts that it has spoken, and its ``seconds_per_word``."""
+
+    seconds: Mapping[str, float]
+    seconds_per_word: float
+
+
+MIN_PACE_WORDS = 30
+"""Words of spoken lines from which on the pace of a voice is taken from them and not from the settings."""
+
+
+def measured_lengths(
+    track: Track, seconds_of_texts: Mapping[str, float], planned_pace: float
+) -> VoiceLengths:
+    """The lengths of what the voice has spoken, and the pace that follows from the lines of the track at the
+    film's own pace; ``planned_pace``, seconds a word, where too few words were spoken."""
+    words, seconds = 0, 0.0
+    for cue in track.heard:
+        text = " ".join(cue.text.split())
+        if text in seconds_of_texts and cue.pace == 1 and cue.recording is None:
+            words += spoken_words(text, track.language)
+            seconds += seconds_of_texts[text]
+    pace = seconds / words if words >= MIN_PACE_WORDS else planned_pace
+    return VoiceLengths(seconds_of_texts, pace)
+
+
 KINDS: tuple[Part, ...] = ("mix", "voice", "programme")
 
 BEFORE = 2.0
@@ -284,6 +311,15 @@ class Hearing:
         """What a render would leave unspoken, as `Speaking.foresee`."""
         return self._speaking.foresee(track)
 
+    @property
+    def lengths(self) -> VoiceLengths:
+        """How long the voice takes, as `foresee` found it last."""
+        return self._speaking.lengths
+
+    def take_seconds(self, text: str) -> float | None:
+        """How long the voice took for a text; None where it has not spoken it."""
+        return self.lengths.seconds.get(" ".join(text.split()))
+
     def warm(self) -> None:
         """Load the voice and listen to the film in the background, so that the first line is heard soon."""
         with self._lock:
@@ -412,6 +448,7 @@ class Speaking:
         self._lock, self._loading, self._turn = threading.Lock(), threading.Lock(), threading.Lock()
         self._made: Speaker | None = None
         self._studio: tuple[object, CachingStudio] | None = None
+        self.lengths = VoiceLengths({}, config.slots.seconds_per_word)
 
     def speak_in(self, language: str) -> None:
         """The language of the track from now on; where it changes the voice is looked for again."""
@@ -457,13 +494,14 @@ class Speaking:
         if self._made is not None and self._language == track.language:
             with suppress(VoiceError):  # told when a line is heard
                 studio = self.studio()
-        pace = self._config.slots.seconds_per_word
+        pace = self.lengths.seconds_per_word
 
         def seconds(text: str) -> float:
             return max(1, spoken_words(text, track.language)) * pace
 
         foreseeing = EstimatingStudio(studio, seconds)
         fitting = fit_track(track, self.speech(), self._prepared(), foreseeing, self._config)
+        self.lengths = measured_lengths(track, foreseeing.known, self._config.slots.seconds_per_word)
         texts = {cue.id: " ".join(cue.text.split()) for cue in track.heard}
         findings: list[Finding] = []
         for lost in fitting.unspoken:

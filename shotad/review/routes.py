@@ -138,6 +138,8 @@ def review_of(session: Session, film: Path | None, tabs: Tabs) -> Review:
             film, folder, config, lambda: session.prepared, settled=settled, spoken=findings.update
         )
         findings.foresee = hearing.foresee
+        session.take_seconds = hearing.take_seconds
+        session.seconds_per_word = lambda: hearing.lengths.seconds_per_word
         proxy = Proxy(film, folder, config, session.film, tabs)
         if proxy.why:
             proxy.start()

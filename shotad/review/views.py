@@ -119,6 +119,12 @@ def spoken_seconds(timeline: LineTimeline, cue: Cue) -> float | None:
     return timeline.spoken_seconds(cue.text, cue.language) or None
 
 
+def unit_seconds(timeline: LineTimeline) -> float:
+    """Seconds that the voice needs for a word, or a character in a language written without blanks."""
+    units_of_hundred_words = budget_in_language_units(timeline.track.language, 100)
+    return timeline.settings.seconds_per_word * 100 / units_of_hundred_words
+
+
 def budget_seconds(timeline: LineTimeline, cue: Cue, free_interval: Interval | None) -> float | None:
     """The seconds that a line has, from its start: to the end of its slot, or of the free time around it.
 
@@ -301,9 +307,7 @@ def film_view(
         ],
         # In which unit the length of a text is told, and how many seconds the voice needs for one
         "unit": "word" if has_blanks(track.language) else "character",
-        "unit_seconds": timeline.settings.seconds_per_word
-        * 100
-        / budget_in_language_units(track.language, 100),
+        "unit_seconds": unit_seconds(timeline),
         "slots": slots_view(prepared),
         "free": [span_view(gap) for gap in prepared.gaps],
         "progress": progress_view(track),
@@ -385,6 +389,7 @@ class Findings:
         check."""
         self._session, self._tabs = session, tabs
         self._by_line: Mapping[str, tuple[Finding, ...]] = {}
+        self._seconds: Mapping[str, float | None] = {}
         self.version = 0
         # What lines are checked against, with the signatures of the files that it was read from
         self._material: tuple[tuple[Signature, ...], Material] | None = None
@@ -431,6 +436,18 @@ class Findings:
         changed = [line_id for line_id in line_ids if before.get(line_id) != self._by_line.get(line_id)]
         lines = {line_id: [finding_view(finding) for finding in self.of(line_id)] for line_id in changed}
         self._tabs.send("findings", {"lines": lines, "summary": self.summary()})
+        self._tell_lengths()
+
+    def _tell_lengths(self) -> None:
+        """Send the lines that take longer or shorter to say than was known: the voice has spoken meanwhile."""
+        timeline = self._session.timeline()
+        before = self._seconds
+        self._seconds = {cue.id: _rounded(spoken_seconds(timeline, cue)) for cue in timeline.track.heard}
+        changed = {
+            line_id: seconds for line_id, seconds in self._seconds.items() if before.get(line_id) != seconds
+        }
+        if changed:
+            self._tabs.send("lengths", {"lines": changed, "unit_seconds": unit_seconds(timeline)})
 
     def _findings_by_line(self, track: Track) -> Mapping[str, tuple[Finding, ...]]:
         """All findings that are about a line, by its id."""

@@ -454,13 +454,15 @@ class CachingStudio:
 class EstimatingStudio:
     """A `Studio` that speaks nothing: its takes are those that are kept, or silence of the expected length.
 
-    ``guessed`` are the texts whose length was only expected.
+    ``known`` are the seconds of the takes that are there, by text, ``guessed`` the texts whose length was only
+    expected.
     """
 
     def __init__(self, studio: CachingStudio | None, seconds: Callable[[str], float]) -> None:
         """``studio`` has the kept takes (None: the voice is not known yet); ``seconds`` returns how long a
         text is expected to take."""
         self._studio, self._seconds = studio, seconds
+        self.known: dict[str, float] = {}
         self.guessed: set[str] = set()
 
     def sent(self, text: str, delivery: Delivery = AS_THE_FILM) -> str:
@@ -471,6 +473,7 @@ class EstimatingStudio:
         """The kept take of a text, else silence of the expected length."""
         kept_take = None if self._studio is None else self._studio.kept_take(text, delivery)
         if kept_take is not None:
+            self.known[text] = kept_take.seconds
             return kept_take
         if delivery.recording:
             return _silence(text, delivery.seconds, OWN_VOICE)

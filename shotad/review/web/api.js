@@ -87,7 +87,7 @@ export const upload = (path, file) =>
   });
 
 /** Names of events that the server sends. */
-const KINDS = ["hello", "change", "findings", "job", "playable", "heard", "film", "reviewer", "trouble", "bye", "waveform"];
+const KINDS = ["hello", "change", "findings", "job", "playable", "heard", "film", "reviewer", "trouble", "bye", "waveform", "lengths"];
 
 /** Milliseconds out of sight after which a tab gives its connection back: browsers have six for one server. */
 const HIDDEN = 5000;

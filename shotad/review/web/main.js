@@ -57,6 +57,7 @@ function listen() {
     job: store.job,
     playable: (news) => store.emit("playable", (store.store.film.playable = news)),
     heard: (news) => store.emit("heard", news),
+    lengths: store.lengths,
     waveform: (news) => store.emit("waveform", news),
     trouble: (news) => store.emit("trouble", news),
     film: () => fresh(),

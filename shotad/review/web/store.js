@@ -191,6 +191,18 @@ export function findings(news) {
   if (changed.length) emit("lines", { changed, gone: [] });
 }
 
+/**
+ * Takes in how long lines take to say, now that the voice has spoken more of them.
+ *
+ * @param {{lines: Record<string, number>, unit_seconds: number}} news
+ */
+export function lengths(news) {
+  const changed = Object.keys(news.lines).filter((id) => store.lines.has(id) && store.lines.get(id).seconds !== news.lines[id]);
+  for (const id of changed) store.lines.set(id, { ...store.lines.get(id), seconds: news.lines[id] });
+  if (store.film) store.film.unit_seconds = news.unit_seconds;
+  if (changed.length) emit("lines", { changed, gone: [] });
+}
+
 /** @param {any} news A job, as it is now. */
 export function job(news) {
   store.jobs.set(news.id, newer(news));
