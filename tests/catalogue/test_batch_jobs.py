@@ -19,13 +19,13 @@ from shotad.batch import (
     PlannedFilm,
     as_lines,
     as_table,
+    describe_film,
     earlier_result,
     failed_in,
     film_labels,
     read_report,
 )
 from shotad.batch.batch import PAUSE
-from shotad.batch.describing import describe_film
 from shotad.batch.jobs import DONE, FilmJob, FilmResult, failure, mark_done, run_key
 from shotad.batch.limits import Need
 from shotad.batch.workers import TaskNews

@@ -14,8 +14,7 @@ from typing import Any
 import fsspec
 import pytest
 
-from shotad.batch import staging
-from shotad.batch.describing import describe_film
+from shotad.batch import describe_film, staging
 from shotad.batch.jobs import FilmJob
 from shotad.batch.mirror import Mirror
 from shotad.batch.places import Addresses

@@ -20,8 +20,7 @@ from typing import Any
 
 import pytest
 
-from shotad.batch import fetching, read_text, staging, store as stores
-from shotad.batch.describing import describe_film
+from shotad.batch import describe_film, fetching, read_text, staging, store as stores
 from shotad.batch.fetching import brought, fetch_film
 from shotad.batch.films import films_in
 from shotad.batch.jobs import FilmJob

@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from shotad.batch import PlannedFilm, PrivacyNotices, servers_asked
+from shotad.batch import PlannedFilm, PrivacyNotices, load_ray_settings, servers_asked
 from shotad.batch.jobs import FilmJob, FilmResult, failure
-from shotad.batch.ray.cluster import RaySettings, ServeSettings
 from shotad.core import load_config
 from shotad.core.trust import trust
 from tests.cli.program import FAKE, Shotad
@@ -73,22 +72,22 @@ def test_each_film_is_told_as_it_ends_and_a_run_that_is_stopped_tells_what_becam
 OPENAI = ("engine=openai", "openai.model=tiny", "openai.base_url=http://usual.example/v1")
 
 
-def told(settings: RaySettings, *assignments: str) -> list[str]:
+def notices(cluster: Sequence[str], *assignments: str) -> list[str]:
+    """What leaves the machine, by the settings of a cluster and of the films."""
     config = load_config((), (*OPENAI, *assignments))
     films = [PlannedFilm(FilmJob(f"{name}.mp4", name, config)) for name in "ab"]
-    return PrivacyNotices().of(servers_asked(films, settings))
+    return PrivacyNotices().of(servers_asked(films, load_ray_settings((), cluster)))
 
 
 def test_whom_frames_are_sent_to_is_whom_the_cluster_asks() -> None:
-    pool = RaySettings(servers=("https://one.example/v1", "https://two.example/v1"))
-    assert ["usual.example" in line for line in told(RaySettings())] == [True, True]
-    lines = told(pool)
+    pool = ("servers=[https://one.example/v1, https://two.example/v1]",)
+    assert ["usual.example" in line for line in notices(())] == [True, True]
+    lines = notices(pool)
     assert [("one" in line, "two" in line) for line in lines] == [(True, False), (False, True)]
     assert "usual" not in "".join(lines)
-    own = told(pool, "stage2.base_url=https://writer.example/v1")
-    assert any("no frames" in line and "writer.example" in line for line in own)
-    served = RaySettings().looking.model_copy(update={"serve": ServeSettings(command="serve {port}")})
-    assert told(RaySettings(looking=served, writing=served)) == []
+    with_writer = notices(pool, "stage2.base_url=https://writer.example/v1")
+    assert any("no frames" in line and "writer.example" in line for line in with_writer)
+    assert notices([f"{team}.serve.command=serve" for team in ("looking", "writing")]) == []
 
 
 STAND_IN = """
