@@ -341,8 +341,8 @@ class Finishing:
     def __init__(self, register: Any, settings: RaySettings) -> None:
         self._register, self._settings = register, settings
         # Stage I's engine names the records, and looks again where lines are verified.
-        # A server that looking workers start for themselves is not reached from here; the usual one, which may
-        # be on another machine, was not asked and must not be.
+        # A server that looking workers start for themselves is not reached from here; the usual one, which
+        # may be on another machine, was not asked and must not be.
         has_own = settings.looking.serve.command is not None
         self._looks = StageEngines((OWN_ADDRESS,) if has_own else settings.servers)
         self._writes = StageEngines(settings.servers, settings.writing.serve)
