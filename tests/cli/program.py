@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from click.testing import CliRunner, Result
+
+from shotad.core import ShotadError
+
 
 class Said(NamedTuple):
     """What a command left behind: exit code, standard output, standard error."""
@@ -15,6 +19,17 @@ class Said(NamedTuple):
 
 
 Shotad = Callable[..., Said]
+
+
+def invoke(*words: object) -> Result:
+    """Calls a command and raises its error, also where no `shotad` fixture is at hand."""
+    from shotad.cli.main import cli
+
+    result = CliRunner().invoke(cli, [str(word) for word in words])
+    if isinstance(result.exception, ShotadError):
+        raise result.exception
+    return result
+
 
 FAKE = (
     "--engine",

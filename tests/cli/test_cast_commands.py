@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
-from shotad.cli.cast import cast_folder_of
 from tests.cli.program import FAKE, Said, Shotad
 from tests.painted_faces import Head, Take, paint_film, photo
 
@@ -252,8 +252,10 @@ def films(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.usefixtures("painted_faces")
 def test_the_three_commands_of_a_newcomer_begin_here(shotad: Shotad, films: Path, tmp_path: Path) -> None:
-    cast = tmp_path / "x.cast"
-    words = ("cast", "discover", films / "ep one.mp4", "--cast", cast, "--out", tmp_path / "work")
+    # The cast is beside the film and called as it is.
+    film, cast = tmp_path / "movie.part.mp4", tmp_path / "movie.part.cast"
+    shutil.copyfile(films / "ep one.mp4", film)
+    words = ("cast", "discover", film, "--out", tmp_path / "work")
     assert shotad(*words).code == 0
     assert shotad("cast", "name", cast, "person-01", "Ann Lee").code == 0
     assert "Ann Lee" in (cast / "overview.html").read_text()
@@ -261,7 +263,6 @@ def test_the_three_commands_of_a_newcomer_begin_here(shotad: Shotad, films: Path
     assert "as before; Ann Lee" in again.out
     assert "2 known before, 0 new" in again.out
     assert f"shotad cast name {cast} person-02" in again.out
-    assert cast_folder_of(Path("films/movie.part.mp4")) == Path("films/movie.part.cast")
 
 
 @pytest.mark.usefixtures("painted_faces")

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from shotad.cli.options import asked_time
 from shotad.core import (
     Config,
     Request,
@@ -323,9 +322,12 @@ def test_a_task_of_unknown_length_says_something_now_and_then(capsys: pytest.Cap
     assert said == ["Fetching weights.", "Fetching weights: 10.0 MB.", "Fetching weights: 20.0 MB."]
 
 
-def test_times_are_read_and_written() -> None:
-    read = {"90": 90, "1:23.5": 83.5, "0:01:23,5": 83.5, "1:00:00": 3600, " 7 ": 7}
-    assert {text: asked_time(text) for text in read} == read
+def test_times_are_read_and_written(shotad: Shotad, tmp_path: Path) -> None:
+    (tmp_path / "film.mp4").touch()
+    read = {"90": "90", "1:23.5": "83.5", "0:01:23,5": "83.5", "1:00:00": "3600", " 7 ": "7"}
+    for text, seconds in read.items():
+        refused = shotad("batch", tmp_path / "film.mp4", "--from", text, "--to", "1", "--dry-run", *FAKE)
+        assert f"The end, 1 s, does not lie after the start, {seconds} s." in refused.err
     assert [duration(s) for s in (0, 59.6, 74, 3720)] == ["0 s", "1 min 0 s", "1 min 14 s", "1 h 2 min"]
 
 

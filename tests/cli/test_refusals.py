@@ -15,8 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.cli.main import cli
-from tests.cli.program import FAKE
+from tests.cli.program import FAKE, invoke
 from tests.evaluation.predicting.minidataset import make_cmd
 from tests.evaluation.stage.stagefilm import write_film
 from tests.evaluation.story.storyfilms import READER, make_table, write_questions
@@ -73,7 +72,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(film, place / name)
     shutil.copy(make_film(FilmSpec(frames=20, cuts=(10,))).path, place / "labels" / "film.mp4")
     words = ["describe", place / "film.mp4", *FAKE, "--no-sheet", "--quiet"]
-    cli.main([str(word) for word in words], standalone_mode=False)
+    assert invoke(*words).exit_code == 0
     make_table(place, {"Anna": ("letter",)})
     write_questions(place / "q.jsonl", "Anna")
     make_cmd(place / "cmd")
