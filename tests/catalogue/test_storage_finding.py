@@ -34,6 +34,7 @@ from shotad.core.errors import (
     StorageError,
     UsageError,
 )
+from tests.catalogue.meddled_store import meddled
 
 TREE = (
     "b.mp4", "a film ü.MKV", "notes.txt", ".hidden.mp4", "sub/c.webm", "sub/deep/d.ts",
@@ -73,14 +74,15 @@ class ParamValidationError(Exception):
     (ParamValidationError("a b"), "memory://films/x cannot be used (a b). Check the name of the bucket."),
     (ValueError("odd"), "memory://films/x cannot be used (odd). Check the address."),
 ])  # fmt: skip
-def test_a_stores_answer_is_in_words(monkeypatch: pytest.MonkeyPatch, error: Exception, told: str) -> None:
-    def refuse(*_: object, **__: object) -> None:
+def test_a_stores_answer_is_in_words(error: Exception, told: str) -> None:
+    def refuse(path: str) -> None:
         raise error
 
-    store = Store("memory://films/x", patience=0)
-    monkeypatch.setattr(type(fsspec.filesystem("memory")), "cat_file", refuse)
-    with pytest.raises(StorageError) as caught:
-        store.read("memory://films/x")
+    with meddled() as requests:
+        requests.before_read = staticmethod(refuse)
+        store = Store("memory://films/x", patience=0)
+        with pytest.raises(StorageError) as caught:
+            store.read("memory://films/x")
     assert str(caught.value).startswith(told)
     assert caught.value.again == ("reached" in told)
 
