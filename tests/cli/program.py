@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from typing import NamedTuple
 
 from click.testing import CliRunner, Result
 
 from shotad.core import ShotadError
+
+
+class Terminal(io.StringIO):
+    """Somebody at a terminal who types this."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 class Said(NamedTuple):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
@@ -115,11 +113,10 @@ def test_a_name_that_two_extras_share_is_nobodys(shotad: Shotad, cast: Path) -> 
 
 
 @pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("n\n", 1), ("", 2)])
-def test_two_who_both_have_names_are_not_merged_unasked(shotad, cast, monkeypatch, typed, code):
+def test_two_who_both_have_names_are_not_merged_unasked(shotad, cast, typed, code):
     shotad("cast", "name", cast, "2", "Bo")
     before = text_of(cast)
-    monkeypatch.setattr(sys, "stdin", Terminal(typed) if typed else io.StringIO())
-    said = shotad("cast", "merge", cast, "2", "1")
+    said = shotad("cast", "merge", cast, "2", "1", typed=typed)
     assert said.code == code
     assert "person-02 is called Bo, and person-01 is called Ann Lee." in said.err
     assert ("Add --yes" in said.err or "add --yes" in said.err) == (code == 2)
@@ -176,17 +173,9 @@ def test_a_person_is_forgotten_on_the_overview_too(shotad: Shotad, cast: Path, t
     assert "person-01/" not in page, "no picture"
 
 
-class Terminal(io.StringIO):
-    """Somebody at a terminal who types this."""
-
-    def isatty(self) -> bool:
-        return True
-
-
-def test_one_is_asked_first(shotad: Shotad, cast: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_is_asked_first(shotad: Shotad, cast: Path) -> None:
     for typed, code in (("n\n", 1), ("\n", 1), ("y\n", 0)):
-        monkeypatch.setattr(sys, "stdin", Terminal(typed))
-        heard = shotad("cast", "forget", cast, "2")
+        heard = shotad("cast", "forget", cast, "2", typed=typed)
         assert (heard.code, "Nothing was deleted." in heard.err) == (code, bool(code))
         assert "To forget person-02: 2 photos and the entry will be deleted. This cannot be" in heard.err
         assert (cast / "bo.png").exists() == bool(code)
