@@ -79,7 +79,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (cache / "shotad").mkdir(parents=True)
     (cache / "shotad" / weights.name).symlink_to(weights)  # what is there is not fetched again
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
-    monkeypatch.setattr("shotad.evaluation.report.writing.plots_of", lambda run: ())
     return tmp_path
 
 
