@@ -149,7 +149,6 @@ def test_what_is_not_there_is_refused(here: str, there: str) -> None:
     ("nothing://described/ad", r"There is no such kind of address: nothing://described/ad"),
 ])  # fmt: skip
 def test_a_place_not_to_be_written_is_refused(monkeypatch: pytest.MonkeyPatch, place: str, said: str) -> None:
-    monkeypatch.setattr("shotad.batch.store._AT_FIRST", 0.0)  # nobody answers for what is no address at all
     registry = importlib.import_module("fsspec.registry")
     for scheme, library in (("s3", "s3fs"), ("gs", "gcsfs"), ("az", "adlfs"), ("abfs", "adlfs")):
         missing = {"class": f"no_such_{library}.FileSystem", "err": f"Install {library}"}
@@ -158,6 +157,8 @@ def test_a_place_not_to_be_written_is_refused(monkeypatch: pytest.MonkeyPatch, p
     with pytest.raises(StorageError, match=said) as caught:
         Planner(FilmJob("-", "-"), place)
     assert "hidden" not in str(caught.value)
+    if place.startswith("https:"):
+        return  # it may be read
     with pytest.raises(StorageError) as caught:
         find_films([place])
     assert "hidden" not in str(caught.value)
@@ -188,7 +189,8 @@ def test_a_film_keeps_its_folder_whatever_its_address(there: str, monkeypatch: p
     assert folders_of([signed], out) == [f"{out}/movie.shotad"]
     assert folders_of(["https://other.example.org/movie.mp4"], out) != [f"{out}/movie.shotad"]
     # A work folder on the web is nobody's and is not asked for.
-    monkeypatch.setattr(Store, "__init__", lambda *_, **__: pytest.fail("the web was asked"))
+    registry = importlib.import_module("fsspec.registry")
+    monkeypatch.setitem(registry._registry, "https", lambda **_: pytest.fail("the web was asked"))
     (folder,) = folders_of([SIGNED])
     assert folder.startswith("https://films.example.org/a/movie.shotad")
     with pytest.raises(StorageError, match=r"Nothing can be written to an address of the web.*--out"):
