@@ -37,13 +37,13 @@ OPTIONS = (*FAKE, "--no-sheet", "--plain", "--min-free", "10MB")
 
 def start(*words: object) -> subprocess.Popen[str]:
     """Starts ``shotad batch``; the caller waits for it."""
-    return python("import runpy; runpy.run_module('shotad', run_name='__main__')", "batch", *words)
+    return python("-m", "shotad", "batch", *words)
 
 
-def python(code: str, *words: object) -> subprocess.Popen[str]:
-    """A process of its own; the caller waits for it."""
+def python(*words: object) -> subprocess.Popen[str]:
+    """A process of Python with these arguments; the caller waits for it."""
     known = {**os.environ, "PYTHONPATH": ROOT, "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-c", code, *map(str, words)]
+    command = [sys.executable, *map(str, words)]
     return subprocess.Popen(command, env=known, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -371,7 +371,7 @@ def test_workers_do_not_outlive_a_batch_that_is_killed(tmp_path: Path) -> None:
         "batch(1).run(planned(Path(sys.argv[1]), 'hang'))\n"
     )
     mark = tmp_path / "hang.begun"
-    with python(code, tmp_path) as running:
+    with python("-c", code, tmp_path) as running:
         wait_for(lambda: mark.exists() and mark.read_text().endswith("\n"), running)
         running.kill()
     worker, until = begun(tmp_path, "hang")[0], time.monotonic() + 60
