@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib.util
+import io
 import os
 import shutil
 import signal
@@ -83,14 +84,20 @@ def _shares_the_processor() -> Iterator[None]:
 
 @pytest.fixture
 def shotad(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shotad:
-    """Calls a command in this process: `shotad("shots", film)` gives its exit code and what it printed."""
-    from shotad.cli.main import main  # once the paths above are there
-    from tests.cli.program import Said
+    """Calls a command in this process: `shotad("shots", film)` gives its exit code and what it printed.
 
-    def call(*words: object) -> Said:
-        monkeypatch.setattr(sys, "argv", ["shotad", *map(str, words)])
-        with pytest.raises(SystemExit) as stop:
-            main()
+    ``typed`` is what somebody types at the terminal; "" is for a standard input that is none, and empty.
+    """
+    from shotad.cli.main import main  # once the paths above are there
+    from tests.cli.program import Said, Terminal
+
+    def call(*words: object, typed: str | None = None) -> Said:
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "argv", ["shotad", *map(str, words)])
+            if typed is not None:
+                patch.setattr(sys, "stdin", Terminal(typed) if typed else io.StringIO())
+            with pytest.raises(SystemExit) as stop:
+                main()
         heard = capsys.readouterr()
         return Said(int(stop.value.code or 0), heard.out, heard.err)
 

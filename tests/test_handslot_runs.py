@@ -7,9 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from shotad.cli.analysis import slots_command
 from shotad.core import (
     Interval,
     Request,
@@ -32,6 +30,7 @@ from shotad.film import (
 )
 from shotad.film.slot_records import FILE, change_slots, hand_slot, read_hand_slots
 from shotad.script import CueStatus, Track, save_track
+from tests.cli.program import invoke
 from tests.redo.redoing import SETTINGS, again, film_path, fresh, rows, run, track_of
 
 SLOTS = load_config(None, SETTINGS).slots
@@ -137,7 +136,7 @@ def test_slots_by_hand_are_told_and_kept_in_a_file_that_people_can_read(place):
     material, _ = track_material(track_of(place), place)
     assert {line.slot for line in material.lines} == {Interval(1, 5), Interval(12, 16)}
     words = [str(film_path()), "--out", str(place), *(word for text in SETTINGS for word in ("--set", text))]
-    done = CliRunner().invoke(slots_command, words, catch_exceptions=False)
+    done = invoke("slots", *words)
     assert done.exit_code == 0
     assert "s00009500, 5 words, added by a person" in done.output
     assert "By hand: 1 added, 1 removed (slots.hand.json)." in done.output

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import shotad
-from shotad.batch.describing import describe_film
+from shotad.batch import describe_film
 from shotad.batch.jobs import FilmJob
 from shotad.core import (
     Config,

@@ -322,32 +322,55 @@ def lines(outcome: DescribeResult) -> list[str]:
     return [cue.text for cue in outcome.track.cues]
 
 
-def foreseen(out: Path, engines: Any, *settings: str) -> tuple[Any, DescribeResult, Any]:
+def foreseen(
+    out: Path, engines: Any, *settings: str, given: RunInputs | None = None
+) -> tuple[Any, DescribeResult, Any]:
     """The estimate before a run, which asks nothing; the run; the estimate after it."""
     config = load_config(None, (*QUIET, *settings))
     with open_film(make_film(SPEC).path) as film, WorkFolder(out) as folder:
-        before = estimate_run(film, folder, config, engines=engines)
+        before = estimate_run(film, folder, config, given, engines=engines)
         assert engines.looks.asked == engines.writes.asked == []
-        outcome = describe(film, folder, config, engines=engines, sheet=False)
-        return before, outcome, estimate_run(film, folder, config, engines=engines)
+        outcome = describe(film, folder, config, given, engines=engines, sheet=False)
+        return before, outcome, estimate_run(film, folder, config, given, engines=engines)
 
 
-def test_the_story_is_told_from_line_to_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shotad.description.story.SECTION_LINES", 2)
+SECTION = 8
+"""Lines after which the story is told anew."""
+
+
+class Brief(Talker):
+    """Writes a line of four words for each slot."""
+
+    def answer(self, request: Request) -> str:
+        if "summarized" in str(request.schema):
+            return json.dumps({"summarized_AD": f"She opens door {int(request.slot_id[1:]) // 1000}."})
+        return super().answer(request)
+
+
+def many_slots(folder: Path) -> Path:
+    """A file of slots for one more line than a section of the story has."""
+    rows = "".join(f"{2 * number},{2 * number + 1.9}\n" for number in range(SECTION + 1))
+    (folder / "slots.csv").write_text(f"start,end\n{rows}")
+    return folder / "slots.csv"
+
+
+def test_the_story_is_told_from_line_to_line(tmp_path: Path) -> None:
     subtitles = tmp_path / "film.vtt"
     subtitles.write_text(SUBTITLES)
     settings = ("story.on=true",)
-    outcome, _, writes = run(tmp_path / "w", *settings, given=RunInputs(subtitles=subtitles))
+    given = RunInputs(subtitles=subtitles, slots=many_slots(tmp_path))
+    outcome, _, writes = run(tmp_path / "w", *settings, given=given, writes=Brief("writes"))
     asked = [r for r in writes.asked if r.schema and "facts" not in r.schema["properties"]]
     prompts = [r.messages[-1].text for r in asked]
     heard = lines(outcome)
-    assert len(heard) >= 3
+    assert len(heard) == SECTION + 1
     assert heard[0] not in prompts[0]
     assert heard[0] in prompts[1]
-    assert "Where is the key, Nora?" in prompts[0]
-    assert "Somebody searches a house for a key." in prompts[2]
-    assert len(rows(tmp_path / "w", "story")) == len(heard) // 2
-    again, _, silent = run(tmp_path / "w", *settings, given=RunInputs(subtitles=subtitles))
+    assert "Where is the key, Nora?" in prompts[3]
+    facts = "Somebody searches a house for a key."
+    assert [facts in prompt for prompt in prompts] == [False] * SECTION + [True]
+    assert len(rows(tmp_path / "w", "story")) == 1
+    again, _, silent = run(tmp_path / "w", *settings, given=given, writes=Brief("writes"))
     assert (lines(again), silent.asked) == (heard, [])
 
 
@@ -455,14 +478,14 @@ def test_an_estimate_knows_the_answers_of_engines_that_know_themselves_late(tmp_
         assert estimate_run(film, folder, config, engines=engines) == []
 
 
-def test_an_estimate_counts_the_story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shotad.description.story.SECTION_LINES", 2)
-    engines: Any = Engines(Talker("looks"), Talker("writes"))
+def test_an_estimate_counts_the_story(tmp_path: Path) -> None:
+    given = RunInputs(slots=many_slots(tmp_path))
+    engines: Any = Engines(Talker("looks"), Brief("writes"))
     with open_film(make_film(SPEC).path) as film, WorkFolder(tmp_path / "plain") as folder:
-        plain = estimate_run(film, folder, load_config(None, QUIET), engines=engines)[1].likely
-    before, outcome, _ = foreseen(tmp_path / "w", engines, "story.on=true")
+        plain = estimate_run(film, folder, load_config(None, QUIET), given, engines=engines)[1].likely
+    before, outcome, _ = foreseen(tmp_path / "w", engines, "story.on=true", given=given)
     story = before[1].likely
-    assert story.calls == len(engines.writes.asked) == len(lines(outcome)) + len(lines(outcome)) // 2
+    assert story.calls == len(engines.writes.asked) == len(lines(outcome)) + 1 == SECTION + 2
     assert story.tokens_in > plain.tokens_in + 100 * plain.calls
 
 

@@ -28,6 +28,7 @@ from shotad.core import (
 from shotad.core.settings import assignments_of
 from shotad.core.weight_store import cache_folder
 from shotad.engines.fake import FakeEngine, plain_answer
+from tests.cli.program import invoke
 from tests.evaluation.predicting.minidataset import make_cmd
 from tests.media import make_stills
 from tests.rendering.described import film_with
@@ -78,7 +79,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (cache / "shotad").mkdir(parents=True)
     (cache / "shotad" / weights.name).symlink_to(weights)  # what is there is not fetched again
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
-    monkeypatch.setattr("shotad.evaluation.report.writing.plots_of", lambda run: ())
     return tmp_path
 
 
@@ -117,12 +117,10 @@ def test_each_function_is_called_twice_after_all_packages_were_imported(here: Pa
 
 # --- describe
 def test_it_writes_what_the_command_writes(here: Path) -> None:
-    from shotad.cli.main import cli
-
     described(out="python", start=3.0, end=12.0)
     words = [word for setting in assignments_of(FAST) for word in ("--set", setting)]
     part = ["--quiet", "--from", "3", "--to", "12"]
-    cli.main(["describe", "movie.mp4", "--out", "command", *words, *part], standalone_mode=False)
+    assert invoke("describe", "movie.mp4", "--out", "command", *words, *part).exit_code == 0
     names = sorted(path.name for path in (here / "command").iterdir())
     assert sorted(path.name for path in (here / "python").iterdir()) == names
     for name in names:

@@ -11,10 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import shotad.description.clip_builder
-from shotad.cli.analysis import grammar_command
 from shotad.core import Image, RunInputs
 from shotad.core.errors import WeightsError
 from shotad.description import DescribeResult
@@ -22,6 +20,7 @@ from shotad.engines.fake import FakeEngine
 from shotad.film.sampling import Moment
 from shotad.grammar import Features
 from shotad.grammar.features import ScaleGuess
+from tests.cli.program import invoke
 from tests.made_weights import use_manifest
 from tests.media import FilmSpec, make_film, read_number
 from tests.runs import rows, run as talked
@@ -202,8 +201,7 @@ def test_the_command_reads_all_shots_without_slots(tmp_path: Path, readers: tupl
     film, out = str(make_film(SPEC).path), str(tmp_path / "w")
     (tmp_path / "shots.csv").write_text("start,end\n" + "".join(f"{n},{n + 2}\n" for n in range(0, 20, 2)))
     words = [film, "--out", out, "--subtitles", str(spoken), "--shots", str(tmp_path / "shots.csv"), "--json"]
-    said = CliRunner().invoke(grammar_command, words, catch_exceptions=False)
-    told = json.loads(said.stdout)
+    told = json.loads(invoke("grammar", *words).stdout)
     assert [row["index"] for row in told["shots"]] == list(range(10))
     assert [row["scale"] for row in told["shots"]] == [NAMES[scale] for scale in SCALES]
     threads = {row["index"]: row["thread"] for row in told["shots"]}
@@ -212,7 +210,7 @@ def test_the_command_reads_all_shots_without_slots(tmp_path: Path, readers: tupl
     assert threads[4] is None
     # What is known is not read again, and a run that describes wants no more than it did.
     seen = len(readers[0].frames)
-    CliRunner().invoke(grammar_command, words, catch_exceptions=False)
+    invoke("grammar", *words)
     assert len(readers[0].frames) == seen == 20
 
 

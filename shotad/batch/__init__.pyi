@@ -7,6 +7,9 @@ from .batch import (
     Batch as Batch,
     BatchProgress as BatchProgress,
 )
+from .describing import (
+    describe_film as describe_film,
+)
 from .fetching import (
     read_text as read_text,
 )

@@ -14,7 +14,7 @@ from shotad.batch.jobs import FilmResult, earlier_result
 from shotad.batch.limits import Need, Room
 from shotad.batch.planning import PlannedFilm
 from shotad.batch.table import FilmRow, film_labels, line_of
-from shotad.batch.workers import News, TaskNews, Work, Worker, WorkerPool, serve
+from shotad.batch.workers import News, TaskNews, Worker, WorkerPool
 from shotad.core import (
     NoProgress,
     Progress,
@@ -51,8 +51,6 @@ class Batch:
     memory: int | None = None
     on_change: Callable[[], None] = lambda: None
     clock: Callable[[], float] = time.monotonic
-    work: Work = serve
-    """What a worker process does."""
     halted: str | None = None
     """Why no further film is begun, if so."""
     _entries: list[FilmRow] = field(default_factory=list)
@@ -85,7 +83,7 @@ class Batch:
         self._add(films)
         self.board.start(None if self.more else len(self._entries))
         try:
-            with WorkerPool(self.count, memory=self.memory, work=self.work) as pool:
+            with WorkerPool(self.count, memory=self.memory) as pool:
                 self._work_through(pool)
         finally:
             self.board.stop()

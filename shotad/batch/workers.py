@@ -43,13 +43,11 @@ if TYPE_CHECKING:
     from shotad.core import Config
     from shotad.description import Engines
 
-Work = Callable[[Connection, str], None]
-"""What a worker process does with its line and with the file for what it would print."""
-
 PATIENCE = 20.0
 """Seconds that a worker has to end tidily when it is asked to."""
-_LAST_WORDS = 2000
-"""Bytes of what a worker wrote last that are looked at."""
+_LAST_WORDS = 64_000
+"""Bytes of what a worker wrote last that are looked at: after the line that says what has happened Python
+lists the stack of each thread and all extension modules."""
 
 
 @dataclass(slots=True, eq=False)
@@ -149,12 +147,12 @@ def _size(path: Path) -> int:
 
 class WorkerPool:
     """Up to ``count`` workers; a context manager that leaves none behind. ``memory``: bytes that each may
-    take (None: no limit). ``work`` is what a worker does."""
+    take (None: no limit)."""
 
-    def __init__(self, count: int, *, memory: int | None = None, work: Work | None = None) -> None:
+    def __init__(self, count: int, *, memory: int | None = None) -> None:
         if count < 1:
             raise ValueError(f"a pool needs a worker, got {count}")
-        self.count, self._memory, self._work = count, memory, work or serve
+        self.count, self._memory = count, memory
         self._workers: list[Worker] = []
         self._context = multiprocessing.get_context("spawn")
         self._folder = tempfile.TemporaryDirectory(prefix="shotad-batch-")
@@ -183,7 +181,7 @@ class WorkerPool:
         if worker is None:
             ours, theirs = self._context.Pipe()
             log = Path(self._folder.name, f"{next(self._numbers)}.log")
-            process = self._context.Process(target=self._work, args=(theirs, str(log)), name="shotad batch")
+            process = self._context.Process(target=serve, args=(theirs, str(log)), name="shotad batch")
             # No interruption reaches a process that is being started, until it wants to hear them.
             before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
             try:

@@ -439,7 +439,7 @@ class Findings:
         self._tell_lengths()
 
     def _tell_lengths(self) -> None:
-        """Send the lines that take longer or shorter to say than was known: the voice has spoken meanwhile."""
+        """Send the lines whose length is another than was known: the voice has spoken meanwhile."""
         timeline = self._session.timeline()
         before = self._seconds
         self._seconds = {cue.id: _rounded(spoken_seconds(timeline, cue)) for cue in timeline.track.heard}

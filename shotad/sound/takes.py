@@ -454,8 +454,8 @@ class CachingStudio:
 class EstimatingStudio:
     """A `Studio` that speaks nothing: its takes are those that are kept, or silence of the expected length.
 
-    ``known`` are the seconds of the takes that are there, by text, ``guessed`` the texts whose length was only
-    expected.
+    ``known`` are the seconds of the takes that are there, by text, ``guessed`` the texts whose length was
+    only expected.
     """
 
     def __init__(self, studio: CachingStudio | None, seconds: Callable[[str], float]) -> None:

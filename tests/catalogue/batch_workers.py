@@ -1,102 +1,123 @@
-"""Workers that are at once ready and do what the name of their film says: live, die, hang, take memory; and an engine
-of Stage I that ends its own process, for films whose settings name it."""
+"""Films whose engine of Stage I does what their name says: live, die, hang, fail, take memory; and one that ends its
+own process, for films whose settings name it."""
 
 from __future__ import annotations
 
 import ctypes
 import os
+import shutil
 import signal
 import time
 from collections.abc import Sequence
-from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 from shotad.batch import Batch, BatchProgress, FilmRow, PlannedFilm
-from shotad.batch.jobs import FilmJob, FilmResult, failure
-from shotad.batch.limits import Need
-from shotad.batch.workers import TaskNews, settle
-from shotad.core import Config, NoProgress, Reply, Request
+from shotad.batch.jobs import FilmJob, FilmResult
+from shotad.core import Config, Engine, NoProgress, Progress, Reply, Request, load_config
+from shotad.core.engine import Stage
+from shotad.core.errors import EngineError, StorageError
 from shotad.engines.fake import FakeEngine
+from tests.media import FilmSpec, make_film
 
 MARK = "SHOTAD_TEST_MARK"
 """Names the file in which each call of `Once` is counted."""
-HOG = 600_000_000
+HOG = 1_500_000_000
 """Bytes that a film called hog takes."""
-
-FAILURES = {
-    "engine": ("EngineError", True, "The key is refused.", "Get another."),
-    "unforeseen": ("unexpected", True, "shotad failed."),
-    "broken": ("FilmError", False, "It is no film.", "Give a film."),
-    "unreached": ("StorageError", True, "The store is not reached."),
-    "absent": ("StorageError", False, "The store has no such film."),
-}
-"""Of films that fail, by name: kind, whether another try may go better, what and hint."""
+SHORT = FilmSpec(frames=160, cuts=(60, 110))
+"""A film of one slot."""
+QUICK = (
+    "engine=fake", "slots.find_credits=false", "speech.source=none", "shots.detector=adaptive", "scale.method=none",
+    "threads.features=none",
+)  # fmt: skip
 
 
-def work(line: Connection, log: str) -> None:
-    """As `shotad.batch.workers.serve`, with films that are no films."""
-    settle(log)
-    order: object = None
-    try:
-        while isinstance(order := line.recv(), FilmJob):
-            line.send(_do(order, line))
-    except KeyboardInterrupt:
-        if isinstance(order, FilmJob):
-            Path(order.folder).with_suffix(".tidy").touch()
-    except (EOFError, OSError):
-        return
+class Doing(FakeEngine):
+    """Does what the note on its film says, ``PATH/NAME``: each process that it is asked in goes to ``NAME.begun``."""
+
+    def __init__(self, config: Config, stage: Stage) -> None:
+        super().__init__()
+        self.stage, self.place = stage, Path(config.prompt.note.strip())
+
+    @classmethod
+    def for_stage(cls, config: Config, stage: Stage) -> Engine:
+        return cls(config, stage)
+
+    def get_ready(self, progress: Progress) -> None:
+        """What goes wrong here is nobody's answer, and ends the run."""
+        if self.stage == "stage1" and self.place.name == "unforeseen":
+            self.act("unforeseen")
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        if self.stage == "stage1":
+            self.act(self.place.name.partition("-")[0])
+        return super().generate(requests)
+
+    def act(self, action: str) -> None:
+        begun = self.place.with_suffix(".begun")
+        is_first = not begun.exists()
+        with begun.open("a") as file:
+            file.write(f"{os.getpid()}\n")
+        match action:
+            case "kill":
+                os.kill(os.getpid(), signal.SIGKILL)
+            case "killonce" if is_first:
+                os.kill(os.getpid(), signal.SIGKILL)
+            case "exit":
+                os._exit(3)
+            case "crash":
+                print("its last words", flush=True)
+                ctypes.string_at(0)
+            case "hog":
+                taken = bytearray(os.urandom(1) * HOG)
+                time.sleep(60)
+                taken.clear()
+            case "hang":
+                time.sleep(60)
+            case "wait":
+                until = time.monotonic() + 60
+                while not self.place.with_suffix(".go").exists() and time.monotonic() < until:
+                    time.sleep(0.05)
+            case "engine":
+                raise EngineError("The key is refused.", "Get another.")
+            case "unforeseen":
+                raise RuntimeError("nobody has foreseen this")
+            case "unreached":
+                raise StorageError("The store is not reached.", again=True)
 
 
-def _do(job: FilmJob, line: Connection) -> FilmResult:
-    name = Path(job.film).stem.partition("-")[0]
-    before = Path(job.folder).with_suffix(".begun")
-    first = not before.exists()
-    with before.open("a") as file:
-        file.write(f"{os.getpid()}\n")
-    if name == "kill" or (name == "killonce" and first):
-        os.kill(os.getpid(), signal.SIGKILL)
-    elif name == "exit":
-        os._exit(3)
-    elif name == "crash":
-        print("the last that was heard of it", flush=True)
-        ctypes.string_at(0)
-    elif name == "hog":
-        line.send(TaskNews(0, "Taking memory", None, "B"))
-        _held = bytearray(os.urandom(1) * HOG)
-        time.sleep(60)
-    elif name == "hang":
-        line.send("hangs")
-        time.sleep(60)
-    elif name in FAILURES:
-        kind, again, *error = FAILURES[name]
-        return failure(job, *error, kind=kind, again=again)
-    elif name == "large":
-        line.send(Need(10.0, 1 << 60, Path(job.folder)))
-        answer = line.recv()
-        if answer is not None:
-            return failure(job, *answer, kind="DiskFull")
-    return FilmResult(job.film, job.folder, "done", slots=2, lines=2, film_seconds=10.0, wall_seconds=0.5)
-
-
-def planned(folder: Path, *names: str) -> list[PlannedFilm]:
-    """Films by name; what they do goes to their work folders in ``folder``."""
-    return [
-        PlannedFilm(FilmJob(str(folder / f"{name}.mp4"), str(folder / f"{name}.shotad")), 1000)
-        for name in names
-    ]
+def planned(folder: Path, *names: str, **more: Any) -> list[PlannedFilm]:
+    """Films by name, whose work folders are in ``folder``: ``broken`` is no film, ``absent`` is not there."""
+    engine = f"stage1.engine={__name__}:Doing"
+    films = []
+    for name in names:
+        film = folder / f"{name}.mp4"
+        if name == "broken":
+            film.write_text("This was to be a film.\n" * 50)
+        elif name != "absent":
+            shutil.copyfile(make_film(SHORT).path, film)
+        config = load_config(None, (*QUICK, engine, f"prompt.note={folder / name}"))
+        job = FilmJob(str(film), str(folder / f"{name}.shotad"), config, sheet=False, **more)
+        films.append(PlannedFilm(job, 1000))
+    return films
 
 
 def quiet_board() -> BatchProgress:
     return BatchProgress(NoProgress(), False)
 
 
-def batch(count: int, board: BatchProgress | None = None, **terms: int | None) -> Batch:
-    return Batch(board or quiet_board(), count=count, work=work, **terms)  # type: ignore[arg-type]
+def batch(count: int, board: BatchProgress | None = None, **terms: Any) -> Batch:
+    return Batch(board or quiet_board(), count=count, **terms)
 
 
 def results(rows: Sequence[FilmRow]) -> dict[str, FilmResult]:
     """By film, without folder and ending."""
     return {Path(row.film.job.film).stem: row.result for row in rows if row.result is not None}
+
+
+def begun(folder: Path, name: str) -> list[int]:
+    """The processes in which a film's engine was asked."""
+    return [int(line) for line in (folder / f"{name}.begun").read_text().split()]
 
 
 class Once(FakeEngine):

@@ -6,10 +6,13 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
+import cv2
+import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -24,22 +27,18 @@ from shotad.batch import (
     Watch,
     as_lines,
     auto_jobs,
+    describe_film,
     film_labels,
     find_films,
     read_list,
     read_report,
 )
-from shotad.batch.films import choose_subtitles
-from shotad.batch.limits import Need, Room, need_of
-from shotad.batch.planning import Folders
-from shotad.core import FilmInfo, load_config
+from shotad.core import load_config
 from shotad.core.errors import (
     DiskFull,
     FilmError,
     StorageError,
 )
-from shotad.sound import OutputFile
-from shotad.sound.outputs import Kind
 
 
 def touched(folder: Path, *names: str) -> list[str]:
@@ -85,17 +84,30 @@ def test_what_is_named_and_not_there_is_an_error_but_of_a_list_only_its_own_film
     assert [film.trouble and film.trouble.kind for film in planned] == [None, "FilmError"]
 
 
-def own(folders: list[str]) -> list[str]:
-    return [os.path.basename(one) for one in folders]
+def folders_of(films: Sequence[str], out: object = None) -> list[str]:
+    """The work folders that films get, beside them or in ``out``."""
+    return planned_folders(planner(out), films)
+
+
+def planner(out: object) -> Planner:
+    return Planner(FilmJob("-", "-"), None if out is None else str(out), alone=True)
+
+
+def planned_folders(planner: Planner, films: Sequence[str]) -> list[str]:
+    return [film.job.folder for film in planner.plan([StoredObject(film) for film in films])]
+
+
+def base_names(folders: Sequence[str]) -> list[str]:
+    return [os.path.basename(folder) for folder in folders]
 
 
 def test_films_of_one_name_get_folders_apart(tmp_path: Path) -> None:
     films = touched(tmp_path, "a/movie.mp4", "a/movie.mkv", "b/movie.mp4", "b/other.mp4")
-    beside = Folders().of(films)
-    assert [os.path.relpath(one, tmp_path) for one in beside] == [
+    beside = folders_of(films)
+    assert [os.path.relpath(folder, tmp_path) for folder in beside] == [
         "a/movie.shotad", "a/movie.mkv.shotad", "b/movie.shotad", "b/other.shotad",
     ]  # fmt: skip
-    assert own(Folders(str(tmp_path / "out")).of(films)) == [
+    assert base_names(folders_of(films, tmp_path / "out")) == [
         "movie.shotad", "movie.mkv.shotad", "b-movie.shotad", "other.shotad",
     ]  # fmt: skip
 
@@ -108,16 +120,16 @@ def taken(folder: Path, film: str) -> None:
 def test_a_film_that_moves_or_is_copied_with_its_work_folder_keeps_it(tmp_path: Path) -> None:
     (film,) = touched(tmp_path, "moved/film.mp4")
     taken(tmp_path / "ad" / "film.shotad", str(tmp_path / "before" / "film.mp4"))
-    assert own(Folders(str(tmp_path / "ad")).of([film])) == ["film.shotad"]
+    assert base_names(folders_of([film], tmp_path / "ad")) == ["film.shotad"]
     old, new = touched(tmp_path, "old/movie.mp4", "new/movie.mp4")
     taken(tmp_path / "new" / "movie.shotad", old)
-    assert own(Folders().of([new])) == ["movie.shotad"]
+    assert base_names(folders_of([new])) == ["movie.shotad"]
     # Not where both are films of one batch, nor where it is another film of the same name.
     out = tmp_path / "out"
     taken(out / "movie.shotad", old)
-    assert own(Folders(str(out)).of([new, old])) == ["new-movie.shotad", "movie.shotad"]
+    assert base_names(folders_of([new, old], out)) == ["new-movie.shotad", "movie.shotad"]
     Path(old).write_bytes(b"another")
-    assert own(Folders(str(out)).of([new])) == ["new-movie.shotad"]
+    assert base_names(folders_of([new], out)) == ["new-movie.shotad"]
 
 
 @settings(max_examples=40)
@@ -129,11 +141,11 @@ def test_a_film_that_moves_or_is_copied_with_its_work_folder_keeps_it(tmp_path: 
     st.booleans(),
 )
 def test_no_two_films_ever_share_a_folder(films: list[str], out: bool) -> None:
-    folders = Folders("/out" if out else None)
+    plans = planner("/out" if out else None)
     half = len(films) // 2
-    given_first = folders.of(films[:half])
-    assert len(set(folders.of(films))) == len(films)
-    assert folders.of(films[:half]) == given_first
+    first_folders = planned_folders(plans, films[:half])
+    assert len(set(planned_folders(plans, films))) == len(films)
+    assert planned_folders(plans, films[:half]) == first_folders
 
 
 @pytest.mark.parametrize(("beside", "chosen"), [
@@ -148,8 +160,16 @@ def test_no_two_films_ever_share_a_folder(films: list[str], out: bool) -> None:
     (["movie.two.srt", "movie.two.mp4"], None),
     (["movie.EN.SRT"], "movie.EN.SRT"),
 ])  # fmt: skip
-def test_subtitles_beside_a_film(beside: list[str], chosen: str | None) -> None:
-    assert choose_subtitles("movie", beside, "en") == chosen
+def test_subtitles_beside_a_film(tmp_path: Path, beside: list[str], chosen: str | None) -> None:
+    assert subtitles_chosen(tmp_path, beside, "en") == chosen
+
+
+def subtitles_chosen(folder: Path, beside: Sequence[str], language: str) -> str | None:
+    """Which of the files beside movie.mp4 are its subtitles."""
+    film, *_ = touched(folder, "movie.mp4", *beside)
+    shared = FilmJob("-", "-", load_config(None, (), language=language))
+    (plan,) = Planner(shared).plan([StoredObject(film, 1, None)])
+    return plan.job.subtitles and os.path.basename(plan.job.subtitles)
 
 
 def test_what_lies_nearer_to_a_film_goes_before_what_is_said_of_all(tmp_path: Path) -> None:
@@ -190,7 +210,8 @@ def test_settings_beside_a_film_are_that_films(tmp_path: Path) -> None:
     (one,) = Planner(FilmJob("-", "-", cast="/bank.json")).plan([StoredObject(films[0], 1, None)])
     assert one.job.cast_key == "one"
     # Subtitles in the language of the description come first.
-    assert choose_subtitles("movie", ["movie.en.srt", "movie.ger.srt"], "de-AT") == "movie.ger.srt"
+    beside = ["movie.en.srt", "movie.ger.srt"]
+    assert subtitles_chosen(tmp_path / "austria", beside, "de-AT") == "movie.ger.srt"
 
 
 LATIN = os.fsdecode(b"caf\xe9.mp4")
@@ -240,7 +261,7 @@ class Place:
 
     def at(self, second: float, film: StoredObject) -> list[str]:
         self.now, self.films = second, [film]
-        return [one.place for one in self.watch.settled()]
+        return [film.place for film in self.watch.settled()]
 
 
 def test_a_film_is_taken_once_it_has_stayed_the_same() -> None:
@@ -262,52 +283,29 @@ def test_a_film_is_taken_once_it_has_stayed_the_same() -> None:
     assert place.watch.trouble is None
 
 
-FILM = FilmInfo("movie.mp4", None, "0" * 32, 7200.0, 1920, 1080, Fraction(24), None, "h264", Fraction(0))
-
-
 def test_two_hours_need_some_gigabytes_and_a_part_needs_no_more(tmp_path: Path) -> None:
-    job = FilmJob("movie.mp4", str(tmp_path))
-    whole = need_of(job, FILM, tmp_path)
-    assert whole.film_seconds == 7200
-    assert 1e9 < whole.disk < 6e9
-    part = need_of(FilmJob("movie.mp4", str(tmp_path), start=60, end=120), FILM, tmp_path)
-    assert part.disk <= whole.disk
-    sound = need_of(job, FILM, tmp_path, [OutputFile(Kind.MIX, tmp_path / "movie.mix.wav")])
-    assert sound.disk > whole.disk + 1e9
+    frames = tmp_path / "frames"
+    frames.mkdir()
+    for number in range(8):
+        cv2.imwrite(str(frames / f"{number:05d}.jpg"), np.zeros((1080, 1920, 3), np.uint8))
+    job = FilmJob(str(frames), str(tmp_path / "w"), load_config(None, ["engine=fake"]), rate="1/900")
 
+    def needed(job: FilmJob) -> tuple[float, int]:
+        """Seconds and bytes that a film will need, as it is let in or refused."""
+        needs = []
 
-def disk(free: int, keep: int) -> tuple[Room, dict[Path, int]]:
-    """The room on a disk, and the sizes of folders that grow on it."""
-    sizes: dict[Path, int] = {}
-    room = Room(
-        keep,
-        free=lambda _: free - sum(sizes.values()),
-        disk=lambda _: 1,
-        size=lambda folder: sizes.get(folder, 0),
-    )
-    return room, sizes
+        def refuse(need: Any) -> None:
+            needs.append((need.film_seconds, need.disk))
+            raise DiskFull("There is no room.")
 
+        assert describe_film(job, begin=refuse).kind == "DiskFull"
+        return needs[0]
 
-def need(name: str, size: int) -> Need:
-    return Need(1.0, size, Path(name))
-
-
-def test_films_are_let_in_while_there_is_room_for_all_that_they_may_write() -> None:
-    room, sizes = disk(100, 10)
-    assert room.let_in("a", need("a", 40))
-    assert room.let_in("b", need("b", 40))
-    assert not room.let_in("c", need("c", 20))
-    sizes[Path("a")] = 40  # what has been written is not counted twice
-    assert not room.let_in("c", need("c", 20))
-    sizes[Path("a")] = 5  # done, and its frames are deleted
-    room.left("a")
-    assert room.let_in("c", need("c", 20))
-    # A film that nobody makes room for is refused.
-    room, _ = disk(100, 30)
-    with pytest.raises(DiskFull, match="--min-free"):
-        room.let_in("a", need("a", 80))
-    assert room.let_in("b", need("b", 60))
-    assert not room.let_in("a", need("a", 20))
+    seconds, disk = needed(job)
+    assert seconds == 7200
+    assert 1e9 < disk < 6e9
+    assert needed(replace(job, start=60, end=120))[1] <= disk
+    assert needed(replace(job, makes=("mix:wav",)))[1] > disk + 1e9
 
 
 @pytest.mark.parametrize(("films", "cores", "memory", "models", "count"), [

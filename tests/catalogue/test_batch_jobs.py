@@ -7,7 +7,6 @@ import json
 import os
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,20 +18,19 @@ from shotad.batch import (
     PlannedFilm,
     as_lines,
     as_table,
+    describe_film,
     earlier_result,
     failed_in,
     film_labels,
     read_report,
 )
-from shotad.batch.batch import PAUSE
-from shotad.batch.describing import describe_film
 from shotad.batch.jobs import DONE, FilmJob, FilmResult, failure, mark_done, run_key
-from shotad.batch.limits import Need
-from shotad.batch.workers import TaskNews
-from shotad.core import WorkFolder, load_config
+from shotad.core import Progress, WorkFolder, load_config
 from shotad.core.errors import DiskFull, UsageError
 from shotad.description import Engines
+from shotad.engines.fake import FakeEngine
 from tests import runs
+from tests.cli.program import Shotad
 from tests.media import FilmSpec, make_film
 
 ASSIGNMENTS = (
@@ -134,9 +132,9 @@ def test_a_failure_says_whether_another_try_may_go_better(tmp_path: Path) -> Non
 
 
 def test_a_film_may_be_refused_once_it_is_known_what_it_needs(tmp_path: Path) -> None:
-    asked: list[Need] = []
+    asked: list[Any] = []
 
-    def begin(need: Need) -> None:
+    def begin(need: Any) -> None:
         asked.append(need)
         raise DiskFull("There is no room.", "Make some.")
 
@@ -146,14 +144,17 @@ def test_a_film_may_be_refused_once_it_is_known_what_it_needs(tmp_path: Path) ->
     assert not (tmp_path / "w").exists()
 
 
-def test_an_unforeseen_error_is_a_logged_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def describe(*_: object, **__: object) -> None:
+class Broken(FakeEngine):
+    """An engine with a fault of its own."""
+
+    def get_ready(self, progress: Progress) -> None:
         raise RuntimeError("nobody has foreseen this")
 
-    monkeypatch.setattr("shotad.description.describe", describe)
-    found = failed(job(tmp_path / "w"))
-    assert found.kind == "unexpected"
-    assert "RuntimeError: nobody has foreseen this" in str(found.error)
+
+def test_an_unforeseen_error_is_a_logged_result(tmp_path: Path) -> None:
+    result = describe_film(job(tmp_path / "w"), engines=Engines(Broken(), FakeEngine()))
+    assert result.kind == "unexpected"
+    assert "RuntimeError: nobody has foreseen this" in str(result.error)
     assert "Traceback" in (tmp_path / "w" / "log.txt").read_text()
     assert not (tmp_path / "w" / DONE).exists()
 
@@ -184,19 +185,14 @@ def test_a_film_is_described_marked_and_then_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_film_of_a_batch_is_to_the_byte_what_describe_makes_of_it(tmp_path: Path) -> None:
-    from click.testing import CliRunner
-
-    from shotad.cli.describe import command
-
+def test_a_film_of_a_batch_is_to_the_byte_what_describe_makes_of_it(shotad: Shotad, tmp_path: Path) -> None:
     engines = Engines.of(CONFIG)
     film, other = make_film(FILM).path, make_film(replace(FILM, cuts=(40, 90))).path
     for name, path in (("first", other), ("second", film)):  # the engines have seen another film before
         one = FilmJob(str(path), str(tmp_path / name), CONFIG, assignments=ASSIGNMENTS)
         assert describe_film(one, engines=engines).state == "done"
-    words = [str(film), "--out", str(tmp_path / "alone"), "--quiet"]
-    words += [word for text in ASSIGNMENTS for word in ("--set", text)]
-    CliRunner().invoke(command, words, catch_exceptions=False)
+    settings = [word for text in ASSIGNMENTS for word in ("--set", text)]
+    assert shotad("describe", film, "--out", tmp_path / "alone", "--quiet", *settings).code == 0
     assert files(tmp_path / "second") == {**files(tmp_path / "alone"), DONE: files(tmp_path / "second")[DONE]}
 
 
@@ -246,60 +242,21 @@ def test_labels_and_rows_tell_films_apart_with_errors_below() -> None:
     assert film_labels([film("/m.mp4"), film("/m.mp4")]) == ["/m.mp4", "/m.mp4"]
 
 
-class Heard(runs.Heard):
-    """A front end that keeps what it is told, and its own bars."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-
-    def task(self, name: str, total: float | None, unit: str) -> Any:
-        self.open.append(name)
-        return SimpleNamespace(advance=lambda amount=1: None, done=lambda: self.open.remove(name))
-
-
-def test_without_bars_few_lines_tell_of_several_films() -> None:
-    heard, now = Heard(), [0.0]
-    board = BatchProgress(heard, False, lambda: now[0])
+def test_without_bars_a_line_says_what_begins_and_what_came_of_it() -> None:
+    progress = runs.Heard()
+    board = BatchProgress(progress, False)
     board.start(3)
     board.begun("a.mp4", 1, 3, "5.0 MB")
     board.begun("b.mp4", 2, 3, "")
-    board.heard("a.mp4", TaskNews(0, "Finding shots", 200.0, "s"))
-    board.heard("a.mp4", TaskNews(0, "Finding shots", 200.0, "s", 50))
     board.heard("b.mp4", "Fetching weights")
-    for second in range(0, int(PAUSE) + 1, 5):
-        now[0] = second
-        board.still("0 of 3 films are done.")
     board.ended(rows()[0])
     board.begun("c.mp4", 3, 3, "5.0 MB", tries=2)
-    assert heard.notes == [
+    assert progress.notes == [
         "a.mp4: begun, film 1 of 3, 5.0 MB.", "b.mp4: begun, film 2 of 3.", "b.mp4: Fetching weights",
-        "After 1 min 0 s: a.mp4: finding shots 25%; b.mp4: at work. 0 of 3 films are done.",
         "a.mp4: done, 14 lines in 15 slots, 2 long silences, in 4 min 12 s (0.42 times its length).",
         "c.mp4: begun again, try 2.",
     ]  # fmt: skip
-    assert heard.open == []
-
-
-def test_bars_go_with_their_film() -> None:
-    heard = Heard()
-    board = BatchProgress(heard, True)
-    board.start(2)
-    board.begun("a.mp4", 1, 2, "")
-    for news in (
-        TaskNews(0, "Finding shots", 200.0, "s"),
-        TaskNews(1, "Stage I", None, "slots"),
-        TaskNews(0, "Finding shots", 200.0, "s", 9),
-        TaskNews(0, "Finding shots", 200.0, "s", 9, ended=True),
-    ):
-        board.heard("a.mp4", news)
-    assert heard.open == ["All films", "a.mp4: Stage I"]
-    board.ended(rows()[0])
-    assert heard.open == ["All films"]
-    board.begun("b.mp4", 2, 2, "")
-    board.heard("b.mp4", TaskNews(0, "Finding shots", 200.0, "s"))
-    board.stop()
-    assert heard.open == []
+    assert progress.steps == []
 
 
 def test_a_report_is_whole_at_any_time_and_read_again(tmp_path: Path) -> None:

@@ -11,35 +11,39 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import cv2
+import numpy as np
 import psutil
 import pytest
 
-from shotad.batch.batch import SAME
+from shotad.batch import BatchProgress, PlannedFilm
 from shotad.core import WorkFolder
 from shotad.core.trust import trust
 from shotad.script import load_track
-from tests.catalogue.batch_workers import HOG, MARK, batch, planned, quiet_board, results
+from tests.catalogue.batch_workers import HOG, MARK, SHORT, batch, begun, planned, results
 from tests.cli.program import FAKE, Said, Shotad
 from tests.conftest import ROOT
 from tests.media import FilmSpec, make_film
+from tests.runs import Heard
 
-SHORT = FilmSpec(frames=160, cuts=(60, 110))
 LONGER = FilmSpec(frames=500, cuts=(60, 110, 200, 260, 330, 420))
 OPTIONS = (*FAKE, "--no-sheet", "--plain", "--min-free", "10MB")
 
 
 def start(*words: object) -> subprocess.Popen[str]:
     """Starts ``shotad batch``; the caller waits for it."""
-    return python("from shotad.cli.main import main; main()", "batch", *words)
+    return python("-m", "shotad", "batch", *words)
 
 
-def python(code: str, *words: object) -> subprocess.Popen[str]:
-    """A process of its own; the caller waits for it."""
+def python(*words: object) -> subprocess.Popen[str]:
+    """A process of Python with these arguments; the caller waits for it."""
     known = {**os.environ, "PYTHONPATH": ROOT, "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-c", code, *map(str, words)]
+    command = [sys.executable, *map(str, words)]
     return subprocess.Popen(command, env=known, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -199,33 +203,29 @@ def wait_for(ready: Callable[[], bool], running: subprocess.Popen[str]) -> None:
         time.sleep(0.02)
 
 
-def begun(folder: Path, name: str) -> list[int]:
-    """The processes in which a film was begun."""
-    return [int(line) for line in (folder / f"{name}.begun").read_text().split()]
-
-
 @pytest.mark.slow
 def test_workers_that_die_stop_no_other(tmp_path: Path) -> None:
     names = (
-        "good-1", "kill", "good-2", "exit", "good-3", "crash", "killonce", "broken", "unforeseen", "unreached",
-        "absent", "good-4",
+        "good-1", "kill", "exit", "crash", "killonce", "broken", "unforeseen", "unreached", "absent", "good-2",
     )  # fmt: skip
-    found = batch(2, retries=1).run(planned(tmp_path, *names))
-    assert [Path(row.film.job.film).stem for row in found] == list(names)
-    came = results(found)
-    done = {name for name, result in came.items() if result.state == "done"}
-    assert done == {"good-1", "good-2", "good-3", "good-4", "killonce"}
-    told = {name: " ".join(result.error) for name, result in came.items() if result.error}
-    assert "SIGKILL" in told["kill"]
-    assert "memory" in told["kill"]
-    assert "exit code 3" in told["exit"]
-    assert "SIGSEGV" in told["crash"]
-    assert "Fatal Python error: Segmentation fault" in told["crash"]
-    assert told["broken"] == "It is no film. Give a film."
-    tries = {name: result.attempts for name, result in came.items()}
+    rows = batch(2, retries=1).run(planned(tmp_path, *names))
+    assert [Path(row.film.job.film).stem for row in rows] == list(names)
+    by_name = results(rows)
+    done = {name for name, result in by_name.items() if result.state == "done"}
+    assert done == {"good-1", "good-2", "killonce"}
+    errors = {name: " ".join(result.error) for name, result in by_name.items() if result.error}
+    assert "SIGKILL" in errors["kill"]
+    assert "memory" in errors["kill"]
+    assert "exit code 3" in errors["exit"]
+    assert "SIGSEGV" in errors["crash"]
+    assert "It said last: Fatal Python error: Segmentation fault" in errors["crash"]
+    assert "broken.mp4 is a text file, not a film." in errors["broken"]
+    assert by_name["unforeseen"].kind == "unexpected"
+    tries = {name: result.attempts for name, result in by_name.items()}
     twice = ("kill", "exit", "crash", "killonce", "unforeseen", "unreached")
     assert tries == {**dict.fromkeys(names, 1), **dict.fromkeys(twice, 2)}
-    assert {name: len(begun(tmp_path, name)) for name in names} == tries
+    asked = set(names) - {"broken", "absent"}
+    assert {name: len(begun(tmp_path, name)) for name in asked} == {name: tries[name] for name in asked}
     # Good films share their worker, where none died in it.
     assert begun(tmp_path, "killonce")[0] != begun(tmp_path, "killonce")[1]
 
@@ -233,44 +233,135 @@ def test_workers_that_die_stop_no_other(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_worker_over_its_memory_is_ended_and_its_film_told(tmp_path: Path) -> None:
     # The first worker's first film is the hog: a fresh one would take as much.
-    found = results(batch(1, memory=HOG // 2).run(planned(tmp_path, "hog", "good")))
-    assert found["good"].state == "done"
-    assert found["hog"].kind == "memory"
-    assert found["hog"].error is not None
-    assert "300.0 MB" in found["hog"].error[0]
-    assert "--memory" in found["hog"].error[1]
-    assert found["hog"].attempts == 1
-    assert found["hog"].peak > HOG // 2
+    by_name = results(batch(1, memory=HOG // 2).run(planned(tmp_path, "hog", "good")))
+    assert by_name["good"].state == "done"
+    hog = by_name["hog"]
+    assert (hog.kind, hog.attempts) == ("memory", 1)
+    assert hog.error is not None
+    assert "750.0 MB" in hog.error[0]
+    assert "--memory" in hog.error[1]
+    assert hog.peak > HOG // 2
 
 
-def test_films_refused_and_engines_that_fail_end_by_their_own_errors(tmp_path: Path) -> None:
-    found = results(batch(1, keep=0).run(planned(tmp_path, "large", "good")))
-    assert found["good"].state == "done"
-    assert found["large"].kind == "DiskFull"
-    assert "--min-free" in str(found["large"].error)
-    assert begun(tmp_path, "large") == begun(tmp_path, "good"), "its worker goes on"
-    assert results(batch(1, keep=None).run(planned(tmp_path, "large")))["large"].state == "done"
-    names = [f"engine-{n}" for n in range(SAME + 3)]
+def long_film(folder: Path, seconds: int) -> Path:
+    """A film of numbered frames, a thousand seconds for each, that takes no room: all are one file."""
+    frames = folder / f"film-{seconds}"
+    frames.mkdir()
+    cv2.imwrite(str(frames / "00000.jpg"), np.zeros((1080, 1920, 3), np.uint8))
+    for number in range(1, seconds // 1000):
+        os.link(frames / "00000.jpg", frames / f"{number:05d}.jpg")
+    return frames
+
+
+def with_long_film(film: PlannedFilm, frames: Path, rate: str = "1/1000") -> PlannedFilm:
+    """The same, of which the first seconds of another film are described: room is kept for all of its frames."""
+    return replace(film, job=replace(film.job, film=str(frames), rate=rate, end=5.0))
+
+
+@pytest.mark.slow
+def test_a_film_that_has_no_room_is_refused_and_an_engine_that_fails_alike_ends_the_batch(
+    tmp_path: Path,
+) -> None:
+    large, good = planned(tmp_path, "large", "good")
+    large = with_long_film(large, long_film(tmp_path, 5_000_000))
+    refused, done = batch(1, keep=0).run([large, good])
+    assert refused.result is not None
+    assert (refused.result.kind, done.state) == ("DiskFull", "done")
+    assert "--min-free" in str(refused.result.error)
+    same = 3
+    names = [f"engine-{number}" for number in range(same + 3)]
     run = batch(1, retries=0)
     rows = run.run(planned(tmp_path, "broken", *names))
     assert run.halted is not None
     assert "The key is refused. Get another." in run.halted
-    assert [row.state for row in rows] == ["failed"] * (SAME + 1) + ["not begun"] * 3
+    assert [row.state for row in rows] == ["failed"] * (same + 1) + ["not begun"] * 3
 
 
-def test_an_interruption_ends_workers_tidily(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    board = quiet_board()
-    run = batch(1, board)
+@pytest.mark.slow
+def test_films_wait_for_room_until_another_has_what_it_needs(tmp_path: Path) -> None:
+    progress = Heard()
+    films = planned(tmp_path, "wait-1", "wait-2")
+    films = [
+        with_long_film(film, long_film(tmp_path, seconds))
+        for film, seconds in zip(films, (9_000, 9_001), strict=True)
+    ]
 
-    def heard(*_: object) -> None:
-        raise KeyboardInterrupt
+    def go_on() -> tuple[PlannedFilm, ...]:
+        """Let both end once one of them waits; no more films come."""
+        if any("waits for room" in note for note in progress.notes):
+            for name in ("wait-1", "wait-2"):
+                (tmp_path / f"{name}.go").touch()
+            run.more = None
+        return ()
 
-    monkeypatch.setattr(type(board), "note", heard)
+    needed = 4.5e9  # bytes of each, more or less
+    run = batch(2, BatchProgress(progress, False), keep=int(shutil.disk_usage(tmp_path).free - 1.5 * needed))
+    run.more = go_on
+    rows = run.run(films)
+    assert [row.state for row in rows] == ["done", "done"]
+    waits = [
+        note for note in progress.notes if "waits for room on the disk until another film is done" in note
+    ]
+    assert len(waits) == 1
+
+
+def test_an_interruption_ends_workers_tidily(tmp_path: Path) -> None:
+    def interrupt() -> tuple[PlannedFilm, ...]:
+        if (tmp_path / "hang.begun").exists():
+            raise KeyboardInterrupt
+        return ()
+
+    progress = Heard()
+    run = batch(1, BatchProgress(progress, False), more=interrupt)
     with pytest.raises(KeyboardInterrupt):
         run.run(planned(tmp_path, "hang", "good"))
     assert [row.state for row in run.rows] == ["stopped", "not begun"]
-    assert (tmp_path / "hang.tidy").exists()
     assert not alive(begun(tmp_path, "hang")[0])
+    with WorkFolder(tmp_path / "hang.shotad"):
+        """Nobody holds it any more."""
+    assert any("end tidily" in note for note in progress.notes)
+
+
+class Bars(Heard):
+    """A front end that knows which of its bars are open, and which there were."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+
+    def task(self, name: str, total: float | None, unit: str) -> Any:
+        self.steps.append(name)
+        self.open.append(name)
+        return SimpleNamespace(advance=lambda amount=1: None, done=lambda: self.open.remove(name))
+
+
+@pytest.mark.slow
+def test_bars_and_lines_tell_of_films_at_work(tmp_path: Path) -> None:
+    bars = Bars()
+    states = [row.state for row in batch(1, BatchProgress(bars, True)).run(planned(tmp_path, "good"))]
+    assert states == ["done"]
+    assert bars.steps[0] == "All films"
+    assert {"good.mp4: Finding shots", "good.mp4: Looking at the film", "good.mp4: Writing lines"} <= set(
+        bars.steps
+    )
+    assert bars.open == []
+    # Without bars, a line a minute says what is at work.
+    progress, now = Heard(), [0.0]
+
+    def pass_time() -> tuple[PlannedFilm, ...]:
+        if (tmp_path / "wait.begun").exists():
+            now[0] += 61
+            if now[0] > 200:
+                (tmp_path / "wait.go").touch()
+                run.more = None
+        return ()
+
+    clock = now.__getitem__
+    run = batch(1, BatchProgress(progress, False, lambda: clock(0)), more=pass_time)
+    assert [row.state for row in run.run(planned(tmp_path, "wait"))] == ["done"]
+    assert progress.notes[0] == "wait.mp4: begun, film 1, 1 kB."
+    assert any(note.startswith("After 2 min 2 s: wait.mp4: ") for note in progress.notes)
+    assert progress.notes[-1].startswith("wait.mp4: done, 1 line in 1 slot")
 
 
 @pytest.mark.slow
@@ -280,7 +371,7 @@ def test_workers_do_not_outlive_a_batch_that_is_killed(tmp_path: Path) -> None:
         "batch(1).run(planned(Path(sys.argv[1]), 'hang'))\n"
     )
     mark = tmp_path / "hang.begun"
-    with python(code, tmp_path) as running:
+    with python("-c", code, tmp_path) as running:
         wait_for(lambda: mark.exists() and mark.read_text().endswith("\n"), running)
         running.kill()
     worker, until = begun(tmp_path, "hang")[0], time.monotonic() + 60

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 import time
@@ -15,11 +14,8 @@ from typing import Any
 import psutil
 import pytest
 
-from shotad.batch import describe_on_ray
-from shotad.batch.describing import describe_film
+from shotad.batch import describe_film, describe_on_ray, load_ray_settings
 from shotad.batch.jobs import FilmJob, FilmResult
-from shotad.batch.ray.cluster import RaySettings, WorkerSettings
-from shotad.batch.ray.rows import Parts
 from shotad.core import load_config
 from tests.bad_server import Act, BadServer, Seen, answer
 from tests.conftest import ROOT
@@ -41,11 +37,9 @@ SETTINGS = (
     "engine=fake", "speech.source=none", "shots.detector=adaptive", "slots.find_credits=false", "scale.method=none",
     "frames.min_pixels=12544", "frames.max_pixels=25088",
 )  # fmt: skip
-CREWS = RaySettings(
-    preparing=WorkerSettings(least=1, most=1),
-    looking=WorkerSettings(least=2, most=2),
-    writing=WorkerSettings(least=1, most=1),
-    attempts=2,
+TEAMS = load_ray_settings(
+    (),
+    ("preparing.most=1", "looking.least=2", "looking.most=2", "writing.most=1", "attempts=2"),
 )
 STORE = 90 << 20
 
@@ -130,43 +124,37 @@ def test_killed_workers_and_broken_films_stop_no_other(
     orders: Path, lone: dict[str, Path], tmp_path: Path
 ) -> None:
     once = (f"kill-stage1-a-{SLOTS[1]}", f"kill-stage2-a-{SLOTS[1]}")
-    for name in (*once, f"kill-stage1-c-{SLOTS[1]}-always", "kill-preparing"):
+    always = f"kill-stage1-half-{SLOTS[1]}-always"
+    for name in (*once, always, "kill-preparing"):
         (orders / name).touch()
     broken = tmp_path / "broken.mp4"
     broken.write_bytes(b"no film")
-    jobs = [job(tmp_path, name) for name in ("a", "half", "c", "preparing")]
+    jobs = [job(tmp_path, name) for name in ("a", "half", "preparing")]
     jobs.append(job(tmp_path, "broken", film=broken))
-    _left_by_an_earlier_run(Path(jobs[1].folder), lone["half"])
-    told: list[FilmResult] = []
+    as_they_came: list[FilmResult] = []
 
-    found = describe_on_ray(jobs, settings=CREWS, on_result=told.append)
+    results = describe_on_ray(jobs, settings=TEAMS, on_result=as_they_came.append)
 
-    assert sorted(told, key=lambda one: one.folder) == sorted(found, key=lambda one: one.folder)
-    assert [one.kind for one in found] == ["", "", "killed", "killed", "FilmError"], found
+    assert sorted(as_they_came, key=lambda result: result.folder) == sorted(
+        results, key=lambda result: result.folder
+    )
+    assert [result.kind for result in results] == ["", "killed", "killed", "FilmError"], results
     assert not any((orders / name).exists() for name in once), "nobody was killed"
-    assert repeated(orders) == []
-    assert [call[2] for call in calls(orders) if call[:2] == ["stage1", "half"]] == [SLOTS[1]]
-    for one, why in zip(
-        found[2:],
+    for result, reason in zip(
+        results[1:],
         (f"slot {SLOTS[1]} was lost 2 times", "preparing the film was lost 2 times", "broken.mp4"),
         strict=True,
     ):
-        assert one.error is not None
-        assert why in one.error[0]
-    for one in found[:2]:
-        same(one.folder, lone[Path(one.folder).name])
-    # What was told of the film that failed is kept for the next run.
-    kept = {record["slot"] for record in Parts(found[2].folder).records()}
-    assert kept == {SLOTS[0], SLOTS[2]}
-
-
-def _left_by_an_earlier_run(folder: Path, done: Path) -> None:
-    """Stage I's answers about all slots but one of a run that is done, as a run that was killed has left them."""
-    parts = Parts(str(folder))
-    for line in (done / "answers.jsonl").read_text().splitlines():
-        record = json.loads(line)
-        if record["stage"] == "stage1" and record["slot"] != SLOTS[1]:
-            parts.add(record["slot"], record.pop("key"), record)
+        assert result.error is not None
+        assert reason in result.error[0]
+    same(results[0].folder, lone["a"])
+    # What was answered for a film that failed is kept for the next run, which asks the rest.
+    (orders / always).unlink()
+    (half,) = describe_on_ray(jobs[1:2], settings=TEAMS)
+    assert half.state == "done", half
+    assert repeated(orders) == []
+    assert [call[2] for call in calls(orders) if call[:2] == ["stage1", "half"]][-1] == SLOTS[1]
+    same(half.folder, lone["half"])
 
 
 @pytest.mark.long
@@ -178,7 +166,7 @@ def test_a_node_that_dies_costs_no_finished_slot(
     killed: list[int] = []
     killer = threading.Thread(target=_kill, args=(cluster, node, orders, killed))
     killer.start()
-    found = describe_on_ray([job(tmp_path, name) for name in lone], settings=CREWS)
+    found = describe_on_ray([job(tmp_path, name) for name in lone], settings=TEAMS)
     killer.join()
     assert killed, "no worker of the node was in the middle of a call"
     assert [one.state for one in found] == ["done", "done"], found
@@ -222,7 +210,8 @@ def test_stage_one_against_servers_one_of_which_goes(cluster: Any, tmp_path: Pat
         return replace(_said(seen), end="die") if seen.number == 1 else _said(seen)
 
     with BadServer(gone_after_one) as first, BadServer(_said) as second:
-        settings = CREWS.model_copy(update={"servers": (first.url, second.url), "looking": WorkerSettings()})
+        one_worker = TEAMS.looking.model_copy(update={"least": 1, "most": 1})
+        settings = TEAMS.model_copy(update={"servers": (first.url, second.url), "looking": one_worker})
         (found,) = describe_on_ray([job(tmp_path / "many", "f", *asked)], settings=settings)
         assert found.state == "done", found
         assert len(first.requests) >= 1

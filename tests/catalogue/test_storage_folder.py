@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import errno
 import json
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -14,17 +14,17 @@ from typing import Any
 import fsspec
 import pytest
 
-from shotad.batch import staging
-from shotad.batch.describing import describe_film
+from shotad.batch import describe_film
 from shotad.batch.jobs import FilmJob
 from shotad.batch.mirror import Mirror
 from shotad.batch.places import Addresses
-from shotad.batch.staging import NAME, Lease, LeaseKeeper, Placed, staged
+from shotad.batch.staging import staged
 from shotad.batch.store import Store
 from shotad.core import (
     Config,
     Interval,
     NoProgress,
+    Progress,
 )
 from shotad.core.errors import (
     FolderInUse,
@@ -42,7 +42,9 @@ from shotad.script import (
 )
 from shotad.script.track import FilmId
 from shotad.script.track_files import edited_scripts
+from tests.catalogue.meddled_store import MeddledStore, meddled
 from tests.media import FilmSpec, make_film
+from tests.runs import Heard
 from tests.shotad_process import PLAIN
 
 PLACE = "memory://ad/x.shotad"
@@ -71,14 +73,17 @@ class Bucket:
 
 
 @pytest.fixture
-def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
-    """A bucket in memory with one film and no work folder; leases in it are not looked at twice."""
-    files = fsspec.filesystem("memory")
-    files.store.clear()
-    files.pipe_file("/films/x.mp4", b"film" * 100)
-    monkeypatch.setattr(staging, "_SETTLED", 0.0)
-    yield Bucket()
-    files.store.clear()
+def store() -> Iterator[type[MeddledStore]]:
+    """The store in memory, in whose requests the test may meddle."""
+    with meddled() as made:
+        yield made
+
+
+@pytest.fixture
+def bucket(store: type[MeddledStore]) -> Bucket:
+    """A bucket in memory with one film and no work folder."""
+    fsspec.filesystem("memory").pipe_file("/films/x.mp4", b"film" * 100)
+    return Bucket()
 
 
 def mirror(tmp_path: Path, *, media: bool = False, name: str = "a") -> Mirror:
@@ -89,9 +94,9 @@ def mirror(tmp_path: Path, *, media: bool = False, name: str = "a") -> Mirror:
     )
 
 
-def run(scratch: Path, every: float = 30.0) -> AbstractContextManager[Placed]:
+def run(scratch: Path, every: float = 30.0, progress: Progress | None = None) -> AbstractContextManager[Any]:
     """A run at the film and the work folder of the bucket."""
-    return staged(FILM, PLACE, scratch, progress=NoProgress(), every=every)
+    return staged(FILM, PLACE, scratch, progress=progress or NoProgress(), every=every)
 
 
 @pytest.fixture
@@ -203,21 +208,29 @@ def test_what_others_write_stays_alone(bucket: Bucket, tmp_path: Path, name: str
         assert not again.unsent
 
 
+@pytest.mark.parametrize(
+    "error", [PermissionError(), OSError(errno.ECONNRESET, "reset")], ids=["refused", "reset"]
+)
 def test_a_sending_whose_answer_is_lost_is_not_taken_for_that_of_others(
-    bucket: Bucket, side: Mirror, monkeypatch: pytest.MonkeyPatch
+    bucket: Bucket, store: type[MeddledStore], side: Mirror, error: OSError
 ) -> None:
+    """What is refused ends the sending, and after a connection that was reset the same is asked again."""
     for name in ("stage1.jsonl", "shots.json", "track.json"):
         (side.folder / name).write_text(lines("a"))
-        write = Store.write
+        answers: list[OSError] = [error]
 
-        def lost(store: Store, place: str, data: bytes, *, over: str | None, write: Any = write) -> str:
-            write(store, place, data, over=over)
-            raise StorageError("The network is gone.", again=True)
+        def lose(path: str, answers: list[OSError] = answers) -> None:
+            if answers:
+                raise answers.pop()
 
-        with monkeypatch.context() as patch:
-            patch.setattr(Store, "write", lost)
-            with pytest.raises(StorageError, match="network"):
+        store.after_write = staticmethod(lose)
+        if isinstance(error, PermissionError):
+            with pytest.raises(StorageError, match="denied"):
                 side.sync()
+        else:
+            side.sync()
+        assert not answers
+    store.let_all_pass()
     (side.folder / "stage1.jsonl").write_text(lines("a", "b"))
     side.sync()
     assert bucket.get("stage1.jsonl") == lines("a", "b")
@@ -230,11 +243,11 @@ class Killed(BaseException):
 
 @pytest.mark.parametrize("before", [(), ("One.", "Two.")])
 def test_a_run_may_be_killed_before_any_request(
-    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: tuple[str, ...]
+    bucket: Bucket, store: type[MeddledStore], tmp_path: Path, before: tuple[str, ...]
 ) -> None:
     """Whoever goes on, here or elsewhere, finds no record lost, no edit that nobody made, and no film that is
     marked as done and is not."""
-    write, ends = Store.write, 0
+    ends = 0
     while True:
         home = tmp_path / str(ends)
         home.mkdir()
@@ -244,24 +257,24 @@ def test_a_run_may_be_killed_before_any_request(
         for name in ("stage1.jsonl", "stage2.jsonl", "log.txt"):
             (side.folder / name).write_text(lines("a", "b"))
         (side.folder / "done.json").write_text("{}")
-        asked = 0
+        notes, asked = side.notes.read_bytes(), 0
 
-        def counted(store: Store, place: str, data: bytes, *, over: str | None, end: int = ends) -> str:
+        def count(path: str, end: int = ends) -> None:
             nonlocal asked
             asked += 1
             if asked > end:
                 raise Killed
-            return write(store, place, data, over=over)
 
-        with monkeypatch.context() as patch:
-            patch.setattr(Store, "write", counted)
-            patch.setattr(Mirror, "_remember", lambda _: None)
-            try:
-                side.sync()
-            except Killed:
-                pass
-            else:
-                break
+        store.before_write = staticmethod(count)
+        try:
+            side.sync()
+        except Killed:
+            # What is noted of a sending is written after it.
+            side.notes.write_bytes(notes)
+        else:
+            break
+        finally:
+            store.let_all_pass()
         for again in (mirror(home, name="other"), mirror(home)):
             again.bring_down()
             assert not edited_scripts(again.folder, "x.mp4")
@@ -312,7 +325,7 @@ def test_a_name_that_leads_elsewhere_is_not_brought(bucket: Bucket, tmp_path: Pa
 
 
 def test_a_link_is_not_followed_out_of_the_folder(
-    bucket: Bucket, side: Mirror, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bucket: Bucket, store: type[MeddledStore], side: Mirror, tmp_path: Path
 ) -> None:
     (tmp_path / "secret.txt").write_text("secret")
     (side.folder / "link.txt").symlink_to(tmp_path / "secret.txt")
@@ -321,27 +334,27 @@ def test_a_link_is_not_followed_out_of_the_folder(
     # Nothing is written twice.
     (side.folder / "shots.json").write_text("{}")
     side.sync()
-    monkeypatch.setattr(Store, "write", lambda *_, **__: pytest.fail("written again"))
+    store.before_write = staticmethod(lambda path: pytest.fail("written again"))
     side.sync()
     again = mirror(tmp_path)
-    monkeypatch.setattr(Store, "read", lambda *_, **__: pytest.fail("fetched again"))
+    store.before_read = staticmethod(lambda path: pytest.fail("fetched again"))
     again.bring_down()
     again.sync()
 
 
 def test_a_person_who_writes_between_the_look_and_the_sending_is_seen(
-    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bucket: Bucket, store: type[MeddledStore], tmp_path: Path
 ) -> None:
     side, _ = described(bucket, tmp_path, "One.", "Two.")
-    write, waiting = Store.write, [True]
+    waiting = [True]
 
-    def late(store: Store, place: str, data: bytes, *, over: str | None) -> str:
-        if place.endswith("track.json") and waiting:
+    def write_before(path: str) -> None:
+        """The last look at the track finds it as the person has just written it."""
+        if path.endswith("track.json") and waiting:
             waiting.clear()
             bucket.put("track.json", edited(bucket.get("track.json"), "One.", "One by hand."))
-        return write(store, place, data, over=over)
 
-    monkeypatch.setattr(Store, "write", late)
+    store.before_look = staticmethod(write_before)
     with pytest.raises(StorageError, match=r"track\.json was changed by others"):
         side.sync()
     assert "One by hand." in bucket.get("track.json")
@@ -351,43 +364,37 @@ def test_a_person_who_writes_between_the_look_and_the_sending_is_seen(
     assert not edited_scripts(again.folder, "x.mp4"), "only the track is somebody's work"
 
 
-@pytest.fixture
-def leases_of_two(bucket: Bucket) -> tuple[Lease, Lease]:
-    """Those of two runs on one folder; the first holds it."""
-    store = Store(PLACE)
-    first, second = Lease(store, PLACE, 90.0), Lease(store, PLACE, 90.0)
-    first.take()
-    return first, second
+LEASE = ".shotad.lease"
 
 
-def test_a_lease_tells_two_machines_apart(bucket: Bucket, leases_of_two: tuple[Lease, Lease]) -> None:
-    first, second = leases_of_two
-    with pytest.raises(FolderInUse, match="is being written by") as caught:
-        second.take()
-    assert "its hold ends in" in caught.value.hint
-    bucket.remove(NAME)
-    first.renew()  # a person removed it
-    first.release()
+def test_a_lease_keeps_two_runs_apart_and_is_renewed(bucket: Bucket, tmp_path: Path) -> None:
+    with run(tmp_path / "a", every=0.02):
+        with pytest.raises(FolderInUse, match="is being written by") as caught, run(tmp_path / "b"):
+            pytest.fail("two at a time")
+        assert "its hold ends in" in caught.value.hint
+        bucket.remove(LEASE)  # a person removed it
+        wait_until(lambda: LEASE in bucket.names)
     assert bucket.names == []
-    second.take()
-    with pytest.raises(FolderInUse):
-        first.renew()
+    with run(tmp_path / "b"):
+        assert bucket.names == [LEASE]
 
 
-def test_a_lease_ends_when_it_is_not_renewed_and_with_its_process(
-    bucket: Bucket, leases_of_two: tuple[Lease, Lease], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first, second = leases_of_two
-    with monkeypatch.context() as patch:
-        patch.setattr(Store, "age", lambda *_: 91.0)
-        second.take()
-        with pytest.raises(FolderInUse):
-            first.renew()
-    first.release()
-    assert bucket.names == [NAME], "the lease of another is left alone"
-    second.renew()
-    staging._own.clear()  # a process that has ended here
-    first.take()
+def test_a_lease_ends_when_it_is_not_renewed_and_with_its_process(bucket: Bucket, tmp_path: Path) -> None:
+    other = {"token": "o", "host": "h2", "machine": "m", "process": 1, "seconds": 90}
+    with run(tmp_path):
+        ours = json.loads(bucket.get(LEASE))
+    still_held = (other, {**ours, "process": 1, "token": "p"})
+    for lease in still_held:
+        bucket.put(LEASE, json.dumps(lease))
+        with pytest.raises(FolderInUse), run(tmp_path):
+            pytest.fail("it is held")
+    # Not renewed in time; of this process, which has let go of it; of one that is gone; damaged
+    for lease in ({**other, "seconds": 0.001}, ours, {**ours, "process": 1 << 30, "token": "q"}, "{"):
+        bucket.put(LEASE, lease if isinstance(lease, str) else json.dumps(lease))
+        time.sleep(0.01)
+        with run(tmp_path):
+            assert json.loads(bucket.get(LEASE))["process"] == ours["process"]
+        assert bucket.names == []
 
 
 def wait_until(done: Callable[[], bool]) -> None:
@@ -401,7 +408,7 @@ def test_a_run_sends_as_it_goes_alone_and_leaves_nothing_on_scratch(bucket: Buck
     with run(tmp_path, every=0.02) as here:
         assert here.film.read_bytes() == b"film" * 100
         assert (here.film.name, here.folder.name) == ("x.mp4", "x.shotad")
-        assert NAME in bucket.names
+        assert LEASE in bucket.names
         (here.folder / "stage1.jsonl").write_text(lines("a"))
         wait_until(lambda: "stage1.jsonl" in bucket.names)
         with pytest.raises(FolderInUse), run(tmp_path):
@@ -428,39 +435,44 @@ def test_who_lost_the_lease_sends_nothing_more(bucket: Bucket, tmp_path: Path) -
     going = run(tmp_path, every=60)
     here = going.__enter__()
     (here.folder / "track.json").write_text("{}")
-    bucket.put(NAME, json.dumps(other))
+    bucket.put(LEASE, json.dumps(other))
     with pytest.raises(FolderInUse, match="h2"):
         going.__exit__(None, None, None)
-    assert bucket.names == [NAME]
+    assert bucket.names == [LEASE]
     assert (here.folder / "track.json").exists(), "what could not be sent is kept"
 
 
 def test_disk_trouble_is_told_and_not_fatal(
-    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bucket: Bucket, store: type[MeddledStore], tmp_path: Path
 ) -> None:
-    side, said, full = mirror(tmp_path), [], [True]
-    side.bring_down()
-    (side.folder / "shots.json").write_text("{}")
-    sync = Mirror.sync
+    progress = Heard()
+    going = run(tmp_path, 0.01, progress)
+    here = going.__enter__()
+    first, second = here.folder / "features.json", here.folder / "shots.json"
 
-    def failing(side: Mirror) -> None:
-        if full:
-            raise OSError(28, os.strerror(28))
-        sync(side)
+    def spoil(path: str) -> None:
+        """Write both before they are sent; while the first is sent, the second becomes one that cannot be read."""
+        if path.endswith(LEASE):
+            if second.is_dir():
+                second.rmdir()
+            first.write_text("{}")
+            second.write_text("{}")
+        elif path.endswith(first.name):
+            second.unlink()
+            second.mkdir()
 
-    monkeypatch.setattr(Mirror, "sync", failing)
-    front = NoProgress()
-    front.note = said.append  # type: ignore[method-assign]
-    lease = Lease(side.store, PLACE, 90.0)
-    lease.take()
-    keeper = LeaseKeeper(lease, side, 0.01, front)
-    keeper.__enter__()
-    wait_until(lambda: bool(said))
-    full.clear()
+    store.after_write = staticmethod(spoil)
+    wait_until(lambda: bool(progress.notes))
+    assert "cannot be used: Is a directory. It is tried again" in progress.notes[0]
+    store.after_write = staticmethod(lambda path: None)
+    wait_until(lambda: "features.json" in bucket.names)
+    if second.is_dir():
+        second.rmdir()
+    second.write_text("{}")
     wait_until(lambda: "shots.json" in bucket.names)
-    full.append(True)
-    with pytest.raises(StorageError, match=r"cannot be used: No space left.*kept in"):
-        keeper.__exit__(None, None, None)
+    store.after_write = staticmethod(spoil)
+    with pytest.raises(StorageError, match=r"cannot be used: Is a directory.*kept in"):
+        going.__exit__(None, None, None)
 
 
 def test_errors_and_settings_name_places_that_are_there_at_the_end(bucket: Bucket, tmp_path: Path) -> None:
@@ -484,29 +496,40 @@ def test_errors_and_settings_name_places_that_are_there_at_the_end(bucket: Bucke
 
 
 def test_a_person_who_edits_while_a_run_is_at_the_folder_is_gone_on_from(
-    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bucket: Bucket, store: type[MeddledStore], tmp_path: Path
 ) -> None:
-    film = make_film(FilmSpec(frames=250, cuts=(60, 110, 200))).path
-    fsspec.filesystem("memory").put_file(str(film), "/films/x.mp4")
-    config = load_settings(Config, (), ("engine=fake", *PLAIN))
+    films = fsspec.filesystem("memory")
+    films.put_file(str(make_film(FilmSpec(frames=250, cuts=(60, 110, 200))).path), "/films/x.mp4")
+    films.pipe_file("/films/x.vtt", b"WEBVTT\n\n00:08.000 --> 00:09.000\nWhere is the key?\n")
+    films.pipe_file("/films/x.cast/cast.yaml", b"people: [{id: nora, name: Nora}]\n")
+    config = load_settings(Config, (), ("engine=fake", *(set(PLAIN) - {"speech.source=none"})))
     job = FilmJob(FILM, PLACE, config, sheet=False, scratch=str(tmp_path / "scratch"))
-    assert describe_film(job).state == "done"
+    job = replace(job, subtitles="memory://films/x.vtt", cast="memory://films/x.cast")
+    result = describe_film(job)
+    assert result.state == "done", result.error
+    assert "Where is the key?" in bucket.get("speech.json")
     line = next(cue for cue in json.loads(bucket.get("track.json"))["cues"] if cue["text"])["text"]
-    sync = Mirror.sync
+    leases: list[str] = []
 
-    def late(side: Mirror) -> None:
-        bucket.put("track.json", edited(bucket.get("track.json"), line, "By hand."))
-        sync(side)
+    def edit(path: str) -> None:
+        """Write the track by hand while the run renews its lease, before it sends anything."""
+        if path.endswith(LEASE):
+            leases.append(path)
+            if len(leases) == 2:
+                bucket.put("track.json", edited(bucket.get("track.json"), line, "By hand."))
 
-    with monkeypatch.context() as patch:
-        patch.setattr(Mirror, "sync", late)
-        found = describe_film(replace(job, sheet=True))
-    assert found.again
-    assert found.error is not None
-    assert "track.json was changed by others" in found.error[0]
+    store.after_write = staticmethod(edit)
+    result = describe_film(replace(job, sheet=True))
+    assert result.again
+    assert result.error is not None
+    assert "track.json was changed by others" in result.error[0]
+    store.let_all_pass()
     answers = bucket.get("stage2.jsonl")
-    found = describe_film(replace(job, sheet=True))
-    assert (found.state, found.edited) == ("done", 1)
+    result = describe_film(replace(job, sheet=True))
+    assert (result.state, result.edited) == ("done", 1)
     assert "By hand." in bucket.get("track.json")
     assert "By hand." in bucket.get("x.ad.vtt")
     assert bucket.get("stage2.jsonl") == answers, "nothing is asked twice"
+    # A cast that is not there
+    result = describe_film(replace(job, cast="memory://films/none.cast"))
+    assert (result.kind, "none.cast" in str(result.error)) == ("StorageError", True)

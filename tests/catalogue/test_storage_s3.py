@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.server
+import itertools
 import json
 import logging
 import os
@@ -12,7 +13,7 @@ import sys
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
@@ -20,12 +21,10 @@ from typing import Any
 
 import pytest
 
-from shotad.batch import fetching, read_text, staging, store as stores
-from shotad.batch.describing import describe_film
-from shotad.batch.fetching import brought, fetch_film
-from shotad.batch.films import films_in
+from shotad.batch import describe_film, fetching, find_films, read_text, store as stores
+from shotad.batch.fetching import fetch_film
 from shotad.batch.jobs import FilmJob
-from shotad.batch.staging import NAME, Lease, Placed, staged
+from shotad.batch.staging import staged
 from shotad.batch.store import Store, WriteRefused, check_target
 from shotad.core import Config, NoProgress
 from shotad.core.errors import FolderInUse, StorageError
@@ -117,37 +116,41 @@ FOLDER = "s3://described/x.shotad"
 
 
 @pytest.fixture
-def server(started: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
+def server(started: Server) -> Server:
     started.post("reset")
-    monkeypatch.setattr(stores, "_heeding", set())
-    monkeypatch.setattr(stores, "_FIRST_PAUSE", 0.01)
-    for bucket in ("films", "described"):
+    for bucket in ("films", "described", "careless"):
         started.client.create_bucket(Bucket=bucket)
     started.put("in/a film ü.mp4", FILM, "films")
     return started
 
 
-@pytest.fixture
-def parts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Where the parts began that were fetched, of 64 KiB each."""
-    began: list[int] = []
-    read = Store.read
+class Counting(Store):
+    """A store that knows where the parts began that were fetched, of 64 KiB each, and calls ``before`` each."""
 
-    def counted(store: Store, place: str, start: int | None = None, end: int | None = None) -> bytes:
-        data = read(store, place, start, end)
+    def __init__(self, place: str, **more: Any) -> None:
+        super().__init__(place, **more)
+        self.parts: list[int] = []
+        self.before: Callable[[], None] = lambda: None
+
+    def read(self, place: str, start: int | None = None, end: int | None = None) -> bytes:
+        self.before()
+        data = super().read(place, start, end)
         if start is not None:
-            began.append(start >> 16)
+            self.parts.append(start >> 16)
         return data
 
-    monkeypatch.setattr(Store, "read", counted)
+
+@pytest.fixture
+def in_small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Films are fetched in parts of 64 KiB, one after another."""
     monkeypatch.setattr(fetching, "PART", 1 << 16)
-    return began
+    monkeypatch.setattr(fetching, "SIDE_BY_SIDE", 1)
 
 
 PLACE = "s3://films/in/a film ü.mp4"
 
 
-def staging_of(place: str, folder: str, scratch: Path, **more: Any) -> AbstractContextManager[Placed]:
+def staging_of(place: str, folder: str, scratch: Path, **more: Any) -> AbstractContextManager[Any]:
     return staged(place, folder, scratch, progress=NoProgress(), **more)
 
 
@@ -167,28 +170,33 @@ def test_conditions_that_do_not_hold_are_refused_and_ages_told_by_the_store(serv
     store.remove(place)
     with pytest.raises(WriteRefused):
         store.write(place, b"4", over=second)
-    # The age of a lease is told by the clock of the store.
-    Lease(store, FOLDER, 90.0).take()
-    age = store.age(f"{FOLDER}/{NAME}")
+    # Ages are told by the clock of the store.
+    store.write(place, b"5", over=None)
+    age = store.age(place)
     assert age is not None
     assert -2 <= age <= 30
     assert store.age(f"{FOLDER}/none") is None
 
 
-def test_a_store_that_knows_no_conditions_is_found(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(staging, "_SETTLED", 0.0)
-    store = Store(FOLDER)
+LEASE = ".shotad.lease"
+
+
+def test_in_a_store_that_knows_no_conditions_two_runs_are_kept_apart(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     put = Store._put
     monkeypatch.setattr(Store, "_put", lambda store, place, data, condition: put(store, place, data, {}))
-    first = Lease(store, FOLDER, 90.0)
-    first.take()
-    assert not store.keeps_conditions
-    with pytest.raises(FolderInUse):
-        Lease(Store(FOLDER), FOLDER, 90.0).take()
-    mark = store.write(f"{FOLDER}/a.json", b"1", over=None)
+    folder = "s3://careless/x.shotad"  # no other bucket: what is known of it is remembered
+    with staging_of(PLACE, folder, tmp_path / "a"):
+        with pytest.raises(FolderInUse), staging_of(PLACE, folder, tmp_path / "b"):
+            pytest.fail("two at a time")
+        store = Store(folder)
+        store.check_conditions(f"{folder}/{LEASE}")
+        assert not store.keeps_conditions
+    mark = store.write(f"{folder}/a.json", b"1", over=None)
     with pytest.raises(WriteRefused):
-        store.write(f"{FOLDER}/a.json", b"2", over=None)
-    assert store.write(f"{FOLDER}/a.json", b"2", over=mark)
+        store.write(f"{folder}/a.json", b"2", over=None)
+    assert store.write(f"{folder}/a.json", b"2", over=mark)
 
 
 KILLED = """
@@ -212,7 +220,7 @@ def test_what_a_killed_process_left_is_gone_on_with_at_once(server: Server, tmp_
     while os.waitid(os.P_PID, killed.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
         assert time.monotonic() < until, said
     # The dead process is not yet cleared away by us, its parent.
-    assert server.names() == [f"x.shotad/{NAME}"], said
+    assert server.names() == [f"x.shotad/{LEASE}"], said
     with staging_of(PLACE, FOLDER, tmp_path) as here:
         assert (here.folder / "stage1.jsonl").read_text() == '{"key": "paid"}\n'
     assert server.names() == ["x.shotad/stage1.jsonl"]
@@ -232,52 +240,45 @@ def test_what_was_rendered_keeps_its_time_by_which_it_is_known(server: Server, t
     assert server.get("x.shotad/x.mix.mp3") == b"sound"
 
 
-def test_a_large_file_goes_in_parts(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_file_goes_in_parts(server: Server, tmp_path: Path) -> None:
     file = tmp_path / "x.described.mp4"
-    file.write_bytes(os.urandom(11 << 20))
+    file.write_bytes(os.urandom(1 << 20) * 33)
     store, place, counted = Store(FOLDER), f"{FOLDER}/x.described.mp4", [0.0]
-    monkeypatch.setattr(stores, "PART", 5 << 20)
     mark = store.send(file, place, over=None, note={"n": "1"}, done=counted.append)
     assert mark.endswith("-3"), "the mark of an object that was sent in three parts"
-    assert sum(counted) == 11 << 20
+    assert sum(counted) == 33 << 20
     assert server.get("x.shotad/x.described.mp4") == file.read_bytes()
     assert store.note_of(place) == {"n": "1"}
     with pytest.raises(WriteRefused):
         store.send(file, place, over=None, note={}, done=lambda _: None)
 
 
-def test_a_fetch_that_the_network_breaks_off_goes_on_where_it_was(
-    server: Server, tmp_path: Path, parts: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(stores, "PATIENCE", 0.0)
-    monkeypatch.setattr(fetching, "SIDE_BY_SIDE", 1)
-    store = Store(PLACE, patience=0.0)
-    read = Store.read
+@pytest.mark.usefixtures("in_small_parts")
+def test_a_fetch_that_the_network_breaks_off_goes_on_where_it_was(server: Server, tmp_path: Path) -> None:
+    store = Counting(PLACE, patience=0.0)
 
-    def cut_off(store: Store, place: str, start: int | None = None, end: int | None = None) -> bytes:
-        if len(parts) == 5:
+    def cut_off() -> None:
+        if len(store.parts) == 5:
             server.stop()
-        return read(store, place, start, end)
 
-    with monkeypatch.context() as patch:
-        patch.setattr(Store, "read", cut_off)
-        with pytest.raises(StorageError, match="cannot be reached") as caught:
-            fetch_film(store, PLACE, tmp_path / "x.mp4")
+    store.before = cut_off
+    with pytest.raises(StorageError, match="cannot be reached") as caught:
+        fetch_film(store, PLACE, tmp_path / "x.mp4")
     assert "what is done is kept" in caught.value.hint
     assert not (tmp_path / "x.mp4").exists()
     server.start()
+    store.before = lambda: None
     fetch_film(store, PLACE, tmp_path / "x.mp4")
     assert (tmp_path / "x.mp4").read_bytes() == FILM
-    assert sorted(parts) == list(range(16)), "each part was fetched once"
+    assert sorted(store.parts) == list(range(16)), "each part was fetched once"
     fetch_film(store, PLACE, tmp_path / "x.mp4")
-    assert len(parts) == 16, "the film that is here is not fetched again"
+    assert len(store.parts) == 16, "the film that is here is not fetched again"
 
 
 def test_a_run_whose_network_goes_keeps_what_it_has_and_the_next_sends_it(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stores, "PATIENCE", 0.0)
-    monkeypatch.setattr(staging, "_PARTING", 0.0)
     run = staging_of(PLACE, FOLDER, tmp_path)
     here = run.__enter__()
     (here.folder / "stage2.jsonl").write_text('{"key": "paid"}\n')
@@ -292,24 +293,27 @@ def test_a_run_whose_network_goes_keeps_what_it_has_and_the_next_sends_it(
     assert [path.name for path in tmp_path.iterdir()] == [".lock"]
 
 
-def test_a_film_that_changes_while_it_is_fetched_is_fetched_again(
-    server: Server, tmp_path: Path, parts: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(fetching, "SIDE_BY_SIDE", 1)
-    other, read = FILM[::-1], Store.read
+@pytest.mark.usefixtures("in_small_parts")
+def test_a_film_that_changes_while_it_is_fetched_is_fetched_again(server: Server, tmp_path: Path) -> None:
+    other, store = FILM[::-1], Counting(PLACE)
 
-    def changing(store: Store, place: str, start: int | None = None, end: int | None = None) -> bytes:
-        if len(parts) == 4:
+    def change() -> None:
+        if len(store.parts) == 4:
             server.put("in/a film ü.mp4", other, "films")
-        return read(store, place, start, end)
 
-    monkeypatch.setattr(Store, "read", changing)
-    fetch_film(Store(PLACE), PLACE, tmp_path / "x.mp4")
+    store.before = change
+    fetch_film(store, PLACE, tmp_path / "x.mp4")
     assert (tmp_path / "x.mp4").read_bytes() == other
+    # One that always changes is not whole yet.
+    versions = itertools.count()
+    store.before = lambda: server.put("in/a film ü.mp4", b"%08d" % next(versions) + FILM[8:], "films")
+    with pytest.raises(StorageError, match="it changed each time"):
+        fetch_film(store, PLACE, tmp_path / "y.mp4")
 
 
+@pytest.mark.usefixtures("in_small_parts")
 def test_a_film_that_does_not_fit_is_refused_and_left_films_make_room(
-    server: Server, tmp_path: Path, parts: list[int], monkeypatch: pytest.MonkeyPatch
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     free = [fetching.SPARE + len(FILM) - 1]
 
@@ -339,7 +343,7 @@ def test_a_film_that_does_not_fit_is_refused_and_left_films_make_room(
 ])  # fmt: skip
 def test_what_is_not_there_is_told_by_its_part(server: Server, tmp_path: Path, place: str, said: str) -> None:
     for bring in (
-        lambda: list(films_in(place)),
+        lambda: find_films([place]),
         lambda: staging_of(place, str(tmp_path), tmp_path).__enter__(),
     ):
         with pytest.raises(StorageError, match=said):
@@ -362,7 +366,7 @@ def test_a_bucket_that_is_not_there_cannot_be_written(server: Server, tmp_path: 
 def test_who_may_not_is_told_so_without_any_key(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     server.post("reset-auth", b"0")
     try:
-        for ask in (lambda: list(films_in("s3://films/in")), lambda: read_text(PLACE)):
+        for ask in (lambda: find_films(["s3://films/in"]), lambda: read_text(PLACE)):
             with pytest.raises(StorageError, match="not accepted|denied") as caught:
                 ask()
             assert "hidden-secret" not in f"{caught.value}{caught.value.__cause__}"
@@ -372,11 +376,12 @@ def test_who_may_not_is_told_so_without_any_key(server: Server, monkeypatch: pyt
         monkeypatch.delenv(name)
     forget_connections()
     with pytest.raises(StorageError, match=r"There are no credentials for s3://films.*AWS_PROFILE"):
-        list(films_in("s3://films/in"))
+        find_films(["s3://films/in"])
     forget_connections()
 
 
-def test_a_film_is_read_from_a_signed_web_address(server: Server, tmp_path: Path, parts: list[int]) -> None:
+@pytest.mark.usefixtures("in_small_parts")
+def test_a_film_is_read_from_a_signed_web_address(server: Server, tmp_path: Path) -> None:
     key = {"Bucket": "films", "Key": "in/a film ü.mp4"}
     place = server.client.generate_presigned_url("get_object", Params=key)
     assert "Signature" in place
@@ -408,16 +413,17 @@ def web(tmp_path: Path) -> Iterator[str]:
         thread.join()
 
 
-def test_a_web_server_without_ranges_gives_one_stream(web: str, tmp_path: Path, parts: list[int]) -> None:
+@pytest.mark.usefixtures("in_small_parts")
+def test_a_web_server_without_ranges_gives_one_stream(web: str, tmp_path: Path) -> None:
     place = f"{web}/a%20film.mp4"
-    (found,) = films_in(place)
-    assert found.size == len(FILM)
-    fetch_film(Store(place), place, tmp_path / "x.mp4")
+    store = Counting(place)
+    (film,) = find_films([place])
+    assert film.size == len(FILM)
+    fetch_film(store, place, tmp_path / "x.mp4")
     assert (tmp_path / "x.mp4").read_bytes() == FILM
-    assert parts == []
-    assert brought(place, tmp_path / "beside").read_bytes() == FILM
+    assert store.parts == []
     with pytest.raises(StorageError, match=r"There is no http://127\.0\.0\.1:\d+/none\.mp4"):
-        list(films_in(f"{web}/none.mp4"))
+        find_films([f"{web}/none.mp4"])
 
 
 def test_a_network_may_return(server: Server) -> None:

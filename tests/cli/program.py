@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from typing import NamedTuple
+
+from click.testing import CliRunner, Result
+
+from shotad.core import ShotadError
+
+
+class Terminal(io.StringIO):
+    """Somebody at a terminal who types this."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 class Said(NamedTuple):
@@ -15,6 +27,17 @@ class Said(NamedTuple):
 
 
 Shotad = Callable[..., Said]
+
+
+def invoke(*words: object) -> Result:
+    """Calls a command and raises its error, also where no `shotad` fixture is at hand."""
+    from shotad.cli.main import cli
+
+    result = CliRunner().invoke(cli, [str(word) for word in words])
+    if isinstance(result.exception, ShotadError):
+        raise result.exception
+    return result
+
 
 FAKE = (
     "--engine",

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from shotad.batch import PlannedFilm, PrivacyNotices, servers_asked
-from shotad.batch.jobs import FilmJob, FilmResult, failure
-from shotad.batch.ray.cluster import RaySettings, ServeSettings
-from shotad.core import load_config
+from shotad.batch import PlannedFilm, PrivacyNotices, load_ray_settings, servers_asked
+from shotad.batch.jobs import FilmJob
+from shotad.core import Config, Reply, Request, load_config
 from shotad.core.trust import trust
+from shotad.engines.fake import FakeEngine
+from tests import fake_ray
 from tests.cli.program import FAKE, Shotad
 from tests.conftest import ROOT
 from tests.media import FilmSpec, make_film
@@ -34,37 +35,37 @@ def films(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_films(tmp_path, "a.mp4", "b.mp4", "c.mp4")
 
 
-def runs(monkeypatch: pytest.MonkeyPatch, end: BaseException | None) -> None:
-    """A run of which the first film is done, the second fails, and then ``end`` comes."""
+class Interrupted(FakeEngine):
+    """Ctrl-C is pressed while it is asked about a film whose note says so."""
 
-    def run(
-        jobs: Sequence[FilmJob], *, on_result: Callable[[FilmResult], None], **_: Any
-    ) -> list[FilmResult]:
-        found = [
-            FilmResult(jobs[0].film, jobs[0].folder, "done", lines=3, slots=4),
-            failure(jobs[1], "It broke.", "Mend it.", kind="FilmError"),
-        ]
-        for one in found:
-            on_result(one)
-        if end is not None:
-            raise end
-        return found
+    def __init__(self, config: Config) -> None:
+        super().__init__(config)
+        self.is_interrupted = config.prompt.note == "Ctrl-C"
 
-    monkeypatch.setattr("shotad.batch.describe_on_ray", run)
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        if self.is_interrupted:
+            raise KeyboardInterrupt
+        return super().generate(requests)
 
 
 @pytest.mark.usefixtures("films")
 def test_each_film_is_told_as_it_ends_and_a_run_that_is_stopped_tells_what_became_of_each(
     shotad, monkeypatch
 ):
-    runs(monkeypatch, None)
+    pytest.importorskip("pyarrow", reason='clips travel by it: pip install "shotad[ray]"')
+    fake_ray.install(monkeypatch)
+    for name in ("a.mp4", "c.mp4"):
+        shutil.copyfile(make_film(FilmSpec(frames=160, cuts=(60, 110))).path, name)
+    Path("b.mp4").write_text("This was to be a film.\n" * 50)
     said = shotad("batch", "a.mp4", "b.mp4", "--ray", "--plain", *FAKE)
     assert said.code == 1
-    assert "a.mp4: done, 3 lines in 4 slots." in said.err
-    assert "b.mp4: failed. It broke. Mend it." in said.err
+    assert "a.mp4: done, 1 line in 1 slot" in said.err
+    assert "b.mp4: failed. " in said.err
+    assert "b.mp4 is a text file, not a film. Give the film itself." in said.err
     assert "2 films: 1 done, 1 failed." in said.out
-    runs(monkeypatch, KeyboardInterrupt())
-    said = shotad("batch", "a.mp4", "b.mp4", "c.mp4", "--ray", *FAKE)
+    Path("c.note.txt").write_text("Ctrl-C")
+    engine = ("--set", f"stage1.engine={__name__}:Interrupted", "--force")
+    said = shotad("batch", "a.mp4", "b.mp4", "c.mp4", "--ray", *FAKE, *engine)
     assert said.code == 130
     assert "3 films: 1 done, 1 failed, 1 stopped." in said.out
     assert '"ended": true' in Path("shotad-batch.json").read_text()
@@ -73,22 +74,22 @@ def test_each_film_is_told_as_it_ends_and_a_run_that_is_stopped_tells_what_becam
 OPENAI = ("engine=openai", "openai.model=tiny", "openai.base_url=http://usual.example/v1")
 
 
-def told(settings: RaySettings, *assignments: str) -> list[str]:
+def notices(cluster: Sequence[str], *assignments: str) -> list[str]:
+    """What leaves the machine, by the settings of a cluster and of the films."""
     config = load_config((), (*OPENAI, *assignments))
     films = [PlannedFilm(FilmJob(f"{name}.mp4", name, config)) for name in "ab"]
-    return PrivacyNotices().of(servers_asked(films, settings))
+    return PrivacyNotices().of(servers_asked(films, load_ray_settings((), cluster)))
 
 
 def test_whom_frames_are_sent_to_is_whom_the_cluster_asks() -> None:
-    pool = RaySettings(servers=("https://one.example/v1", "https://two.example/v1"))
-    assert ["usual.example" in line for line in told(RaySettings())] == [True, True]
-    lines = told(pool)
+    pool = ("servers=[https://one.example/v1, https://two.example/v1]",)
+    assert ["usual.example" in line for line in notices(())] == [True, True]
+    lines = notices(pool)
     assert [("one" in line, "two" in line) for line in lines] == [(True, False), (False, True)]
     assert "usual" not in "".join(lines)
-    own = told(pool, "stage2.base_url=https://writer.example/v1")
-    assert any("no frames" in line and "writer.example" in line for line in own)
-    served = RaySettings().looking.model_copy(update={"serve": ServeSettings(command="serve {port}")})
-    assert told(RaySettings(looking=served, writing=served)) == []
+    with_writer = notices(pool, "stage2.base_url=https://writer.example/v1")
+    assert any("no frames" in line and "writer.example" in line for line in with_writer)
+    assert notices([f"{team}.serve.command=serve" for team in ("looking", "writing")]) == []
 
 
 STAND_IN = """
@@ -121,7 +122,7 @@ def test_one_message_says_that_ray_has_ended_or_did_not_begin(tmp_path: Path, in
     film = make_film(FilmSpec(frames=50)).path
     words = ["batch", str(film), "--out", str(tmp_path), "--ray", "--engine", "fake", "--plain"]
     done = subprocess.run(
-        [sys.executable, "-m", "shotad.cli.main", *words],
+        [sys.executable, "-m", "shotad", *words],
         env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
         capture_output=True,
         text=True,

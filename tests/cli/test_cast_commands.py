@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
+import shutil
 from pathlib import Path
 
 import pytest
 
-from shotad.cli.cast import cast_folder_of
 from tests.cli.program import FAKE, Said, Shotad
 from tests.painted_faces import Head, Take, paint_film, photo
 
@@ -115,11 +113,10 @@ def test_a_name_that_two_extras_share_is_nobodys(shotad: Shotad, cast: Path) -> 
 
 
 @pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("n\n", 1), ("", 2)])
-def test_two_who_both_have_names_are_not_merged_unasked(shotad, cast, monkeypatch, typed, code):
+def test_two_who_both_have_names_are_not_merged_unasked(shotad, cast, typed, code):
     shotad("cast", "name", cast, "2", "Bo")
     before = text_of(cast)
-    monkeypatch.setattr(sys, "stdin", Terminal(typed) if typed else io.StringIO())
-    said = shotad("cast", "merge", cast, "2", "1")
+    said = shotad("cast", "merge", cast, "2", "1", typed=typed)
     assert said.code == code
     assert "person-02 is called Bo, and person-01 is called Ann Lee." in said.err
     assert ("Add --yes" in said.err or "add --yes" in said.err) == (code == 2)
@@ -176,17 +173,9 @@ def test_a_person_is_forgotten_on_the_overview_too(shotad: Shotad, cast: Path, t
     assert "person-01/" not in page, "no picture"
 
 
-class Terminal(io.StringIO):
-    """Somebody at a terminal who types this."""
-
-    def isatty(self) -> bool:
-        return True
-
-
-def test_one_is_asked_first(shotad: Shotad, cast: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_is_asked_first(shotad: Shotad, cast: Path) -> None:
     for typed, code in (("n\n", 1), ("\n", 1), ("y\n", 0)):
-        monkeypatch.setattr(sys, "stdin", Terminal(typed))
-        heard = shotad("cast", "forget", cast, "2")
+        heard = shotad("cast", "forget", cast, "2", typed=typed)
         assert (heard.code, "Nothing was deleted." in heard.err) == (code, bool(code))
         assert "To forget person-02: 2 photos and the entry will be deleted. This cannot be" in heard.err
         assert (cast / "bo.png").exists() == bool(code)
@@ -252,8 +241,10 @@ def films(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.usefixtures("painted_faces")
 def test_the_three_commands_of_a_newcomer_begin_here(shotad: Shotad, films: Path, tmp_path: Path) -> None:
-    cast = tmp_path / "x.cast"
-    words = ("cast", "discover", films / "ep one.mp4", "--cast", cast, "--out", tmp_path / "work")
+    # The cast is beside the film and called as it is.
+    film, cast = tmp_path / "movie.part.mp4", tmp_path / "movie.part.cast"
+    shutil.copyfile(films / "ep one.mp4", film)
+    words = ("cast", "discover", film, "--out", tmp_path / "work")
     assert shotad(*words).code == 0
     assert shotad("cast", "name", cast, "person-01", "Ann Lee").code == 0
     assert "Ann Lee" in (cast / "overview.html").read_text()
@@ -261,7 +252,6 @@ def test_the_three_commands_of_a_newcomer_begin_here(shotad: Shotad, films: Path
     assert "as before; Ann Lee" in again.out
     assert "2 known before, 0 new" in again.out
     assert f"shotad cast name {cast} person-02" in again.out
-    assert cast_folder_of(Path("films/movie.part.mp4")) == Path("films/movie.part.cast")
 
 
 @pytest.mark.usefixtures("painted_faces")

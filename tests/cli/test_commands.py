@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from shotad.cli.options import asked_time
 from shotad.core import (
     Config,
     Request,
@@ -166,11 +165,9 @@ def test_doctor_says_which_engine_the_gpu_can_run(shotad, tmp_path, monkeypatch,
 
 def test_doctor_names_the_extra_that_brings_what_is_missing(shotad, monkeypatch):
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
-    real = importlib.util.find_spec
     gone = ("spacy", "httpx", "pycocoevalcap", "hibari", "s3fs", "sentence_transformers")
-    monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name, *of: None if name in gone else real(name, *of)
-    )
+    for name in gone:
+        monkeypatch.setitem(sys.modules, name, None)  # as if it were not installed
     found = "\n".join(check["finding"] for check in json.loads(shotad("doctor", "--json").out))
     told = re.findall(
         r'^([\w-]+), for .*: not installed: pip install "shotad\[(\w+)\]"$', found, re.MULTILINE
@@ -244,27 +241,31 @@ def test_a_film_that_was_never_described_is_drawn_without_lines_or_its_end(
 
 
 @pytest.fixture
-def unfit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A film on a machine without a GPU, without weights, and on which every fetch is a fault."""
-
-    def fetch(*given: object) -> None:
-        raise AssertionError(f"fetched {given[0]}")
-
-    for module in ("shotad.engines.local_model", "shotad.description.estimate", "shotad.grammar.choices"):
-        monkeypatch.setattr(f"{module}.cached_model_folder", lambda *_: None)
-    monkeypatch.setattr("shotad.engines.local_model.gpu_memory", lambda: 0)
-    monkeypatch.setattr("shotad.core.model_loading._fetch", fetch)
-    monkeypatch.setattr("shotad.core.weight_store._fetch", fetch)
-    monkeypatch.setattr("shotad.core.weight_store._verified", set())
-    monkeypatch.setenv("SHOTAD_CACHE", str(tmp_path / "weights"))
+def unfit(tmp_path: Path) -> Path:
+    """A film for a machine without a GPU, without weights and without a network: what is fetched fails."""
     path = tmp_path / "film.mp4"
     path.write_bytes(make_film(FilmSpec(frames=250, sounds=(SoundSpec(duration=10.0),))).path.read_bytes())
     return path
 
 
+def on_a_bare_machine(film: Path, *words: object) -> Said:
+    """A command there, as a process: the libraries look at such variables when they are loaded."""
+    nowhere = {"PIP_NO_INDEX": "1", "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""}
+    folders = {"SHOTAD_CACHE": str(film.parent / "weights"), "HF_HOME": str(film.parent / "hub")}
+    known = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
+    done = subprocess.run(
+        [sys.executable, "-m", "shotad", *map(str, words)],
+        env={**known, **nowhere, **folders, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return Said(done.returncode, done.stdout, done.stderr)
+
+
 @pytest.mark.parametrize("asked", ["--config", "--engine"])
-def test_the_papers_engines_are_refused_before_any_work(shotad: Shotad, unfit: Path, asked: str) -> None:
-    said = shotad("describe", unfit, asked, "paper")
+def test_the_papers_engines_are_refused_before_any_work(unfit: Path, asked: str) -> None:
+    said = on_a_bare_machine(unfit, "describe", unfit, asked, "paper")
     assert said.code == 1
     assert said.err.startswith("Error: This machine cannot run Qwen/Qwen2-VL-7B-Instruct and ")
     assert "a GPU with" in said.err
@@ -273,8 +274,8 @@ def test_the_papers_engines_are_refused_before_any_work(shotad: Shotad, unfit: P
     assert [path.name for path in unfit.parent.iterdir()] == ["film.mp4"]
 
 
-def test_an_estimate_fetches_nothing_and_says_what_it_left_out(shotad: Shotad, unfit: Path) -> None:
-    said = shotad("describe", unfit, "--config", "paper", "--estimate")
+def test_an_estimate_fetches_nothing_and_says_what_it_left_out(unfit: Path) -> None:
+    said = on_a_bare_machine(unfit, "describe", unfit, "--config", "paper", "--estimate")
     assert said.code == 0, said.err
     assert "calls:" in said.out
     assert "No weights are fetched for this. Without them are left out: speech" in said.err
@@ -323,9 +324,12 @@ def test_a_task_of_unknown_length_says_something_now_and_then(capsys: pytest.Cap
     assert said == ["Fetching weights.", "Fetching weights: 10.0 MB.", "Fetching weights: 20.0 MB."]
 
 
-def test_times_are_read_and_written() -> None:
-    read = {"90": 90, "1:23.5": 83.5, "0:01:23,5": 83.5, "1:00:00": 3600, " 7 ": 7}
-    assert {text: asked_time(text) for text in read} == read
+def test_times_are_read_and_written(shotad: Shotad, tmp_path: Path) -> None:
+    (tmp_path / "film.mp4").touch()
+    read = {"90": "90", "1:23.5": "83.5", "0:01:23,5": "83.5", "1:00:00": "3600", " 7 ": "7"}
+    for text, seconds in read.items():
+        refused = shotad("batch", tmp_path / "film.mp4", "--from", text, "--to", "1", "--dry-run", *FAKE)
+        assert f"The end, 1 s, does not lie after the start, {seconds} s." in refused.err
     assert [duration(s) for s in (0, 59.6, 74, 3720)] == ["0 s", "1 min 0 s", "1 min 14 s", "1 h 2 min"]
 
 

@@ -7,15 +7,12 @@ import json
 import shutil
 from pathlib import Path
 
-import click
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from shotad.cli.evaluate import actions_command, datasets
-from shotad.core import ShotadError
 from shotad.core.errors import DatasetError, EngineError
 from shotad.evaluation import write_report
-from tests.cli.program import Said, Shotad
+from tests.cli.program import Said, Shotad, invoke
 from tests.evaluation.cml.script_reader import MUTE, PUBLISHED, READER, SCRIPT
 from tests.evaluation.datasets import datasetfiles
 from tests.evaluation.making.makers import MAKER, Rote
@@ -185,11 +182,8 @@ def test_whom_the_expert_takes_is_written_and_told(shotad: Shotad, tmp_path: Pat
     assert (folder / "report.json").is_file()
 
 
-def run(*words: object, command: click.Command = actions_command) -> Result:
-    result = CliRunner().invoke(command, [str(word) for word in words])
-    if isinstance(result.exception, ShotadError):
-        raise result.exception
-    return result
+def run(*words: object) -> Result:
+    return invoke("evaluate", "actions", *words)
 
 
 @pytest.fixture
@@ -455,7 +449,7 @@ def test_ones_own_dataset_is_whole_or_not_by_what_it_names(tmp_path: Path) -> No
     mine = tmp_path / "mine.yaml"
     mine.write_text("title: Mine\nannotation: {files: [ads.csv]}\nvideos: {films: ['{film}']}\n")
     for videos, code in (((), 0), (("--videos",), 1)):
-        said = run("check", mine, "--root", tmp_path, "--quiet", *videos, command=datasets)
+        said = invoke("datasets", "check", mine, "--root", tmp_path, "--quiet", *videos)
         assert (said.exit_code, said.stdout) == (code, "")
     with pytest.raises(DatasetError, match="cmd-ad has no annotation"):
-        run("check", "cmd-ad", "--root", tmp_path, command=datasets)
+        invoke("datasets", "check", "cmd-ad", "--root", tmp_path)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -93,16 +91,7 @@ def test_lines_that_another_describer_places_otherwise_are_matched_by_the_time_t
     assert (first.text, first.interval) == ("A cat.", Interval(10.4, 12.0))
 
 
-class Terminal(io.StringIO):
-    """Somebody at a terminal who types this."""
-
-    def isatty(self) -> bool:
-        return True
-
-
-def test_lines_that_a_script_lacks_are_named_and_asked_for_on_a_terminal(
-    shotad, folder, tmp_path, monkeypatch
-):
+def test_lines_that_a_script_lacks_are_named_and_asked_for_on_a_terminal(shotad, folder, tmp_path):
     part = tmp_path / "part.srt"
     part.write_text("1\n00:00:10,003 --> 00:00:12,500\nA hound runs.\n")
     said = shotad("import", folder, part)
@@ -110,8 +99,7 @@ def test_lines_that_a_script_lacks_are_named_and_asked_for_on_a_terminal(
     assert "part.srt lacks 2 lines of 3 that the track has: s00020000 at 00:00:20.000 " in said.err
     assert "--remove-missing" in said.err
     for typed, code, heard in (("n\n", 1, 3), ("y\n", 0, 1)):
-        monkeypatch.setattr(sys, "stdin", Terminal(typed))
-        said = shotad("import", folder, part)
+        said = shotad("import", folder, part, typed=typed)
         assert (said.code, "Remove them?" in said.err) == (code, True)
         assert ("Nothing was imported" in said.err) == (code == 1)
         assert len(load_track(folder / "track.json").heard) == heard

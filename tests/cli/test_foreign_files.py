@@ -27,19 +27,15 @@ from shotad.core.files import (
 from shotad.core.workfolder import read_record
 from shotad.film import Frames, open_film
 from shotad.sight.castfolder import note_use
-from tests.cli.program import FAKE, Said, Shotad
+from tests.cli.program import FAKE, Said, Shotad, invoke
 from tests.media import FilmSpec, make_film
 
 
 @pytest.fixture(scope="module")
 def described(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from click.testing import CliRunner
-
-    from shotad.cli.main import cli
-
     place = tmp_path_factory.mktemp("foreign")
     shutil.copy(make_film(FilmSpec(frames=300, cuts=(100, 200))).path, place / "movie.mp4")
-    done = CliRunner().invoke(cli, ["describe", str(place / "movie.mp4"), *FAKE])
+    done = invoke("describe", place / "movie.mp4", *FAKE)
     assert done.exit_code == 0, done.output
     return place / "movie.shotad"
 

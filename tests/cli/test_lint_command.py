@@ -6,9 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from shotad.cli.lint import command
 from shotad.core import (
     Interval,
     RunInputs,
@@ -25,6 +23,7 @@ from shotad.script.guidelines import ACCEPTED_FILE
 from shotad.script.track import FilmId, to_json
 from shotad.script.track_files import TRACK
 from tests import handmade
+from tests.cli.program import invoke
 from tests.rendering.described import film_with, write_folder
 from tests.script_text import write_script
 
@@ -47,9 +46,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(*words: object) -> tuple[int, str]:
-    done = CliRunner().invoke(command, [*map(str, words), *WORDS], catch_exceptions=True)
-    if isinstance(done.exception, ShotadError):
-        raise done.exception
+    done = invoke("lint", *words, *WORDS)
     return done.exit_code, done.stdout
 
 

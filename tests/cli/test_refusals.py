@@ -3,7 +3,6 @@ addresses where a path is wanted, and names that are no UTF-8."""
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import re
@@ -15,8 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.cli.main import cli
-from tests.cli.program import FAKE
+from tests.cli.program import FAKE, invoke
 from tests.evaluation.predicting.minidataset import make_cmd
 from tests.evaluation.stage.stagefilm import write_film
 from tests.evaluation.story.storyfilms import READER, make_table, write_questions
@@ -73,7 +71,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(film, place / name)
     shutil.copy(make_film(FilmSpec(frames=20, cuts=(10,))).path, place / "labels" / "film.mp4")
     words = ["describe", place / "film.mp4", *FAKE, "--no-sheet", "--quiet"]
-    cli.main([str(word) for word in words], standalone_mode=False)
+    assert invoke(*words).exit_code == 0
     make_table(place, {"Anna": ("letter",)})
     write_questions(place / "q.jsonl", "Anna")
     make_cmd(place / "cmd")
@@ -90,13 +88,12 @@ def left(place: Path) -> dict[str, tuple[int, int]]:
 
 @pytest.fixture
 def place(everything: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """That folder, in which commands run, and no terminal."""
+    """That folder, in which commands run."""
 
     def served(*_: object, **__: object) -> None:
         raise AssertionError("the page is served")
 
     monkeypatch.setattr("shotad.review.serve", served)
-    monkeypatch.setattr(sys, "stdin", io.StringIO())
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     monkeypatch.chdir(everything)
     before = left(everything)
@@ -354,7 +351,8 @@ REFUSED = {
 )
 @pytest.mark.usefixtures("place")
 def test_what_cannot_be_meant_is_refused(shotad, tmp_path, line, code, needle):
-    said = shotad(*shlex.split(line.format(fake=shlex.join(FAKE), reader=READER, new=tmp_path / "new")))
+    words = shlex.split(line.format(fake=shlex.join(FAKE), reader=READER, new=tmp_path / "new"))
+    said = shotad(*words, typed="")
     assert (said.code, said.out) == (code, ""), said.err
     assert needle in said.err
     assert said.err.count("Error: ") == 1
@@ -375,7 +373,7 @@ FOLDER = "s3://me:hidden@described/x.shotad"
 def test_an_address_where_a_path_is_wanted_is_refused_with_a_way_out(shotad, tmp_path, monkeypatch, words):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "film.mp4").write_bytes(b"film")
-    said = shotad(*words)
+    said = shotad(*words, typed="")
     assert said.code == 2, said
     assert "s3://described/x.shotad is an address, and a path of this machine is wanted." in said.err
     assert "shotad batch" in said.err

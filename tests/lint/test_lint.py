@@ -13,10 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from hypothesis import given, settings, strategies as st
 
-from shotad.cli.lint import command
 from shotad.core import (
     Box,
     Cast,
@@ -74,6 +72,7 @@ from shotad.script.rules import (
 )
 from shotad.script.track import FilmId
 from shotad.sight.text import TextLine
+from tests.cli.program import invoke
 from tests.evaluation.action.parsed import RecordedParser
 from tests.rendering.described import LINES, film_with, write_folder
 
@@ -503,9 +502,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def linted(*words: object) -> tuple[list[str], str]:
     """The rules that the command finds broken, and what it says that it cannot check."""
-    done = CliRunner().invoke(command, [*map(str, words), "--json", "--set", "lint.parse=words"])
-    if isinstance(done.exception, Exception):
-        raise done.exception
+    done = invoke("lint", *words, "--json", "--set", "lint.parse=words")
     found = json.loads(done.stdout[done.stdout.index("{") :])
     return [row["rule"] for row in found["findings"]], " ".join(found["skipped"])
 

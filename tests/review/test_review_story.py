@@ -7,9 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from shotad.cli.lint import command
 from shotad.core import Interval, load_config
 from shotad.evaluation import (
     MetricContext,
@@ -20,6 +18,7 @@ from shotad.evaluation.story import write_story
 from shotad.evaluation.story_questions import read_film, read_questions
 from shotad.review.routes import Review
 from shotad.script import CueStatus
+from tests.cli.program import invoke
 from tests.evaluation.story.storyfilms import READER, options_of, vtt
 from tests.rendering.described import film_with, retrack, write_folder
 from tests.review.reviewed import Page, reviewed
@@ -110,7 +109,7 @@ def test_a_damaged_list_is_a_finding_and_hides_no_other(place: Path, content: st
 
 def test_lint_says_the_same_and_what_was_accepted_is_gone_from_the_page(place: Path) -> None:
     ask(place)
-    run = CliRunner().invoke(command, [str(place), "--accept", "S1:s00009000", "--json"])
+    run = invoke("lint", place, "--accept", "S1:s00009000", "--json")
     report = json.loads(run.stdout)
     assert [row["message"] for row in report["findings"] if row["rule"] == "S1"] == [CAT, DRUM, LAMP]
     with reviewed(place, gone=True) as (review, page):

@@ -37,7 +37,7 @@ from shotad.batch.ray.cluster import (
     register_of_run,
 )
 from shotad.batch.ray.rows import RayRow, rows
-from shotad.batch.ray.servers import stage_engine
+from shotad.batch.ray.servers import OWN_ADDRESS, stage_engine
 from shotad.batch.ray.steps import Finishing, PreparedSlots, Stage1Answers
 from shotad.core import (
     Abilities,
@@ -282,7 +282,7 @@ def servers_asked(planned: Sequence[PlannedFilm], settings: RaySettings) -> list
         film.job.config.model_dump_json(exclude={"prompt"}) + str(film.job.makes): film for film in planned
     }
     urls: tuple[str | None, ...] = settings.servers or (None,)
-    own = {"base_url": "http://127.0.0.1/v1"}
+    own = {"base_url": OWN_ADDRESS}
     films_sent = []
     for film, url in itertools.product(kinds.values(), urls):
         config = film.job.config

@@ -146,6 +146,8 @@ def stage_engine(config: Config, stage: Stage, urls: Sequence[str] = ()) -> Engi
 
 _GUARD = Path(__file__).with_name("guard.py")
 _HOST = "127.0.0.1"
+OWN_ADDRESS = f"http://{_HOST}/v1"
+"""Stands for the server that a worker starts for itself, for whoever does not ask it."""
 _LOOK = 0.5
 """Seconds between two looks whether it answers."""
 _LISTING = 5.0

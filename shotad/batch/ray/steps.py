@@ -41,7 +41,7 @@ from shotad.batch.ray.rows import (
     rows,
     unpacked,
 )
-from shotad.batch.ray.servers import StageEngines, stage_engine
+from shotad.batch.ray.servers import OWN_ADDRESS, StageEngines, stage_engine
 from shotad.batch.staging import Placed, placed
 from shotad.batch.store import Store
 from shotad.core import (
@@ -341,7 +341,10 @@ class Finishing:
     def __init__(self, register: Any, settings: RaySettings) -> None:
         self._register, self._settings = register, settings
         # Stage I's engine names the records, and looks again where lines are verified.
-        self._looks = StageEngines(settings.servers)
+        # A server that looking workers start for themselves is not reached from here; the usual one, which
+        # may be on another machine, was not asked and must not be.
+        has_own = settings.looking.serve.command is not None
+        self._looks = StageEngines((OWN_ADDRESS,) if has_own else settings.servers)
         self._writes = StageEngines(settings.servers, settings.writing.serve)
 
     def __call__(self, batch: Columns) -> Iterator[Columns]:
