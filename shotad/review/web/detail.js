@@ -106,7 +106,7 @@ const MORE_OPEN = "shotad-more-open";
 /** What is looked at now and then: candidates, times, frames, who made the line. It stays as it was left. */
 function drawer(place) {
   const body = make("div", { class: "d-drawer" });
-  const opened = make("details", { class: "d-more" }, make("summary", {}, "Times, candidates, frames, and where the line comes from"), body);
+  const opened = make("details", { class: "d-more", id: "line-drawer" }, make("summary", {}, "Times, candidates, frames, and where the line comes from"), body);
   try {
     opened.open = sessionStorage.getItem(MORE_OPEN) === "yes";
   } catch {
