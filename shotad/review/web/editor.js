@@ -8,7 +8,7 @@ import { tab } from "./api.js";
 import { make } from "./build.js";
 import { register } from "./commands.js";
 import { lineBeside } from "./lineacts.js";
-import { label as rowLabel, stateWords, unitsFor } from "./list.js";
+import { ALLOWANCE, label as rowLabel, stateWords, unitsFor } from "./list.js";
 import * as outbox from "./outbox.js";
 import { say } from "./say.js";
 import { act, line, number, select, store, subscribe } from "./store.js";
@@ -61,7 +61,7 @@ export function budget(text, shown) {
   const length = shown.room_seconds;
   if (length === null) return { text: `${seconds.toFixed(1)} s`, over: "", share: 0 };
   if (!unitsIn(text)) return { text: `${length.toFixed(1)} s, about ${count(unitsFor(length), store.film?.unit ?? "word")}`, over: "", share: 0 };
-  const over = seconds > length + 0.05 ? `${(seconds - length).toFixed(1)} s too long` : "";
+  const over = seconds > length + ALLOWANCE ? `${(seconds - length).toFixed(1)} s too long` : "";
   return { text: `${seconds.toFixed(1)} of ${length.toFixed(1)} s`, over, share: seconds / Math.max(0.1, length) };
 }
 

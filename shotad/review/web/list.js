@@ -83,9 +83,12 @@ export function label(entry, place) {
   return `${parts.join(", ")}: ${state === "empty" ? emptyText(entry) : entry.text}`;
 }
 
+/** Seconds over its time that a line may take without a word about it: a breath before speech that a render spares. */
+export const ALLOWANCE = 0.2;
+
 /** Seconds by which a line is longer than the time that it has. */
 const secondsOver = (entry) => (entry.seconds ?? 0) - (entry.room_seconds ?? Infinity);
-const isOverlong = (entry) => entry.heard && secondsOver(entry) > 0.05;
+const isOverlong = (entry) => entry.heard && secondsOver(entry) > ALLOWANCE;
 const worstLevel = (entry) => (entry.findings.some((finding) => finding.level === "error") ? "error" : "warning");
 
 /** A row as all are at first; copies of it are made faster than rows. */
