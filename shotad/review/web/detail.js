@@ -149,10 +149,13 @@ function build(place) {
   const recorded = facts(inDrawer);
   const problem = make("p", { class: "d-wrong", hidden: true });
   body.append(problem);
+  // At once, not with the next picture of the screen: who is quick writes into the line that was just chosen.
+  subscribe("current", () => {
+    empty.hidden = line() !== null;
+    body.hidden = line() === null;
+  });
   return {
     line(shown, isNew) {
-      empty.hidden = Boolean(shown);
-      body.hidden = !shown;
       if (!shown) return;
       for (const show of shownParts) show(shown);
       edit.show(shown, isNew);

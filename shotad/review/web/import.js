@@ -160,5 +160,5 @@ function build() {
 }
 
 export function start() {
-  register({ name: "import", title: "Import a script that was edited elsewhere", group: "Work", run: build() });
+  register({ name: "import", title: "Import a script that was edited elsewhere…", group: "Work", run: build() });
 }
