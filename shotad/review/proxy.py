@@ -90,19 +90,23 @@ class Proxy:
         self._thread: threading.Thread | None = None
         self._done, self._failed = 0.0, ""
         self._stopped = self._asked = False
+        self._was_there = self._order.film.exists()
 
     @property
     def path(self) -> Path | None:
         return self._order.target if self._known is not None else None
 
     def state(self) -> Json:
-        """What the page plays: ``state`` film, proxy, making or none, ``url``, ``done`` 0 to 1, ``why`` it is
-        not the film itself, or what is wrong."""
+        """What the page plays: ``state`` film, proxy, making, gone or none, ``url``, ``done`` 0 to 1, ``why``
+        it is not the film itself, or what is wrong. ``gone``: the film is not where it was."""
+        is_there = self._order.film.exists()
         with self._lock:
             if self._known is not None:
                 return _view("proxy", COPY_URL, 1.0, self._known.get("damage") or self.why)
             if self._thread is not None:
                 return _view("making", None, self._done, self.why)
+            if not is_there:
+                return _view("gone", None, 0.0, gone_text(self._order.film))
             if not self.why and not self._failed:
                 return _view("film", FILM_URL, 1.0, "")
             return _view("none", None, 0.0, self._failed or self.why)
@@ -113,6 +117,8 @@ class Proxy:
         Asked for a second time although there is one whose picture was copied: a browser has refused it, and
         it is made again, encoded.
         """
+        if not self._order.film.exists():
+            return
         with self._lock:
             again, self._asked = self._asked, True
             if again and self._known is not None and self._known["picture"] == "copied":
@@ -122,6 +128,19 @@ class Proxy:
             self._done, self._failed = 0.0, ""
             self._thread = threading.Thread(target=self._make, name="proxy", daemon=True)
             self._thread.start()
+        self._tell()
+
+    def look(self) -> None:
+        """See whether the film went or came back, and tell the tabs; a copy that is needed is made then."""
+        is_there = self._order.film.exists()
+        with self._lock:
+            if is_there == self._was_there:
+                return
+            self._was_there = is_there
+            if is_there:
+                self._failed = ""
+        if is_there and self.why:
+            self.start()
         self._tell()
 
     def stop(self) -> None:
@@ -170,6 +189,14 @@ class Proxy:
     def _tell(self) -> None:
         if self._tabs is not None and not self._stopped:
             self._tabs.send("playable", self.state())
+
+
+def gone_text(film: Path) -> str:
+    """What people are told of a film that was moved or removed while the page is open."""
+    return (
+        f"The film is not where it was: {film}. Bring it back there, and picture and sound return by "
+        "themselves."
+    )
 
 
 def _view(state: str, url: str | None, done: float, why: str) -> Json:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import mimetypes
+import re
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -28,7 +29,7 @@ from starlette.applications import Starlette
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
@@ -51,7 +52,7 @@ from shotad.film import open_film
 from shotad.review.details import line_detail
 from shotad.review.events import Json, Tabs, event_stream
 from shotad.review.frames import ShownFrames
-from shotad.review.hearing import Hearing
+from shotad.review.hearing import Hearing, WavStream
 from shotad.review.jobs import Jobs, Work
 from shotad.review.material import MaterialViews
 from shotad.review.people import CastEditor
@@ -235,6 +236,8 @@ def make_app(review: Review, keys: Keys, hosts: Hosts) -> ASGIApp:
                 await asyncio.sleep(_LOOK)
                 if len(review.tabs):
                     await anyio.to_thread.run_sync(review.look)
+                    if review.pictures is not None:
+                        await anyio.to_thread.run_sync(review.pictures.proxy.look)
 
         watching = asyncio.ensure_future(watch())
         try:
@@ -486,9 +489,22 @@ def media_routes(review: Review) -> list[Route]:
 
     def hear(request: Request) -> Any:
         kind = request.query_params.get("kind", "mix")
-        heard = review.watched().hearing.hear(review.session.track, request.path_params["line"], kind)
-        view = asdict(heard)
-        return {"url": f"/media/heard/{view.pop('path').name}", **view}
+        line_sound = review.watched().hearing.hear(review.session.track, request.path_params["line"], kind)
+        view = asdict(line_sound)
+        path = view.pop("path")
+        return view if path is None else {"url": f"/media/heard/{path.name}", **view}
+
+    def spoken(request: Request) -> Any:
+        start, end = _second(request, "from"), _second(request, "to")
+        end = min(end, start + _LONGEST_LOOK)
+        return review.watched().hearing.spoken_between(review.session.track, start, max(start, end))
+
+    async def soundtrack(request: Request) -> Response:
+        def stream() -> WavStream:
+            hearing = review.watched().hearing
+            return hearing.stream(review.session.track, request.path_params["kind"], _second(request, "from"))
+
+        return sent_wav(request, await anyio.to_thread.run_sync(stream, limiter=sounds), streams)
 
     def sound(request: Request) -> Any:
         return _file(inside(review.watched().hearing.folder, request.path_params["name"]), "audio/wav", _KEPT)
@@ -527,11 +543,14 @@ def media_routes(review: Review) -> list[Route]:
 
     # Sounds and pictures take seconds to make: what they may occupy never holds up a saved edit.
     sounds, pictures = anyio.CapacityLimiter(2), anyio.CapacityLimiter(3)
+    streams = anyio.CapacityLimiter(3)
     return [
         get("/media/film", film),
         get("/media/proxy", proxy),
         post("/api/proxy", make_proxy),
         get("/api/hear/{line}", hear, limiter=sounds),
+        get("/api/spoken", spoken, limiter=sounds),
+        Route("/media/sound/{kind}.wav", soundtrack, methods=["GET"]),
         get("/media/heard/{name}", sound),
         get("/media/waveform", waveform),
         get("/media/frames/{slot}/{number:place}.jpg", frame, limiter=pictures),
@@ -539,6 +558,84 @@ def media_routes(review: Review) -> list[Route]:
         get("/media/person/{key}/{number:place}.jpg", person, limiter=pictures),
         get("/files/{name}", file),
     ]
+
+
+_LONGEST_LOOK = 120.0
+"""Seconds of film for which captions are asked for at once, at most: each may have to be spoken first."""
+
+
+def _second(request: Request, name: str) -> float:
+    """A film second in an address; 0 where there is none. Raises RequestRefused."""
+    text = request.query_params.get(name, "0")
+    try:
+        second = float(text)
+    except ValueError:
+        second = -1.0
+    if not 0 <= second < _LARGEST_COUNT:
+        raise RequestRefused(400, f"{name} is {text[:40]!r}, which is no second of a film.")
+    return second
+
+
+def sent_wav(request: Request, stream: WavStream, limiter: anyio.CapacityLimiter) -> Response:
+    """A WAV file that is made while it is sent, or the part of it that a player asks for.
+
+    Nothing more is made when whoever asked has gone, and no more than the connection takes.
+    """
+    headers = {
+        "accept-ranges": "bytes",
+        "cache-control": "no-store",
+        "etag": f'"{stream.version}"',
+    }
+    begin, end, status = 0, stream.size, 200
+    wanted = byte_range(request.headers.get("range", ""), stream.size)
+    if wanted is not None:
+        begin, end = wanted
+        status = 206
+        if begin >= end:
+            headers["content-range"] = f"bytes */{stream.size}"
+            return Response(status_code=416, headers=headers)
+        headers["content-range"] = f"bytes {begin}-{end - 1}/{stream.size}"
+    headers["content-length"] = str(end - begin)
+    if request.method == "HEAD":
+        return Response(status_code=status, headers=headers, media_type="audio/wav")
+
+    async def parts() -> AsyncIterator[bytes]:
+        made = stream.parts(begin, end)
+        try:
+            while True:
+                part = await anyio.to_thread.run_sync(next, made, None, limiter=limiter)
+                if part is None:
+                    return
+                yield part
+        except ShotadError as error:
+            # Its beginning is sent: all that is left is to break off, as a player understands it.
+            _LOG.warning("The sound breaks off: %s", error)
+            raise ConnectionAbortedError(str(error)) from error
+        finally:
+            made.close()
+
+    return StreamingResponse(parts(), status_code=status, headers=headers, media_type="audio/wav")
+
+
+def byte_range(header: str, size: int) -> tuple[int, int] | None:
+    """The bytes ``[begin, end)`` that a Range header asks for of ``size``; empty where there are none such.
+
+    None: all of it is sent, also where several parts are asked for, as RFC 9110 allows.
+    ``bytes=0-99 → (0, 100)``, ``bytes=-5 → (size - 5, size)``
+    """
+    match = _RANGE.fullmatch(header.strip())
+    if match is None or not (match["first"] or match["last"]):
+        return None
+    if not match["first"]:
+        return max(0, size - int(match["last"])), size
+    first = int(match["first"])
+    end = size if not match["last"] else min(size, int(match["last"]) + 1)
+    if match["last"] and int(match["last"]) < first:
+        return None
+    return first, max(end, 0)
+
+
+_RANGE = re.compile(r"bytes=(?P<first>[0-9]{0,18})-(?P<last>[0-9]{0,18})")
 
 
 def inside(folder: Path, name: str) -> Path:

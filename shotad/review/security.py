@@ -23,9 +23,11 @@ import os
 import re
 import secrets
 import socket
+import stat
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -86,8 +88,11 @@ class Keys:
     """The secrets of one server, all of 256 bits: the token of the address, one that opens a browser once,
     and the value of the cookie."""
 
-    def __init__(self, port: int = 0) -> None:
-        self.token, self.once, self._cookie = (secrets.token_urlsafe(32) for _ in range(3))
+    def __init__(self, port: int = 0, file: Path | None = None) -> None:
+        """``file`` keeps the token and the cookie, so that an open page goes on when its server was started
+        again; None: they end with the server."""
+        self.token, self._cookie = new_secrets() if file is None else kept_secrets(file)
+        self.once = secrets.token_urlsafe(32)
         self._until: float | None = time.monotonic() + _ONCE
         self._lock = threading.Lock()
         # Cookies are not told apart by port: two servers on one machine need two names.
@@ -120,6 +125,37 @@ class Keys:
     def set_cookie(self) -> bytes:
         """The header that gives a browser the cookie, until it is closed."""
         return f"{self.cookie_name}={self._cookie}; Path=/; HttpOnly; SameSite=Strict".encode()
+
+
+def new_secrets() -> tuple[str, str]:
+    """A token and the value of a cookie."""
+    return secrets.token_urlsafe(32), secrets.token_urlsafe(32)
+
+
+_SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
+
+
+def kept_secrets(file: Path) -> tuple[str, str]:
+    """The token and the cookie's value in a file that only its owner can read; new ones where there is none.
+
+    A file that others can read, that is a link or that is damaged is replaced. Where none can be written,
+    the secrets end with the server.
+    """
+    with suppress(OSError, ValueError):
+        status = file.lstat()
+        is_private = stat.S_ISREG(status.st_mode) and not status.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+        if is_private or os.name == "nt":  # Windows has no such bits: the user's folder is the user's own
+            token, cookie = file.read_text("ascii").split()
+            if _SECRET.fullmatch(token) and _SECRET.fullmatch(cookie):
+                return token, cookie
+    token, cookie = new_secrets()
+    with suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.unlink(missing_ok=True)
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="ascii") as out:
+            out.write(f"{token}\n{cookie}\n")
+    return token, cookie
 
 
 def user_of(client: tuple[str, int] | None, server: tuple[str, int] | None) -> int | None:

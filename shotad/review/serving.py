@@ -69,6 +69,10 @@ class ServerConsole(Progress, Protocol):
         """Print the command's result: ``text`` for people, or ``value`` as JSON."""
 
 
+SECRETS = "page-secret"
+"""In the folder ``review`` of the work folder: what lets a browser in, mode 0600."""
+
+
 def serve(
     folder: Path,
     film: Path | None,
@@ -92,7 +96,7 @@ def serve(
         bound_host = bound_host.partition("%")[0]
         hosts = Hosts(bound_host)
         address = _address(bound_host, bound_port)
-        keys, tabs, end_signals = Keys(bound_port), Tabs(), _EndSignals()
+        keys, tabs, end_signals = Keys(bound_port, folder / "review" / SECRETS), Tabs(), _EndSignals()
         # Remove what a killed server left half-written. A run that holds the folder has done so at its
         # start.
         with suppress(FolderInUse), WorkFolder(folder):

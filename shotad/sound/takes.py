@@ -168,14 +168,14 @@ def write_take(path: Path, take: Take) -> Take:
 
     Raises WorkFolderError.
     """
-    samples = _integers(take.samples)
+    samples = integers(take.samples)
     write_bytes(path, [_flac(samples, take)])
     return Take(_stored(path, samples.size, _hash(samples)), take.rate, take.speed)
 
 
 def flac(take: Take) -> bytes:
     """The take as the bytes of a FLAC file."""
-    return _flac(_integers(take.samples), take)
+    return _flac(integers(take.samples), take)
 
 
 def _flac(samples: Integers, take: Take) -> bytes:
@@ -202,7 +202,7 @@ def wav(samples: Samples, rate: int) -> bytes:
         writer.setnchannels(1 if samples.ndim == 1 else samples.shape[1])
         writer.setsampwidth(2)
         writer.setframerate(rate)
-        writer.writeframes(_integers(samples).astype("<i2").tobytes())
+        writer.writeframes(integers(samples).astype("<i2").tobytes())
     return file.getvalue()
 
 
@@ -232,7 +232,8 @@ def _read_take_file(path: Path) -> _TakeFile | None:
     return _TakeFile(samples, key, rate, speed)
 
 
-def _integers(samples: Samples) -> Integers:
+def integers(samples: Samples) -> Integers:
+    """``float32`` samples as 16 bits, clipped at full scale."""
     scaled = np.clip(np.round(samples * np.float32(_FULL_SCALE)), -_FULL_SCALE, _FULL_SCALE - 1)
     return np.asarray(scaled, np.int16)
 

@@ -31,12 +31,10 @@ class Answer:
         return self.body.decode()
 
 
-async def ask(
-    app: Any, method: str, path: str, headers: Mapping[str, str | None], body: bytes = b"", *, pieces: int = 1
-) -> Answer:
-    """What an application answers. ``pieces``: in how many the body comes."""
+def scope_of(method: str, path: str, headers: Mapping[str, str | None]) -> dict[str, Any]:
+    """A request as a server gives it to an application."""
     path, _, query = path.partition("?")
-    scope = {
+    return {
         "type": "http",
         "asgi": {"version": "3.0", "spec_version": "2.3"},
         "http_version": "1.1",
@@ -53,6 +51,13 @@ async def ask(
         "server": ("127.0.0.1", 20123),
         "state": {},
     }
+
+
+async def ask(
+    app: Any, method: str, path: str, headers: Mapping[str, str | None], body: bytes = b"", *, pieces: int = 1
+) -> Answer:
+    """What an application answers. ``pieces``: in how many the body comes."""
+    scope = scope_of(method, path, headers)
     size = -(-len(body) // pieces) or 1
     parts = [body[i : i + size] for i in range(0, len(body), size)] or [b""]
     waiting = [
@@ -91,6 +96,10 @@ class Visitor:
     def get(self, path: str, *, method: str = "GET", **changed: str | None) -> Answer:
         """A GET with headers changed or, with None, left out; ``x_y`` stands for ``x-y``."""
         return asyncio.run(ask(self.app, method, path, self._headers({}, changed)))
+
+    def scope(self, path: str) -> dict[str, Any]:
+        """What the application is given of a GET, for a test that reads the answer itself."""
+        return scope_of("GET", path, self._headers({}, {}))
 
     def post(self, path: str, body: Any = None, *, pieces: int = 1, **changed: str | None) -> Answer:
         """A POST of JSON, or of bytes as they are."""

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
+import io
 import json
 import re
+import threading
 import time
-from collections.abc import Iterator
+import wave
+from collections.abc import Generator, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from shotad.core.errors import FilmError
 from shotad.core.runsettings import read_settings
+from shotad.review.hearing import WavStream
 from shotad.review.routes import WEB, Review, open_session
 from shotad.script import load_track
-from tests.rendering.described import film_with
+from tests.rendering.described import STEREO, fake_voice, film_with, write_folder
 from tests.review.asgi import Answer
 from tests.review.reviewed import WAIT, Page, reviewed
 from tests.review.sessions import Tabs
@@ -259,11 +266,85 @@ def test_what_cannot_be_heard_is_said_with_what_to_do(page: Page) -> None:
     assert page.get(f"/api/hear/{FIRST}?kind=everything").status == 400
     heard = page.get(f"/api/hear/{FIRST}?kind=programme")
     assert heard.status == 200, heard.text
-    sound = page.get(heard.json["url"])
-    assert sound.status == 200
-    assert sound.headers["content-type"] == "audio/wav"
-    assert "immutable" in sound.headers["cache-control"]
-    assert page.get(heard.json["url"], range="bytes=0-3").body == b"RIFF"
+    assert (heard.json["start"], heard.json["text"]) == (0.0, "")
+    for address in ("sound/everything.wav", "sound/mix.wav?from=21", "sound/mix.wav?from=-1"):
+        assert page.get(f"/media/{address}").status in (400, 404), address
+    assert page.get("/api/spoken?from=now").status == 400
+
+
+def test_the_sound_of_the_film_is_sent_in_parts(tmp_path: Path) -> None:
+    # A decoder of AAC draws noise by chance.
+    film = film_with(suffix=".mkv", sounds=(replace(STEREO, codec="flac"),))
+    folder = fake_voice(write_folder(tmp_path / "lossless.shotad", film))
+    with reviewed(folder, film=film) as (review, page):
+        review.watched().hearing.warm()
+        line = page.get(f"/api/hear/{FIRST}").json
+        assert line["line"] == pytest.approx([1.0, 2.665])
+        alone = page.get(page.get(f"/api/hear/{FIRST}?kind=voice").json["url"], range="bytes=0-3")
+        assert (alone.body, alone.headers["content-type"]) == (b"RIFF", "audio/wav")
+        assert "immutable" in alone.headers["cache-control"]
+        review.watched().hearing.wait()
+        whole = page.get("/media/sound/mix.wav")
+        size = 44 + 4 * 20 * 48000
+        assert (whole.status, len(whole.body), whole.headers["content-type"]) == (200, size, "audio/wav")
+        assert whole.headers["cache-control"] == "no-store"
+        with wave.open(io.BytesIO(whole.body)) as file:
+            assert (file.getnchannels(), file.getnframes()) == (2, 20 * 48000)
+        for wanted, begin, end in (
+            ("bytes=0-", 0, size),
+            ("bytes=10-99", 10, 100),
+            ("bytes=1000003-1000010", 1000003, 1000011),
+            ("bytes=-7", size - 7, size),
+            (f"bytes={size - 2}-{size * 2}", size - 2, size),
+        ):
+            part = page.get("/media/sound/mix.wav", range=wanted)
+            assert part.status == 206
+            assert part.headers["content-range"] == f"bytes {begin}-{end - 1}/{size}"
+            assert part.headers["content-length"] == str(end - begin)
+            assert part.body == whole.body[begin:end]
+        beyond = page.get("/media/sound/mix.wav", range=f"bytes={size}-")
+        assert (beyond.status, beyond.headers["content-range"]) == (416, f"bytes */{size}")
+        for odd in ("bytes=0-1,4-5", "bytes=9-1", "bytes=-", "letters=0-1"):
+            assert page.get("/media/sound/mix.wav", range=odd).status == 200
+        head = page.get("/media/sound/mix.wav", method="HEAD")
+        assert (head.status, head.body, head.headers["content-length"]) == (200, b"", str(size))
+        later = page.get("/media/sound/mix.wav?from=13.5", range="bytes=44-")
+        assert later.body == whole.body[44 + 4 * round(13.5 * 48000) :]
+
+
+def test_nothing_more_is_made_for_whoever_has_gone(
+    both: tuple[Review, Page], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    review, page = both
+    made: list[int] = []
+    is_over = threading.Event()
+
+    def parts(begin: int, end: int) -> Generator[bytes, None, None]:
+        try:
+            for number in range(end - begin):
+                made.append(number)
+                yield b"x"
+        finally:
+            is_over.set()
+
+    stream = WavStream("1", 10**6, parts)
+    monkeypatch.setattr(review.watched().hearing, "stream", lambda *_: stream)
+    has_gone = asyncio.Event()
+    sent: list[bytes] = []
+
+    async def receive() -> Any:
+        await has_gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message.get("body", b""))
+        if len(sent) == 5:
+            has_gone.set()
+        await asyncio.sleep(0)
+
+    asyncio.run(page.app(page.scope("/media/sound/mix.wav"), receive, send))
+    assert is_over.wait(10)
+    assert len(made) < 1000
 
 
 # Jobs

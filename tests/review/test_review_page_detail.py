@@ -18,7 +18,6 @@ from shotad.script.track_files import TRACK
 from tests.handmade import look
 from tests.rendering.described import retrack, write_folder
 from tests.review.pages import drawn, press, said, settled, until, violations
-from tests.speech_server import tone, wav
 
 pytestmark = pytest.mark.slow
 
@@ -169,7 +168,7 @@ def test_what_is_typed_is_judged_as_it_arises_and_goes_back(page: Any, place: Pa
     until(page, "document.querySelector('.d-drawer').textContent.includes('the text differs')")
     assert page.locator(".d-candidates input:checked").count() == 0
     until(page, "document.querySelector('#line-findings [data-level=error]') !== null")
-    assert "Error L2" in page.inner_text("#line-findings")
+    assert "(rule L2)" in page.inner_text("#line-findings")
     page.fill("#line-text", "A cat sleeps. " * 8)
     until(page, "!document.getElementById('line-over').hidden")
     assert page.inner_text("#line-over") == "4.0 s too long"
@@ -269,62 +268,7 @@ def test_frames_are_named_walked_and_enlarged(opened: Callable[..., Any]) -> Non
     assert "<b>He</b> runs." in page.inner_text("#detail")
 
 
-# The player
-
-
-def heard(page: Any, seconds: float = 3.0, start: float = 0.5, **more: Any) -> None:
-    """What the server would have prepared for the ear."""
-    answer = {"url": "/media/heard/test.wav", "start": start, "seconds": seconds, "warnings": [],
-              "line": [start + 0.5, start + 2.5], **more}  # fmt: skip
-    page.route("**/api/hear/**", lambda route: route.fulfill(json=answer))
-    data = wav(tone(seconds))
-    page.route("**/media/heard/*", lambda route: route.fulfill(body=data, content_type="audio/wav"))
-
-
-PLAYS = "document.querySelector('audio').currentTime > 0.1"
-STILL = "document.querySelector('audio').paused"
-
-
-def test_a_line_is_heard_with_the_picture_beside_it(opened: Callable[..., Any]) -> None:
-    page = opened(lambda page: heard(page, warnings=["The level is not settled."]))
-    page.keyboard.press(" ")
-    until(page, PLAYS)
-    assert page.evaluate("document.querySelector('video').muted")
-    until(page, "!document.querySelector('.p-caption').hidden")
-    assert page.inner_text(".p-caption") == CANDIDATES[0]
-    assert "not settled" in page.inner_text(".p-warnings")
-    # A loaded machine drops pictures; a picture that is not led is off by seconds.
-    until(page, "document.querySelector('audio').currentTime > 1.5")
-    until(
-        page,
-        "Math.abs(document.querySelector('video').currentTime - document.querySelector('audio').currentTime - 0.5) < 0.25",
-    )
-    until(page, STILL)
-    said(page, "The level is not settled.")  # only now: not over the voice
-    assert page.evaluate("document.querySelector('video').paused && !document.querySelector('video').muted")
-    for key, again in (("p", "p"), ("v", "ArrowDown")):  # the same key again stops, and another line too
-        page.keyboard.press(key)
-        until(page, PLAYS)
-        page.keyboard.press(again)
-        until(page, STILL)
-
-
-def test_without_a_picture_everything_else_works(opened: Callable[..., Any]) -> None:
-    def film(route: Any) -> None:
-        playable = {"state": "making", "url": None, "done": 0.25, "why": "HEVC is not for browsers."}
-        route.fulfill(json={**route.fetch().json(), "playable": playable})
-
-    page = opened(lambda page: (page.route("**/api/film", film), heard(page)))
-    assert "(25 %)" in page.inner_text(".p-without")
-    assert page.get_by_role("progressbar", name="Copy of the film").evaluate("(bar) => bar.value") == 0.25
-    assert "HEVC is not for browsers." in page.inner_text(".p-without")
-    assert not page.is_visible("video")
-    page.keyboard.press(" ")
-    until(page, PLAYS)
-    assert page.inner_text(".p-time").startswith("0:0")
-    until(page, STILL)
-    page.get_by_role("button", name="Play", exact=True).click()
-    said(page, "HEVC is not for browsers.")
+# The player: more of it in test_review_page_player.py
 
 
 def test_a_film_that_the_browser_cannot_play_is_copied(opened: Callable[..., Any]) -> None:
@@ -376,6 +320,7 @@ def test_frames_step_one_by_one_and_the_time_line_has_words(page: Any) -> None:
     at_start = "Math.abs(video.currentTime - 1) < 0.02 && !video.seeking"
     until(page, f"((video) => {at_start})(document.querySelector('video'))")
     seen = []
+    page.get_by_role("button", name="More of the player").click()
     for _ in range(4):
         page.get_by_role("button", name="+1 frame", exact=True).click()
         seen.append(page.evaluate("document.querySelector('video').currentTime"))

@@ -309,10 +309,33 @@ def test_what_went_wrong_is_told_and_leaves_nothing(tmp_path: Path, left: bytes 
     film.unlink() if left is None else film.write_bytes(left)
     proxy.start()
     proxy.wait()
-    assert proxy.state()["state"] == "none"
-    assert ("There is no film" if left is None else "film.mkv") in proxy.state()["why"]
+    assert proxy.state()["state"] == ("gone" if left is None else "none")
+    assert "film.mkv" in proxy.state()["why"]
     assert proxy.path is None
-    assert [path.name for path in (tmp_path / "review").iterdir() if path.suffix != ".lock"] == []
+    assert [path.name for path in (tmp_path / "review").glob("*") if path.suffix != ".lock"] == []
+
+
+def test_a_film_that_went_and_came_back_is_told_and_its_copy_made_then(tmp_path: Path) -> None:
+    film = tmp_path / "film.mkv"
+    data = make_film(FILMS["Matroska"]).path.read_bytes()
+    film.write_bytes(data)
+    tabs = Tabs()
+    proxy = proxy_of(film, tmp_path, tabs)
+    proxy.look()
+    assert tabs.events == []
+    film.unlink()
+    proxy.look()
+    proxy.look()
+    (gone,) = tabs.of("playable")
+    assert gone["state"] == "gone"
+    assert f"The film is not where it was: {film}." in gone["why"]
+    proxy.start()
+    assert proxy.state()["state"] == "gone"
+    film.write_bytes(data)
+    proxy.look()
+    proxy.wait()
+    assert proxy.state()["state"] == "proxy"
+    assert tabs.of("playable")[-1]["state"] == "proxy"
 
 
 def test_stopped_at_once_and_started_cleanly(tmp_path: Path) -> None:

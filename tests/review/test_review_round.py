@@ -118,13 +118,13 @@ def _hears_the_second(page: Any, folder: Path) -> None:
     page.on("response", lambda answer: asked.append(f"{answer.status} {answer.url}"))
     press(page, "j")
     on_row(page, "Line 2 of")
-    press(page, "Space")
+    press(page, "h")
     until(page, f"document.querySelector('video').currentTime > {cue.start}")
     end = time.monotonic() + PATIENCE
-    while not [one for one in asked if "/media/heard/" in one and one.startswith("20")]:
+    while not [one for one in asked if "/media/sound/mix.wav" in one and one.startswith("20")]:
         assert time.monotonic() < end, "no voice was played"
         page.wait_for_timeout(20)
-    press(page, "Space")
+    press(page, "h")
     until(page, "document.querySelector('video').paused")
     assert focus(page)[1] == f"line-{cue.id}", "the focus stays in the list"
 

@@ -336,3 +336,24 @@ def test_neither_token_nor_cookie_nor_traceback_is_in_any_answer(page, keys, cap
     assert answers[-1].status == 500
     assert "KeyError" in caplog.text, "what broke is in the log"
     assert keys.token not in caplog.text
+
+
+def test_the_secrets_of_a_folder_are_kept_and_only_its_owner_can_read_them(tmp_path: Path) -> None:
+    file = tmp_path / "review" / "page-secret"
+    first = Keys(7, file)
+    assert (first.token, first.set_cookie()) == (Keys(7, file).token, Keys(7, file).set_cookie())
+    assert first.once != Keys(7, file).once
+    if os.name == "posix":
+        assert file.stat().st_mode & 0o777 == 0o600
+        file.chmod(0o644)
+        assert Keys(7, file).token != first.token, "others may have read it"
+        assert file.stat().st_mode & 0o777 == 0o600
+    file.write_text("short\nshorter\n")
+    second = Keys(7, file)
+    assert len(second.token) == len(first.token)
+    target = tmp_path / "elsewhere"
+    file.rename(target)
+    file.symlink_to(target)
+    assert Keys(7, file).token != second.token
+    assert not file.is_symlink()
+    assert Keys(7, tmp_path / "elsewhere" / "x").token, "a folder that cannot be made keeps nothing"

@@ -4,6 +4,7 @@ and whole mixes over films of every kind: places to the sample, levels as promis
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -25,8 +26,20 @@ from shotad.sound import (
     programme_of,
 )
 from shotad.sound.levels import PROFILES, SHORTEST_RAMP, envelope, gain_at, loudness_target, peak_limit
-from shotad.sound.loudness import ATTACK, DOWNMIXED_PEAK, RELEASE, Limiter, TruePeak, limited
-from shotad.sound.mix import FADE_IN, FADE_OUT, Mix, Playing, estimated_make_up, place, prepare_mix, resampled
+from shotad.sound.loudness import ATTACK, DOWNMIXED_PEAK, RELEASE, Limiter, Loudness, TruePeak, limited
+from shotad.sound.mix import (
+    FADE_IN,
+    FADE_OUT,
+    FileSound,
+    Mix,
+    MixReport,
+    Playing,
+    estimated_make_up,
+    loudness_sentence,
+    place,
+    prepare_mix,
+    resampled,
+)
 from shotad.sound.programme import RATE, channel_names, layout_name, stereo_matrix, voice_gains
 from tests.sound.tones import Samples, SoundFilm, along, blocks, line, measure, noise, onset, sine, whole
 
@@ -453,3 +466,20 @@ def test_the_make_up_gain_is_foreseen(tmp_path: Path, profile: str) -> None:
         found = estimated_make_up(own, lines, TALK, settings, film.info.duration)
     assert abs(mix.report.make_up) > 0.2
     assert found == pytest.approx(mix.report.make_up, abs=0.6)
+
+
+@pytest.mark.parametrize(
+    ("mix", "words"),
+    [
+        (-20.3, "as loud as the film"),
+        (-21.5, "1.5 LU softer than the film"),
+        (-19.0, "1.0 LU louder than the film"),
+    ],
+)
+def test_a_mix_without_a_target_is_said_to_be_as_loud_as_the_film_only_where_it_is(
+    mix: float, words: str
+) -> None:
+    film = Loudness(-20.0, 0.0, -1.0, -20.0, -20.0)
+    report = MixReport("source", None, False, film, film, 0.0, -1.0, ())
+    sound = FileSound(replace(film, integrated=mix), True, mix)
+    assert loudness_sentence(report, sound, "film.mix.wav").startswith(f"Loudness, source ({words}):")

@@ -73,7 +73,7 @@ export const post = (path, body = {}) =>
   });
 
 /** Names of events that the server sends. */
-const KINDS = ["hello", "change", "findings", "job", "playable", "heard", "film", "reviewer", "trouble", "bye"];
+const KINDS = ["hello", "change", "findings", "job", "playable", "heard", "film", "reviewer", "trouble", "bye", "waveform"];
 
 /** Milliseconds out of sight after which a tab gives its connection back: browsers have six for one server. */
 const HIDDEN = 5000;

@@ -32,7 +32,7 @@ function show(name, strip) {
 function lost(retry) {
   const again = make("button", { type: "button" }, "Try again");
   again.addEventListener("click", retry);
-  const text = make("p", { role: "alert" }, "The server is gone; what you do is kept here. Start “shotad review” again, or try again.");
+  const text = make("p", { role: "alert" }, "The server is gone; what you do is kept here. Start “shotad review” again: then this page goes on by itself.");
   return make("div", { className: "bad" }, text, again);
 }
 

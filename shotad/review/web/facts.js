@@ -136,8 +136,8 @@ export function findings(place, id) {
   const item = ({ rule, level, text, hint }) =>
     el("li", { class: "d-finding", "data-level": level },
       el("span", { class: "d-sign", "aria-hidden": "true" }, level === "error" ? "✖" : "▲"),
-      el("span", {}, el("strong", {}, level === "error" ? "Error " : "Warning "), el("span", { class: "d-rule" }, rule), `: ${ended(text)}`,
-        hint ? el("span", { class: "d-hint" }, ` ${hint}`) : null));
+      el("span", {}, el("strong", {}, level === "error" ? "Error: " : "Warning: "), ended(text),
+        hint ? el("span", { class: "d-hint" }, ` ${hint}`) : null, el("span", { class: "d-rule" }, ` (rule ${rule})`)));
   return (line) => {
     const key = JSON.stringify(line.findings);
     if (key === was) return;

@@ -1,167 +1,391 @@
-/** The film, and what is heard of a line: as the audience hears it, the voice alone, or the film alone. */
+/**
+ * The film with its description, from anywhere: played on, or for one line; and the film or the voice alone.
+ *
+ * All of it is one sound that the server makes while it is played (`/media/sound/KIND.wav`). When a line is changed
+ * meanwhile, the new sound takes over where the old one is.
+ */
 
 import { ApiError, get, post } from "./api.js";
-import { make as el } from "./build.js";
-import { button, register } from "./commands.js";
+import { register } from "./commands.js";
+import * as outbox from "./outbox.js";
+import { MEASURING, SPEEDS, view as build } from "./playerview.js";
 import { alert, say } from "./say.js";
-import { Beside } from "./sound.js";
+import { Sound } from "./sound.js";
 import { emit, line, settled, store, subscribe } from "./store.js";
-import { clock } from "./times.js";
-import { aloud, setText, short } from "./wording.js";
+import { aloud } from "./wording.js";
 
-const KINDS = { mix: "as the audience hears it", voice: "the voice alone", programme: "the film alone" };
-/** Seconds that the time slider moves by a key. */
-const SLIDE = 1;
+/** Seconds of a step back or on. */
+const STEP = 2;
+/** Seconds that are repeated before a slot, and after it. */
+const LOOP_BEFORE = 2;
+const LOOP_AFTER = 1;
 /** Milliseconds of silence after which people are told that something is going on. */
 const LONG = 1200;
-const VOLUME = "shotad-volume";
+/** Milliseconds after the last change of a line before its new sound is asked for. */
+const REST = 400;
+/** Seconds ahead, and before the place, within which a changed line is heard anew at once. */
+const AHEAD = 60;
+const BEHIND = 10;
+/** Seconds of film of which captions are fetched at once, and how long before their end more are. */
+const CAPTIONS = 30;
+const SOON = 8;
 /** Seconds into a frame that are sought: exactly at its start browsers may show the frame before (23.976 a second). */
 const INSIDE = 0.001;
+const VOLUME = "shotad-volume";
 /** Said where a browser wants a fresh key for a sound: now that it is made, it begins at once. */
 const ONCE_MORE = "Ready. Press once more to hear it.";
+const NOTHING_WRITTEN = "Nothing is written here yet: you hear the film of this slot.";
+
+/**
+ * @typedef {{mode: "watch"|"loop"|"hear"|"film"|"voice", kind: "mix"|"programme"|"voice", from: number, until: number,
+ *   id: string|null, written: string, url?: string, caption?: {from: number, to: number, text: string},
+ *   warnings: string[], settled: boolean}} Run
+ *   What is played: from and until are film seconds; `written` is the text of the line when it was asked for.
+ */
 
 /** @type {HTMLVideoElement} */
 let video;
-/** @type {Beside} */
-let beside;
+/** @type {Sound} */
+let sound;
 let view;
 /** Film second where we are while no film can be shown. */
 let position = 0;
-/** What is being heard: its line, kind, text, and what the server said of it. */
-let heard = null;
+/** @type {Run|null} */
+let run = null;
 let asked = 0;
+/** Whether the film is played with its description, and whether the slot of the chosen line is repeated. */
+let described = true;
+let looping = false;
 
 const canShow = () => ["film", "proxy"].includes(store.film?.playable?.state) && Boolean(video.currentSrc || video.src);
 const frame = () => 1 / (store.film?.film?.frame_rate || 25);
 const duration = () => store.film?.film?.duration ?? 0;
+const inFilm = (seconds) => Math.min(Math.max(0, seconds), duration());
+/** To the millisecond, as addresses have it. */
+const exactly = (seconds) => Math.round(seconds * 1000) / 1000;
 
 /** Film second that is seen or heard now. */
 export function now() {
-  if (beside?.running) return beside.seconds;
+  if (sound?.running && run?.mode !== "voice") return sound.seconds;
   return canShow() && video.readyState > 0 ? video.currentTime : position;
 }
 
-/** Whether the film or a sound runs. */
-export const playing = () => Boolean(beside?.running) || (canShow() && !video.paused && !video.ended);
+/** Whether anything is played, or about to be. */
+export const playing = () => run !== null;
 
-/** Goes to a second of the film. */
+const urlFrom = (kind) => (seconds) => `/media/sound/${kind}.wav?v=${store.revision}&from=${exactly(seconds)}`;
+
+/** Goes to a second of the film; what is played on goes on from there. */
 export function seek(seconds) {
-  if (heard) stop();
-  position = Math.min(Math.max(0, seconds), duration());
+  const to = inFilm(seconds);
+  if (run?.mode === "watch" || run?.mode === "loop") {
+    if (sound.seek(to)) return moved();
+    return begin({ ...run, from: Math.min(to, Math.max(0, duration() - 0.1)) });
+  }
+  if (run) stop();
+  position = to;
   if (canShow()) video.currentTime = position + INSIDE;
-  moved();
+  return moved();
 }
 
-/** Stops whatever runs. */
+/** Stops whatever is played. */
 export function stop() {
   asked += 1;
-  if (heard) {
-    position = beside.running ? beside.seconds : position;
-    beside.stop();
-    heard = null;
-    video.volume = volume();
-    view.caption("");
-  }
-  video.pause();
-  view.state();
+  if (sound.running && run?.mode !== "voice") position = sound.seconds;
+  sound.stop();
+  run = null;
+  spoken.lines = [];
+  view.caption("");
+  view.waiting("");
+  view.state(current());
   moved();
 }
 
-/** Plays the film, or stops it. */
-export async function toggle() {
-  if (heard || playing()) return stop();
-  if (!canShow()) return say(view.why());
-  try {
-    await video.play();
-  } catch (error) {
-    if (error.name === "NotAllowedError") say(ONCE_MORE);
-    else if (error.name !== "AbortError") alert(`The film cannot be played: ${error.message}`);
-  }
-  return view.state();
-}
-
-/** One frame on or back. */
-export function step(by) {
-  if (heard || playing()) stop();
-  // Half a frame more, so that rounding never shows the same frame again.
-  const at = Math.round(now() / frame()) + by;
-  seek(at * frame());
-  say(aloud(now(), 3), "time");
-}
+/** What the view shows of how the player stands. */
+const current = () => ({ mode: run?.mode ?? null, described, looping });
 
 /**
- * Lets a line be heard; the same again stops it.
+ * Plays the film on from a second.
+ *
+ * @param {number} [from]  Where we are unless told; from the beginning at its end.
+ */
+export function play(from = now()) {
+  if (looping && loopOf(line())) return loop();
+  const start = from >= duration() - 0.1 ? 0 : from;
+  return begin({ ...watching(), from: start });
+}
+
+const watching = () => ({
+  mode: "watch", kind: described ? "mix" : "programme", from: 0, until: Infinity, id: null, written: "", warnings: [], settled: true,
+});
+
+/** Plays, or pauses what is played. */
+export const toggle = () => (run ? stop() : play());
+
+/** The seconds that are repeated for a line; null: there is none. */
+function loopOf(shown) {
+  if (!shown) return null;
+  const slot = store.film.slots.find((each) => each.id === shown.slot) ?? shown;
+  return { from: inFilm(slot.start - LOOP_BEFORE), until: inFilm(slot.end + LOOP_AFTER) };
+}
+
+/** Repeats the slot of the chosen line. */
+function loop() {
+  const shown = line();
+  const { from, until } = loopOf(shown);
+  return begin({ ...watching(), mode: "loop", id: shown.id, from, until });
+}
+
+/** Repeats the slot of the chosen line, or not any more: then the film goes on. */
+function toggleLoop() {
+  if (!looping && !line()) return say("No line is chosen.");
+  looping = !looping;
+  say(looping ? "This slot is repeated." : "The slot is not repeated any more.");
+  if (looping) return loop();
+  if (run?.mode === "loop") run = { ...run, mode: "watch", until: Infinity };
+  return view.state(current());
+}
+
+/** Plays a run; what is played ends. @param {Run} wanted */
+async function begin(wanted) {
+  const turn = (asked += 1);
+  sound.stop();
+  run = wanted;
+  pending.clear();
+  spoken.version = "";
+  view.state(current());
+  view.waiting("Preparing the sound…");
+  const long = setTimeout(() => turn === asked && say("The sound is being prepared."), LONG);
+  try {
+    await settled(); // what is typed is saved before it is spoken
+    if (turn !== asked) return;
+    for (const [id, { stamp }] of store.lines) stamps.set(id, stamp);
+    position = wanted.from;
+    sound.volume = volume();
+    if (wanted.kind === "mix") captions(wanted.from);
+    const from = exactly(wanted.from);
+    const url = wanted.url ?? urlFrom(wanted.kind)(from);
+    if (!(await sound.start(url, from, wanted.mode !== "voice" && canShow()))) return;
+    view.waiting("");
+    view.heard(wanted);
+  } catch (error) {
+    if (turn === asked) failedToPlay(error);
+  } finally {
+    clearTimeout(long);
+  }
+}
+
+/** @param {Error} error */
+function failedToPlay(error) {
+  stop();
+  if (error.name === "NotAllowedError") {
+    view.waiting(ONCE_MORE);
+    return say(ONCE_MORE);
+  }
+  return alert(error instanceof ApiError ? error.message : `The sound cannot be played: ${error.message}`);
+}
+
+/** What is written of a line, also what is not saved yet. */
+const writtenOf = (id) => outbox.texts().get(id)?.text ?? line(id)?.text ?? "";
+
+const MODES = { mix: "hear", programme: "film", voice: "voice" };
+
+/**
+ * Lets a line be heard; the same again stops it, unless it was changed.
  *
  * @param {"mix"|"voice"|"programme"} kind
  */
 export async function hear(kind = "mix") {
   const shown = line();
   if (!shown) return say("No line is chosen.");
-  const again = heard && heard.id === shown.id && heard.kind === kind;
-  if (heard || playing()) stop();
-  if (again) return undefined;
+  const mode = MODES[kind];
+  const isSame = run?.id === shown.id && run.mode === mode && run.written === writtenOf(shown.id);
+  if (run) stop();
+  if (isSame) return undefined;
   const turn = (asked += 1);
-  heard = { id: shown.id, kind, text: "", start: 0, line: null, warnings: [] };
-  view.waiting(`Line is being prepared: ${KINDS[kind]}…`);
+  run = { ...watching(), mode, kind, id: shown.id, written: writtenOf(shown.id) };
+  view.state(current());
+  view.waiting("Preparing the line…");
   const long = setTimeout(() => turn === asked && say("The line is being prepared."), LONG);
   try {
-    await settled(); // what is typed is saved before it is spoken
-    const stamp = line(shown.id)?.stamp ?? shown.stamp;
-    const path = `/api/hear/${encodeURIComponent(shown.id)}?kind=${kind}&stamp=${encodeURIComponent(stamp)}`;
-    const sound = await get(path);
+    await settled();
+    const answer = await get(`/api/hear/${encodeURIComponent(shown.id)}?kind=${kind}`);
     clearTimeout(long);
     if (turn !== asked) return undefined;
-    heard = { ...heard, ...sound, text: line(shown.id)?.spoken?.text || line(shown.id)?.text || "" };
-    view.heard(heard);
-    beside.audio.volume = volume();
-    if (!(await beside.start(sound.url, sound.start, canShow()))) return undefined;
-    view.state();
+    const isEmpty = !line(shown.id)?.text;
+    const missing = kind === "mix" && !answer.line && !isEmpty ? ["The line is not spoken: it does not fit."] : [];
+    if (isEmpty && kind !== "voice") say(NOTHING_WRITTEN);
+    return await begin({
+      mode, kind, id: shown.id, written: run.written, from: answer.start, until: answer.end, url: answer.url,
+      caption: kind === "voice" ? { from: answer.start, to: answer.end, text: answer.text } : undefined,
+      warnings: [...(isEmpty ? [NOTHING_WRITTEN] : missing), ...answer.warnings], settled: answer.settled,
+    });
   } catch (error) {
+    if (turn === asked) failedToPlay(error);
+    return undefined;
+  } finally {
     clearTimeout(long);
-    if (turn !== asked) return undefined;
-    heard = null;
-    beside.stop(); // the picture alone may have begun
-    view.waiting("");
-    view.state();
-    if (error.name === "NotAllowedError") {
-      view.waiting(ONCE_MORE);
-      return say(ONCE_MORE);
-    }
-    alert(error instanceof ApiError ? error.message : `The sound cannot be played: ${error.message}`);
   }
+}
+
+/** After what was heard of a line has ended: what a person must know of it, said when it no longer talks over the voice. */
+function ended() {
+  const { mode, warnings, settled: isSettled } = run;
+  const again = mode === "loop" ? loopOf(line(run.id)) : null;
+  if (again) return seek(again.from);
+  stop();
+  if (mode === "watch") return say("The film is over.");
+  view.warn(warnings);
+  for (const text of [...warnings, isSettled ? "" : MEASURING]) if (text !== NOTHING_WRITTEN) say(text);
   return undefined;
 }
 
-/** After a sound has ended: what a person must know of it, said when it no longer talks over the voice. */
-function ended() {
-  const { warnings, line: spoken, kind } = heard ?? { warnings: [], line: null, kind: "mix" };
-  position = beside.seconds;
-  stop();
-  const missing = kind !== "programme" && !spoken ? ["The line was not spoken: it does not fit."] : [];
-  view.warn([...missing, ...warnings]);
-  for (const text of [...missing, ...warnings]) say(text);
+// Captions: the lines that are spoken around the place, as the server will play them
+
+/** What is known of the lines that are heard. `version` is that of the sound that is played. */
+const spoken = { version: "", from: 0, to: 0, lines: [], asking: false };
+
+/** Fetches the lines that are spoken from a second on, and takes in the version where nothing was known of it. */
+async function captions(from, { isNew = true } = {}) {
+  const turn = asked;
+  spoken.asking = true;
+  try {
+    const start = Math.max(0, from - BEHIND);
+    const answer = await get(`/api/spoken?from=${exactly(start)}&to=${exactly(from + CAPTIONS)}`);
+    if (turn !== asked) return null;
+    Object.assign(spoken, { from: start, to: from + CAPTIONS, lines: answer.lines });
+    if (isNew) spoken.version = answer.version;
+    if (answer.problem && run) view.warn([`${answer.problem.what} ${answer.problem.hint}`]);
+    else if (answer.warnings.length && run?.mode === "watch") view.warn(answer.warnings);
+    return answer;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (turn === asked) view.warn([error.message]);
+    return null;
+  } finally {
+    spoken.asking = false;
+  }
+}
+
+/** The line that is spoken at a second; undefined: none. */
+const spokenAt = (seconds) => spoken.lines.find((each) => seconds >= each.start && seconds < each.end);
+
+// Changes while it plays
+
+/** Film seconds of lines that were changed since the sound was asked for. @type {Set<number>} */
+const pending = new Set();
+/** The lines as they were then, by their stamps: neighbours of a changed line are told too. @type {Map<string, string>} */
+const stamps = new Map();
+let changing = 0;
+
+/** Notes lines that may be heard otherwise now. */
+function changed({ changed: ids, gone }) {
+  if (run?.kind !== "mix") return;
+  for (const id of [...ids, ...gone]) {
+    const stamp = line(id)?.stamp;
+    if (stamps.get(id) === stamp) continue;
+    stamps.set(id, stamp);
+    // Where it was heard, and where it is now; of one that is gone only its name says when it was.
+    const seconds = [spoken.lines.find((each) => each.id === id)?.start, line(id)?.start ?? Number(id.slice(1)) / 1000];
+    for (const second of seconds) if (second !== undefined) pending.add(second);
+  }
+  soonAnew();
+}
+
+const isNear = (second, seconds) => second > seconds - BEHIND && second < seconds + AHEAD;
+
+/** Lets the new sound take over, once nobody types, where a line that is near was changed. */
+function soonAnew() {
+  if (![...pending].some((second) => isNear(second, now()))) return;
+  clearTimeout(changing);
+  changing = setTimeout(anew, REST);
+}
+
+async function anew() {
+  const turn = asked;
+  changing = 0;
+  if (!sound.running || run?.kind !== "mix") return;
+  await settled();
+  const seconds = now();
+  pending.clear();
+  const answer = await captions(seconds, { isNew: false });
+  if (turn !== asked || !answer) return;
+  if (answer.version === spoken.version) return;
+  spoken.version = answer.version;
+  try {
+    await sound.change(urlFrom("mix"));
+  } catch (error) {
+    if (turn === asked) say(`The changed line cannot be heard: ${error.message}`);
+  }
 }
 
 /** Tells everybody where the film is. */
 function moved() {
   const seconds = now();
-  store.player = { seconds, playing: playing() };
-  view.time(seconds);
+  const heard = run && run.mode !== "voice" && run.kind === "mix" ? spokenAt(seconds) : undefined;
+  store.player = { seconds, playing: Boolean(run), line: heard?.id ?? null };
+  view.time(seconds, duration());
   emit("player", store.player);
 }
 
-/** While the picture runs, once for each picture of the screen. */
-function run() {
-  if (!playing() || beside.running) return;
+/** While it plays, once for each picture of the screen. */
+function moment(seconds) {
+  if (!run) return;
+  if (seconds >= run.until) return void ended();
   moved();
-  requestAnimationFrame(run);
+  if (run.mode === "voice") return void view.caption(run.caption.text);
+  view.caption(run.kind === "mix" ? (spokenAt(seconds)?.text ?? "") : "");
+  if (run.kind !== "mix") return;
+  if (pending.size && sound.running && !changing) soonAnew();
+  if (seconds > spoken.to - SOON && spoken.to < duration() && !spoken.asking) captions(seconds, { isNew: false });
 }
 
-/** While a sound runs: the caption stands as long as the line is spoken. */
-function moment(seconds) {
-  moved();
-  const [from, to] = heard?.line ?? [Infinity, -Infinity];
-  view.caption(seconds >= from && seconds < to ? heard.text : "");
+/** With the description, or the film alone: what is played on goes over. */
+async function toggleDescription() {
+  described = !described;
+  say(described ? "With description." : "The film alone.");
+  if (run?.mode === "watch" || run?.mode === "loop") run = { ...run, kind: described ? "mix" : "programme" };
+  view.state(current());
+  if (run?.mode !== "watch" && run?.mode !== "loop") return;
+  if (!sound.running) return void begin(run);
+  if (described) captions(now());
+  await sound.change(urlFrom(run.kind));
+}
+
+/** @param {number} speed */
+function setSpeed(speed) {
+  sound.setSpeed(speed);
+  view.speed(speed);
+}
+
+/** The next speed that is faster (1) or slower (-1). */
+function changeSpeed(way) {
+  const at = SPEEDS.indexOf(sound.speed) + way;
+  setSpeed(SPEEDS[Math.min(SPEEDS.length - 1, Math.max(0, at))]);
+  say(`Speed ${sound.speed}.`, "speed");
+}
+
+/** Goes some seconds back or on. */
+function skip(by) {
+  const isOn = run?.mode === "watch" || run?.mode === "loop";
+  if (run && !isOn) {
+    // A line that is heard: the film is played on from there.
+    const to = now() + by;
+    stop();
+    return play(inFilm(to));
+  }
+  seek(now() + by);
+  if (!isOn) say(aloud(now(), 1), "time");
+  return undefined;
+}
+
+/** One frame on or back. */
+export function step(by) {
+  if (run) stop();
+  // Half a frame more, so that rounding never shows the same frame again.
+  const at = Math.round(now() / frame()) + by;
+  seek(at * frame());
+  say(aloud(now(), 3), "time");
 }
 
 /** How loud, 0 to 1, as this browser remembers it. */
@@ -175,14 +399,13 @@ function volume(set) {
   }
 }
 
-/** The browser cannot play what it was given: the server makes a copy that it can. */
+/** The browser cannot play what it was given: the server makes a copy that it can, or says why there is none. */
 async function failed() {
   const reason = video.error?.message || `code ${video.error?.code}`;
   const playable = store.film?.playable;
   if (!video.error || !playable || !["film", "proxy"].includes(playable.state)) return;
   const why = `The browser cannot play this film (${reason}).`;
-  store.film.playable = { ...playable, state: "none", url: null, why };
-  view.playable(store.film.playable);
+  take({ ...playable, state: "none", url: null, why });
   try {
     const news = await post("/api/proxy", { error: reason });
     if (news?.state) emit("playable", (store.film.playable = news));
@@ -192,159 +415,99 @@ async function failed() {
   }
 }
 
-/** What a screen shows where no film can be shown. */
-function explain(playable) {
-  if (playable.state === "making") {
-    const share = playable.done ? ` (${Math.round(playable.done * 100)} %)` : "";
-    return `A copy of the film that this browser can play is being made${share}. Everything else works meanwhile. ${playable.why}`;
-  }
-  return `There is no picture. ${playable.why} Everything else works.`;
+/** Takes in which file the page plays; a film that went or came back is told. */
+function take(playable) {
+  const before = view.shown;
+  store.film.playable = playable;
+  const at = now();
+  const isNew = view.playable(playable);
+  if (isNew) {
+    position = at;
+    // To where one is by then: a line may have been chosen while the film was on its way here.
+    video.addEventListener("loadedmetadata", () => {
+      if (sound.running) sound.picture = true;
+      else video.currentTime = position + INSIDE;
+    }, { once: true });
+  } else if (!canShow()) sound.picture = false;
+  if (playable.state === "gone" && before !== "gone") alert(playable.why);
+  else if (before === "gone" && playable.state !== "gone") say("The film is back.");
 }
 
-/** Builds the player; the answer are the places where things are shown. */
-function build(place) {
-  video = el("video", { class: "p-video", preload: "metadata", tabIndex: -1, "aria-label": "Film" });
-  video.playsInline = true;
-  video.disablePictureInPicture = true;
-  const audio = el("audio", { preload: "auto" });
-  const caption = el("p", { class: "p-caption", "aria-hidden": "true", hidden: true }); // who listens hears the line itself
-  const without = el("div", { class: "p-without", hidden: true });
-  const reason = el("p");
-  const making = el("progress", { max: 1, "aria-label": "Copy of the film", hidden: true });
-  without.append(reason, making);
-  const screen = el("div", { class: "p-screen" }, video, without, caption);
+function fullScreen() {
+  if (document.fullscreenElement) return document.exitFullscreen();
+  return view.fullScreen();
+}
 
-  const play = button("play-film", "Play");
-  play.classList.add("p-play");
-  const slider = el("input", { type: "range", class: "p-slider", min: 0, max: 1, step: SLIDE, value: 0, "aria-label": "Place in the film" });
-  const time = el("span", { class: "p-time" });
-  const loud = el("input", { type: "range", class: "p-loud", min: 0, max: 100, step: 5, value: Math.round(volume() * 100), "aria-label": "Volume", "aria-valuetext": `${Math.round(volume() * 100)} percent` });
-  const hearing = el("div", { class: "p-hear", role: "group", "aria-label": "Hear the chosen line" },
-    button("hear", "Hear line"), button("hear-voice", "Voice alone"), button("hear-film", "Film alone"));
-  const controls = el("div", { class: "p-controls", role: "group", "aria-label": "Player" },
-    play, button("frame-back", "−1 frame"), button("frame-on", "+1 frame"), time, slider,
-    el("label", { class: "p-volume" }, el("span", {}, "Volume"), loud));
-  const told = el("p", { class: "p-told", hidden: true });
-  const warnings = el("ul", { class: "p-warnings", "aria-label": "Of what was heard", hidden: true });
-  const notice = el("p", { class: "p-told", hidden: true });
-  place.append(screen, audio, controls, notice, hearing, told, warnings);
-
-  slider.addEventListener("input", () => seek(Number(slider.value)));
-  loud.addEventListener("input", () => {
-    const set = volume(Number(loud.value) / 100);
-    loud.setAttribute("aria-valuetext", `${loud.value} percent`);
-    video.volume = beside.audio.volume = set;
-  });
-  video.volume = volume();
-  for (const name of ["play", "pause", "ended"])
-    video.addEventListener(name, () => {
-      view.state();
-      run();
-    });
-  for (const name of ["seeked", "loadedmetadata"]) video.addEventListener(name, moved);
-  video.addEventListener("error", failed);
-  audio.addEventListener("error", () => heard && beside.running && (stop(), alert("The sound broke off.")));
-  beside = new Beside(audio, video, { moment, ended });
-
-  let tenth = "";
-  return {
-    time(seconds) {
-      const text = `${short(seconds)} / ${clock(duration())}`;
-      if (text === tenth) return;
-      tenth = text;
-      setText(time, text);
-      if (document.activeElement !== slider || playing()) slider.value = String(seconds);
-      slider.setAttribute("aria-valuetext", aloud(seconds, 0));
-    },
-    state() {
-      const going = playing() || Boolean(heard);
-      setText(play, going ? "Stop" : "Play");
-      place.classList.toggle("hearing", Boolean(heard));
-      for (const [name, kind] of [["hear", "mix"], ["hear-voice", "voice"], ["hear-film", "programme"]])
-        for (const one of document.querySelectorAll(`button[data-command="${name}"]`))
-          one.classList.toggle("on", heard?.kind === kind);
-      if (!going) this.waiting("");
-    },
-    caption(text) {
-      if (caption.hidden === !text && caption.textContent === text) return;
-      caption.hidden = !text;
-      setText(caption, text);
-      caption.lang = store.film?.language ?? "";
-    },
-    waiting(text) {
-      told.hidden = !text;
-      setText(told, text);
-      if (text) this.warn([]);
-    },
-    told(sound) {
-      setText(told, `You hear line ${store.order.indexOf(sound.id) + 1}: ${KINDS[sound.kind]}.`);
-    },
-    heard(sound) {
-      const missing = sound.kind !== "programme" && !sound.line;
-      told.hidden = false;
-      const roughly = sound.settled === false ? " How loud the whole film is, is still being measured: levels may shift a little." : "";
-      setText(told, `You hear line ${store.order.indexOf(sound.id) + 1}: ${KINDS[sound.kind]}.${roughly}`);
-      this.warn([...(missing ? ["The line is not spoken: it does not fit."] : []), ...(sound.warnings ?? [])]);
-    },
-    warn(texts) {
-      warnings.hidden = !texts.length;
-      warnings.replaceChildren(...texts.map((text) => el("li", {}, el("span", { "aria-hidden": "true" }, "▲ "), text)));
-    },
-    film() {
-      slider.max = String(duration());
-      tenth = "";
-      this.time(now());
-      setText(notice, store.film.voice.notice);
-      notice.hidden = !store.film.voice.notice;
-    },
-    playable(playable) {
-      const shows = ["film", "proxy"].includes(playable.state) && playable.url;
-      if (shows && video.getAttribute("src") !== playable.url) {
-        position = now();
-        video.src = playable.url;
-        // To where one is by then: a line may have been chosen while the film was on its way here.
-        video.addEventListener("loadedmetadata", () => (video.currentTime = position + INSIDE), { once: true });
-      } else if (!shows && video.hasAttribute("src")) {
-        video.removeAttribute("src");
-        video.load();
-      }
-      video.hidden = !shows;
-      without.hidden = Boolean(shows);
-      making.hidden = playable.state !== "making";
-      if (playable.done === null || playable.done === undefined) making.removeAttribute("value");
-      else making.value = playable.done;
-      setText(reason, shows ? "" : explain(playable));
-      screen.classList.toggle("empty", !shows);
-    },
-    why: () => reason.textContent,
-  };
+function pictureInPicture() {
+  if (document.pictureInPictureElement) return document.exitPictureInPicture();
+  if (!canShow()) return say(view.why() || "There is no picture.");
+  return video.requestPictureInPicture();
 }
 
 function commands() {
   const group = "Hear";
-  register({ name: "hear", title: "Hear the line, from two seconds before; again: stop", group, keys: { list: [" ", "p"], edit: ["Ctrl+ "] }, run: () => hear("mix") });
+  const everywhere = (...keys) => ({ any: keys });
+  register({ name: "play", title: "Play with description, or pause", group, keys: { list: [" "], any: ["F8", "Alt+K"] }, run: toggle });
+  register({ name: "back-2", title: "Back 2 seconds", group, repeats: true, keys: everywhere("Alt+J"), run: () => skip(-STEP) });
+  register({ name: "on-2", title: "On 2 seconds", group, repeats: true, keys: everywhere("Alt+L"), run: () => skip(STEP) });
+  register({ name: "loop", title: "Repeat this slot, or not", group, keys: { list: ["l"], any: ["Alt+O"] }, run: toggleLoop });
+  register({ name: "hear", title: "Hear the line, from two seconds before; again: stop", group, keys: { list: ["h"], any: ["Ctrl+ ", "Alt+H"] }, run: () => hear("mix") });
   register({ name: "hear-voice", title: "Hear the voice alone", group, keys: ["v"], run: () => hear("voice") });
   register({ name: "hear-film", title: "Hear the film alone", group, keys: ["o"], run: () => hear("programme") });
-  register({ name: "play-film", title: "Play the film from here; again: stop", group, keys: { any: ["Alt+P"] }, run: toggle });
+  register({ name: "description", title: "Film with its description, or alone", group, run: toggleDescription });
+  register({ name: "slower", title: "Slower", group, repeats: true, keys: ["<"], run: () => changeSpeed(-1) });
+  register({ name: "faster", title: "Faster", group, repeats: true, keys: [">"], run: () => changeSpeed(1) });
+  register({ name: "full-screen", title: "Full screen, or not", group, run: fullScreen });
+  if (document.pictureInPictureEnabled)
+    register({ name: "picture-in-picture", title: "Picture in a window of its own, or not", group, run: pictureInPicture });
   register({ name: "frame-back", title: "Film one frame back", group, repeats: true, run: () => step(-1) });
   register({ name: "frame-on", title: "Film one frame on", group, repeats: true, run: () => step(1) });
 }
 
+/** Keys of the keyboard and of headphones that play and pause, and those of a picture in its own window. */
+function mediaKeys() {
+  const session = navigator.mediaSession;
+  if (!session) return;
+  const handlers = {
+    play: () => !run && play(), pause: () => run && stop(), seekbackward: () => skip(-STEP), seekforward: () => skip(STEP),
+  };
+  for (const [name, handler] of Object.entries(handlers)) session.setActionHandler(name, handler);
+}
+
 /** Starts the player. */
 export function start() {
-  view = build(document.getElementById("player"));
   commands();
-  subscribe("film", (film) => {
-    view.film();
-    view.playable(film.playable);
+  view = build(document.getElementById("player"), {
+    volume: volume(),
+    seek,
+    setVolume: (level) => (sound.volume = volume(level)),
+    setSpeed,
   });
-  subscribe("playable", view.playable);
-  subscribe("heard", ({ settled: is }) => is && heard && (heard.settled = true) && view.told(heard));
-  // Another line is shown from its start; what is heard of the last one ends.
+  video = view.video;
+  const broken = () => {
+    stop();
+    alert("The sound broke off. Press play to go on.");
+  };
+  sound = new Sound(...view.audios, video, { moment, ended, broken });
+  mediaKeys();
+  view.state(current());
+  for (const name of ["seeked", "loadedmetadata"]) video.addEventListener(name, () => run || moved());
+  video.addEventListener("error", failed);
+  subscribe("film", (film) => {
+    view.film(film);
+    take(film.playable);
+    moved();
+  });
+  subscribe("playable", take);
+  subscribe("lines", changed);
+  subscribe("heard", ({ settled: is }) => is && run && view.heard((run = { ...run, settled: true })));
+  // Another line is shown from its start, and repeated where slots are; what is heard of the last one ends.
   subscribe("current", (id) => {
-    if (heard && heard.id !== id) stop();
+    if (run?.mode === "watch" || run?.id === id) return;
+    if (looping && run?.mode === "loop") return void later(() => looping && run?.mode === "loop" && loop());
+    if (run) stop();
     const shown = line(id);
-    if (shown && !playing()) later(() => line()?.id === id && !playing() && !heard && seek(shown.start));
+    if (shown) later(() => line()?.id === id && !run && seek(shown.start));
   });
 }
 

@@ -141,8 +141,8 @@ export function start() {
   count = make("output", { id: "search-count", htmlFor: "search" });
   choice = make("select", { id: "filter" }, ...Object.entries(FILTERS).map(([value, one]) => make("option", { value }, one.title)));
   register({ name: "search", title: "Find in the script", group: "Find", keys: ["/"], run: () => (input.focus(), input.select()) });
-  register({ name: "search-next", title: "Next match", group: "Find", keys: [">"], run: () => step(1) });
-  register({ name: "search-previous", title: "Previous match", group: "Find", keys: ["<"], run: () => step(-1) });
+  register({ name: "search-next", title: "Next match", group: "Find", keys: { any: ["F3"] }, run: () => step(1) });
+  register({ name: "search-previous", title: "Previous match", group: "Find", keys: { any: ["Shift+F3"] }, run: () => step(-1) });
   register({ name: "go-to", title: "Go to time", group: "Find", keys: ["g"], run: timeDialog() });
   register({ name: "filter", title: "Choose which lines are shown", group: "Find", run: () => choice.focus() });
   input.placeholder = "Find";

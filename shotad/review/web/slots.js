@@ -124,6 +124,12 @@ class Adding {
     this.end.setAttribute("aria-invalid", String(end === null || (start !== null && end <= start)));
   }
 
+  /** The line is chosen now, and again when the dialog closes: that gives the focus back to the line before. */
+  toChoose(id) {
+    select(id);
+    this.made.addEventListener("close", () => setTimeout(() => select(id, { focus: true })), { once: true });
+  }
+
   async add(after) {
     const [start, end] = this.times();
     const way = picked(this.form, "slot-how");
@@ -142,7 +148,7 @@ class Adding {
       const changed = await doNow(act[0], "", act[1]);
       takeSlots(changed);
       this.made.tell(changed.said);
-      if (changed.focus) select(changed.focus);
+      if (changed.focus) this.toChoose(changed.focus);
       this.text.value = "";
       if (way === "machine") {
         const job = await begin({ kind: "redo", lines: [changed.focus], note: this.note.value.trim() });
