@@ -97,8 +97,14 @@ class _Connection:
 
     def _take_event(self, event: Mapping[str, Any]) -> None:
         entry = event["params"]
-        if event["method"] == "log.entryAdded" and entry["type"] == "javascript" and entry["level"] == "error":
-            self.faults.append((entry["source"].get("context", ""), entry["text"]))
+        if (
+            event["method"] == "log.entryAdded"
+            and entry["type"] == "javascript"
+            and entry["level"] == "error"
+        ):
+            frames = (entry.get("stackTrace") or {}).get("callFrames", [])
+            places = [f"{frame['url'].rpartition('/')[2]}:{frame['lineNumber'] + 1}" for frame in frames]
+            self.faults.append((entry["source"].get("context", ""), " ".join([entry["text"], *places])))
 
 
 class _Keyboard:
@@ -208,7 +214,9 @@ def firefox() -> Iterator[Firefox]:
     if program is None:
         pytest.skip(f"no Firefox was found: install it, or name its program in {PROGRAM}")
     with tempfile.TemporaryDirectory(prefix="firefox-", ignore_cleanup_errors=True) as profile:
-        lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in PREFERENCES.items()]
+        lines = [
+            f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in PREFERENCES.items()
+        ]
         (Path(profile) / "user.js").write_text("".join(lines), encoding="utf-8")
         command = [program, "--headless", "--no-remote", "--remote-debugging-port", "0", "--profile", profile]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
