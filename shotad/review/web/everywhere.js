@@ -6,6 +6,7 @@ import { isEmpty } from "./list.js";
 import { now } from "./player.js";
 import { say } from "./say.js";
 import { once, sheet } from "./sheets.js";
+import { freeTime } from "./slots.js";
 import { act, line, number, select, store } from "./store.js";
 import { clock } from "./times.js";
 import { count } from "./wording.js";
@@ -103,16 +104,6 @@ function shiftDialog() {
   };
 }
 
-/** Free time between speech and slots around a second; null where there is none. */
-function freeAround(second) {
-  const gap = store.film.free.find(([from, to]) => from <= second && second < to);
-  if (!gap) return null;
-  const slots = store.film.slots.filter((slot) => slot.start < gap[1] && slot.end > gap[0]);
-  if (slots.some((slot) => slot.start <= second && second < slot.end)) return null;
-  const next = Math.min(gap[1], ...slots.map((slot) => slot.start).filter((start) => start > second));
-  return [second, next];
-}
-
 /** A new line where the film stands: in the empty slot there, else in free time; then one writes. */
 async function addAtPlayhead() {
   const second = now();
@@ -122,13 +113,15 @@ async function addAtPlayhead() {
     document.getElementById("line-text")?.focus();
   };
   if (here) return toText(here.id);
-  const free = freeAround(second);
-  if (!free || free[1] - free[0] < SHORTEST_ADDED) {
-    const next = store.film.free.find(([from, to]) => from >= second && freeAround(from) && to - from >= SHORTEST_ADDED);
-    const why = store.film.speech.some((utterance) => utterance.start <= second && second < utterance.end) ? "Somebody speaks" : "A line has this time";
+  const free = freeTime();
+  const part = free.find(([from, to]) => from <= second && second <= to - SHORTEST_ADDED);
+  if (!part) {
+    const next = free.find(([from]) => from > second);
+    const holds = (each) => each.start <= second && second < each.end;
+    const why = store.film.speech.some(holds) ? "Somebody speaks" : store.film.slots.some(holds) ? "A slot is there already" : "There is too little time for a line";
     return say(`${why} at ${clock(second, 1)}.${next ? ` The next free time begins at ${clock(next[0], 1)}.` : ""}`);
   }
-  const changed = await act("add_slot", { start: free[0], end: Math.min(free[1], free[0] + LONGEST_ADDED) }, { line: "", seen: null, quiet: true });
+  const changed = await act("add_slot", { start: second, end: Math.min(part[1], second + LONGEST_ADDED) }, { line: "", seen: null, quiet: true });
   if (!changed) return undefined;
   if (changed.slots) store.film.slots = changed.slots;
   say(changed.said);

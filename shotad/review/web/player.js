@@ -126,8 +126,12 @@ const watching = () => ({
   mode: "watch", kind: described ? "mix" : "programme", from: 0, until: Infinity, id: null, written: "", warnings: [], settled: true,
 });
 
-/** Plays, or pauses what is played. */
-export const toggle = () => (run ? stop() : play());
+/** Plays from the chosen line or where the film stands, or pauses what is played. */
+export function toggle() {
+  if (run) return stop();
+  goNow();
+  return play();
+}
 
 /** The seconds that are repeated for a line; null: there is none. */
 function loopOf(shown) {
@@ -374,6 +378,7 @@ function changeSpeed(way) {
 
 /** Goes some seconds back or on. */
 function skip(by) {
+  if (!run) goNow();
   const isOn = run?.mode === "watch" || run?.mode === "loop";
   if (run && !isOn) {
     // A line that is heard: the film is played on from there.
@@ -519,8 +524,19 @@ export function start() {
 }
 
 let timer = 0;
+/** @type {(() => void)|null} What is done after the rest. */
+let delayed = null;
 /** After a rest: a film that seeks at each key of two hundred lines would choke. */
 function later(work) {
   clearTimeout(timer);
-  timer = setTimeout(work, 150);
+  delayed = work;
+  timer = setTimeout(goNow, 150);
+}
+
+/** Does at once what waits for the rest: who chooses a line and plays at once plays that line. */
+function goNow() {
+  clearTimeout(timer);
+  const work = delayed;
+  delayed = null;
+  work?.();
 }

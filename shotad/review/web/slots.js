@@ -16,11 +16,11 @@ const overlaps = (start, end, one) => one.start < end - 1e-6 && start < one.end 
 const seconds = (value) => `${value.toFixed(1)} s`;
 
 /**
- * Parts of the film without speech, slots and lines of a person's own.
+ * Parts of the film without speech, slots and lines of a person's own, of a second or longer.
  *
  * @returns {[number, number][]}
  */
-function freeTime() {
+export function freeTime() {
   const own = [...store.lines.values()].filter((one) => one.heard && !one.slot);
   const taken = [...store.film.slots, ...own].map(({ start, end }) => ({ start, end })).sort((a, b) => a.start - b.start);
   const free = [];

@@ -80,8 +80,9 @@ class Timeline {
     if (this.waveform) return;
     const answer = await fetch("/media/waveform", { credentials: "same-origin" }).catch(() => null);
     if (answer?.status !== 200) return; // not yet, or the film is gone
-    const rate = Number(answer.headers.get("x-peaks-a-second"));
-    this.waveform = { peaks: new Uint8Array(await answer.arrayBuffer()), rate };
+    const peaks = await answer.arrayBuffer().catch(() => null);
+    if (!peaks) return; // the server ended meanwhile
+    this.waveform = { peaks: new Uint8Array(peaks), rate: Number(answer.headers.get("x-peaks-a-second")) };
     this.soon();
   }
 
