@@ -194,10 +194,14 @@ class Speech:
 
 
 @contextmanager
-def started(command: Sequence[str], log: Path, environment: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+def started(
+    command: Sequence[str], log: Path, environment: Mapping[str, str]
+) -> Iterator[subprocess.Popen[bytes]]:
     """A program that runs until the block ends, with what it prints in a file."""
     with log.open("wb") as out:
-        process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env=dict(environment), start_new_session=True)
+        process = subprocess.Popen(
+            command, stdout=out, stderr=subprocess.STDOUT, env=dict(environment), start_new_session=True
+        )
     try:
         yield process
     finally:
@@ -305,7 +309,9 @@ def wait_for(speech: Speech, words: str, home: Path) -> list[str]:
     phrases: list[str] = []
     while not any(words in phrase for phrase in phrases):
         if time.monotonic() > end:
-            logs = "\n".join(f"{file.name}: {file.read_text(errors='replace')[-600:]}" for file in home.glob("*.log"))
+            logs = "\n".join(
+                f"{file.name}: {file.read_text(errors='replace')[-600:]}" for file in home.glob("*.log")
+            )
             sys.exit(f"Orca never said “{words}”, only {phrases}.\n{logs}")
         time.sleep(0.2)
         phrases += speech.take()
