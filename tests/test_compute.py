@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from shotad.core import ShotadError, model_loading as compute
+from shotad.core import ShotadError
 from shotad.core.config.sight import ComputeSettings
 from shotad.core.errors import ConfigError
 from shotad.core.model_loading import (
@@ -20,16 +19,6 @@ from shotad.core.model_loading import (
 from tests.gpus import show_gpus
 
 torch = pytest.importorskip("torch")
-
-
-@pytest.fixture
-def processor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The file in which Linux describes the processor."""
-    path = tmp_path / "cpuinfo"
-    monkeypatch.setattr(compute, "_CPU_INFO", path)
-    compute._cpu_flags.cache_clear()
-    yield path
-    compute._cpu_flags.cache_clear()
 
 
 def test_auto_takes_the_best_there_is_and_a_name_must_be_of_one_that_is(
@@ -65,13 +54,14 @@ def test_auto_takes_the_best_there_is_and_a_name_must_be_of_one_that_is(
         (None, False),
     ],
 )
-def test_what_gains_by_bfloat16(processor: Path, text: str | None, gains: bool) -> None:
+def test_what_gains_by_bfloat16(tmp_path: Path, text: str | None, gains: bool) -> None:
+    (tmp_path / "proc").mkdir()
     if text is not None:
-        processor.write_text(text)
+        (tmp_path / "proc" / "cpuinfo").write_text(text)
     cpu = torch.device("cpu")
-    assert dtype_of(ComputeSettings(), cpu) == (torch.bfloat16 if gains else torch.float32)
-    assert dtype_of(ComputeSettings(precision="float32"), cpu) == torch.float32
-    assert dtype_of(ComputeSettings(precision="bfloat16"), cpu) == torch.bfloat16
+    assert dtype_of(ComputeSettings(), cpu, tmp_path) == (torch.bfloat16 if gains else torch.float32)
+    assert dtype_of(ComputeSettings(precision="float32"), cpu, tmp_path) == torch.float32
+    assert dtype_of(ComputeSettings(precision="bfloat16"), cpu, tmp_path) == torch.bfloat16
 
 
 def test_gpus_that_gain_by_bfloat16(monkeypatch: pytest.MonkeyPatch) -> None:

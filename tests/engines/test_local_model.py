@@ -7,7 +7,6 @@ import json
 import os
 import re
 import shutil
-import struct
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -26,14 +25,13 @@ from shotad.core.config.words import SamplingSettings
 from shotad.core.engine import Stage
 from shotad.core.errors import ConfigError, EngineError, WeightsError
 from shotad.core.settings import build_settings
-from shotad.core.system import memory_free
 from shotad.description import Engines
 from shotad.engines import local_model as names, make_engine
 from shotad.engines.local_model import ModelPlace, resolve
 from tests.bad_server import Act, BadServer
 from tests.gpus import show_gpus
 from tests.grammar.dino_models import COMMIT, put_in_cache
-from tests.language_models import CountedLlama, ModelCalls, make_llama
+from tests.language_models import CountedLlama, ModelCalls, add_ballast, make_llama
 
 LLAMA = "meta-llama/Meta-Llama-3-8B-Instruct"
 GB = 10**9
@@ -266,23 +264,6 @@ def speakers(tmp_path: Path) -> Iterator[dict[str, Path]]:
     CountedLlama.most = 100
     yield folders
     CountedLlama.most = 100
-
-
-def add_ballast(folder: Path) -> None:
-    """Give the model's file a tensor of which nobody knows, as large as all memory that is free (no disk)."""
-    path = folder / "model.safetensors"
-    content = path.read_bytes()
-    (length,) = struct.unpack("<Q", content[:8])
-    tensors, values = json.loads(content[8 : 8 + length]), content[8 + length :]
-    free = memory_free()
-    if free is None:
-        pytest.skip("this system does not tell its free memory")
-    end = len(values) + free // 4 * 4
-    tensors["ballast"] = {"dtype": "F32", "shape": [free // 4], "data_offsets": [len(values), end]}
-    header = json.dumps(tensors).encode()
-    with path.open("wb") as stream:
-        stream.write(struct.pack("<Q", len(header)) + header + values)
-        stream.truncate(8 + len(header) + end)
 
 
 def test_models_stay_where_they_fit(speakers: dict[str, Path]) -> None:
