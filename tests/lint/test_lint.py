@@ -52,7 +52,6 @@ from shotad.script import (
     Material,
     Track,
     TrackLine,
-    line_checks as sentences,
     save_track,
 )
 from shotad.script.cue import SpokenTake
@@ -432,12 +431,15 @@ def test_only_lines_that_a_parse_may_change_load_a_parser(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("here", "told"), [("spacy", "--set lint.parse=spacy gets it"), ("", "pip install 'shotad[evaluate]'")]
+    ("missing", "told"),
+    [("en_core_web_sm", "--set lint.parse=spacy gets it"), ("spacy", "pip install 'shotad[evaluate]'")],
 )
 def test_auto_fetches_nothing_and_says_so(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, here: str, told: str
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, missing: str, told: str
 ) -> None:
-    monkeypatch.setattr(sentences.importlib.util, "find_spec", lambda name: name if name == here else None)
+    pytest.importorskip("spacy")
+    modules: Any = sys.modules
+    monkeypatch.setitem(modules, missing, None)  # as if it were not installed
     monkeypatch.setenv("SHOTAD_CACHE", str(tmp_path))
     reader, note = make_sentence_reader(LintSettings())
     assert reader is None
