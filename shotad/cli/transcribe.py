@@ -43,6 +43,8 @@ def command(console: Console, path: Path, **options: Any) -> None:
         options["assignments"],
         transcript__language=options["language"],
     )
+    if run and run.warning:
+        console.note(run.warning)
     frame_rate = run.frame_rate if run else None
     with (
         open_film(film_path, reader=config.film.reader, frame_rate=frame_rate) as film,

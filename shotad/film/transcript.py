@@ -137,7 +137,9 @@ def transcribe(
     track: int | None = None,
     progress: Progress | None = None,
 ) -> list[Word]:
-    """The words that the recogniser hears in ``utterances``, in film seconds, ascending; also invented ones.
+    """The words that the recogniser hears in ``utterances``, in film seconds, ascending.
+
+    Of what it invents only text that goes round in circles is left out; `with_words` leaves out the rest.
 
     ``track`` as for `sound_blocks`. Raises what the recogniser raises.
     """
@@ -148,7 +150,9 @@ def transcribe(
     try:
         for window, samples in zip(windows, _window_sounds(film, track, windows), strict=True):
             for offset, part in split_at_pauses(samples):
-                words += [word.later(window.start + offset) for word in recogniser.hear(part)]
+                heard = recogniser.hear(part)
+                if not _is_circular(joined_words(heard)):
+                    words += [word.later(window.start + offset) for word in heard]
                 task.advance(len(part) / RATE)
     finally:
         task.done()
@@ -263,12 +267,13 @@ def dialogue_text(words: Sequence[Word]) -> str:
     """The words of one utterance as a text; empty where they are an invention."""
     text = " ".join(_NOISE.sub(" ", joined_words(words)).split())
     plain = " ".join(re.findall(r"\w+", text.replace("'", "").replace("’", "").lower()))
-    if not plain or plain in INVENTIONS or _is_circular(text):
+    if not plain or plain in INVENTIONS:
         return ""
     return text
 
 
 def _is_circular(text: str) -> bool:
+    """Whether a text of half a minute at most repeats itself as only an invention does."""
     data = text.encode()
     return len(data) / len(zlib.compress(data)) > MAX_COMPRESSION
 

@@ -6,12 +6,13 @@ import importlib.util
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from shotad.core.config.film import TranscriptSettings
 from shotad.core.errors import ConfigError, WeightsError
 from shotad.film import open_film, sound_blocks
-from shotad.film.transcript import RATE, Samples, make_recogniser, split_at_pauses
+from shotad.film.transcript import RATE, Samples, make_recogniser
 from shotad.film.whisper import HubWhisper, TinyEnglish, vocabulary
 
 FILMS = Path(__file__).resolve().parents[3] / "shared" / "data" / "films"
@@ -45,11 +46,9 @@ def save_processor(folder: Path) -> None:
 
 
 def sound() -> Samples:
-    """Seven seconds of the trailer, in which somebody speaks."""
+    """Five seconds of the trailer, in which somebody speaks."""
     with open_film(TRAILER) as film:
         blocks = [block.samples for block in sound_blocks(film, rate=RATE)]
-    import numpy as np
-
     return np.concatenate(blocks)[40 * RATE : 45 * RATE]
 
 
@@ -120,18 +119,3 @@ def test_a_damaged_model_and_an_unknown_one_are_said(tmp_path: Path) -> None:
         make_recogniser(TranscriptSettings(recogniser=str(tmp_path))).hear(sound())
     with pytest.raises(ConfigError, match="understands English only"):
         make_recogniser(TranscriptSettings(language="fr"))
-
-
-def test_long_speech_is_divided_where_it_is_quiet() -> None:
-    import numpy as np
-
-    rng = np.random.default_rng(3)
-    samples = rng.normal(0, 0.1, 70 * RATE).astype(np.float32)
-    for second in (20, 41):
-        samples[second * RATE : second * RATE + RATE // 2] *= 0.01
-    parts = list(split_at_pauses(samples))
-    assert np.array_equal(np.concatenate([part for _, part in parts]), samples)
-    assert all(len(part) <= 28 * RATE for _, part in parts)
-    cuts = [offset for offset, _ in parts[1:]]
-    assert 20 <= cuts[0] <= 20.5
-    assert 41 <= cuts[1] <= 41.5
