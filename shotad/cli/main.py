@@ -51,6 +51,7 @@ _COMMANDS = {
     "shots": ("shotad.cli.analysis:shots_command", "Find the shots of a film."),
     "slots": ("shotad.cli.analysis:slots_command", "Find speech, and slots for AD."),
     "train": ("shotad.cli.train", "Train the classifier of shot scale."),
+    "transcribe": ("shotad.cli.transcribe", "Write down dialogue that has no subtitles."),
     "translate": ("shotad.cli.translate", "Translate a track."),
     "voices": ("shotad.cli.voices", "List the voices, and hear them."),
 }
@@ -58,7 +59,7 @@ _COMMANDS = {
 _SECTIONS = {
     "From film to description": "describe review render",
     "People's names": "cast",
-    "More for a film": "redo record translate lint export import screenplay voices",
+    "More for a film": "redo record transcribe translate lint export import screenplay voices",
     "Many films": "batch",
     "Single steps": "shots slots grammar sheet",
     "Research": "datasets predict evaluate train",

@@ -75,7 +75,7 @@ from shotad.review.session import Session
 from shotad.review.timeline import Change
 from shotad.review.views import Findings, changed_view, conflict_view, film_view
 from shotad.review.waveform import PEAKS_A_SECOND, Waveform
-from shotad.review.work import export, redo_line, render_film
+from shotad.review.work import export, redo_line, render_film, transcribe_film, transcript_view
 from shotad.script import load_track
 from shotad.script.cue import MAX_TEXT_LENGTH
 from shotad.script.track import FilmId
@@ -436,6 +436,7 @@ def acts_routes(review: Review) -> list[Route]:
             jobs=review.jobs.views(),
             jobs_version=jobs_version,
             cast=review.people.view()["people"],
+            transcript=transcript_view(session),
         )
 
     def line(request: Request) -> Any:
@@ -835,5 +836,7 @@ def _work_of(kind: str, review: Review, body: Json) -> tuple[str, Work]:
             return "Make two people one", lambda progress: review.people.merge(progress, person, into)
         case "discover":
             return "Look for people", review.people.discover
-    kinds = "redo, export, render, name, merge, discover"
+        case "transcribe":
+            return "Transcribe the dialogue", lambda progress: transcribe_film(session, progress)
+    kinds = "redo, export, render, name, merge, discover, transcribe"
     raise RequestRefused(400, f"There is no kind of job {kind[:40]!r}. There is {kinds}.")

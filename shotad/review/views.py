@@ -274,12 +274,13 @@ def film_view(
     jobs: Sequence[Json] = (),
     jobs_version: int = 0,
     cast: Sequence[Json] = (),
+    transcript: Json | None = None,
 ) -> dict[str, Any]:
     """Everything that the page needs at its start, as JSON values.
 
     playable: state of the copy for the browser (`Proxy.state`). voice: `Hearing.voices`. jobs: `Jobs.views`.
     jobs_version: taken before ``jobs``, so a job that is not among them is newer than this, or forgotten.
-    cast: ``people`` of `People.view`.
+    cast: ``people`` of `People.view`. transcript: `shotad.review.work.transcript_view`; None: not offered.
     """
     timeline, film, prepared = session.timeline(), session.film, session.prepared
     track = timeline.track
@@ -323,6 +324,8 @@ def film_view(
         ],
         "engines": engines_view(session.config),
         "cast": [dict(person) for person in cast],
+        # Whether dialogue without words can be transcribed
+        "transcript": transcript,
         "lines": [line_view(timeline, cue, findings) for cue in track.cues],
     }
 

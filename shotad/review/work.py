@@ -37,6 +37,7 @@ from shotad.core.runsettings import (
 from shotad.description.worksheet.people import find_cast
 from shotad.film import Film, open_film
 from shotad.film.slot_records import work_folder_film
+from shotad.film.transcript import make_recogniser, wordless
 from shotad.review.keeping import signatures
 from shotad.review.session import Session
 from shotad.script import (
@@ -242,6 +243,30 @@ def render_film(
         ],
         "unspoken": [cue.id for cue in done.unspoken],
     }
+
+
+def transcribe_film(session: Session, progress: Progress) -> Row:
+    """Write down the dialogue that has no words; the page then shows them. Lines and slots stay.
+
+    Raises ReviewError where another shotad holds the folder, UsageError where the recogniser is not
+    installed, and what it raises.
+    """
+    from shotad.description.transcribing import transcribe_dialogue
+
+    run = run_with_cast(session)
+    with held(session.folder) as folder, opened(session, run, session.config) as film:
+        done = transcribe_dialogue(film, folder, session.config, progress)
+    session.refresh()  # the tabs get the words at once
+    return {"said": done.summary, "files": []}
+
+
+def transcript_view(session: Session) -> Row:
+    """In how many places dialogue lacks words, and what has to be installed before it can be transcribed."""
+    try:
+        missing = make_recogniser(session.config.transcript).missing()
+    except ShotadError as error:
+        missing = f"{error.what} {error.hint}".strip()
+    return {"wordless": len(wordless(session.prepared.speech)), "missing": missing}
 
 
 @contextmanager

@@ -19,7 +19,7 @@ import * as store from "./store.js";
 import { count } from "./wording.js";
 
 /** Parts that other modules give; each exports `start()`. One that fails does not take the others along. */
-const PARTS = ["detail", "player", "timeline", "jobs", "redo", "slots", "cast", "export", "everywhere", "sayas", "import"];
+const PARTS = ["detail", "player", "timeline", "jobs", "redo", "slots", "cast", "export", "everywhere", "sayas", "import", "transcribe"];
 
 /** @param {string} name */
 async function part(name) {

@@ -2,6 +2,7 @@
 
 import { make } from "./build.js";
 import { all, keysOf, register, run } from "./commands.js";
+import { store } from "./store.js";
 
 /** Pixels between a menu and the edge of the window. */
 const EDGE = 8;
@@ -81,13 +82,16 @@ export function menu(id, label, groups, offers = () => true) {
 }
 
 const PAGE = [
-  ["import", "find-replace", "shift-from-here", "slots", "cast"],
+  ["import", "find-replace", "shift-from-here", "slots", "cast", "transcribe"],
   ["zoom-in", "zoom-out", "zoom-all", "zoom-line", "where-am-i", "dialogue-here"],
   ["go-to", "reviewer", "settings", "help"],
 ];
 
+/** Dialogue is transcribed where it lacks words; everything else can always be done. */
+const canDo = (name) => name !== "transcribe" || Boolean(store.film?.transcript?.wordless);
+
 /** Registers the page's own menu. */
 export function start() {
-  const pageMenu = menu("page-menu", "Menu", PAGE);
+  const pageMenu = menu("page-menu", "Menu", PAGE, canDo);
   register({ name: "menu", title: "Menu", group: "Page", keys: { any: ["F10"] }, run: () => pageMenu.toggle(document.getElementById("menu-button")) });
 }
