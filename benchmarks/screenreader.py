@@ -2,7 +2,8 @@
 
     python benchmarks/screenreader.py [--browser firefox|chromium] [--picture FILE]
 
-On Debian: ``apt-get install orca xvfb xdotool openbox dbus-x11 at-spi2-core speech-dispatcher firefox-esr chromium``.
+On Debian: ``apt-get install orca xvfb xdotool openbox dbus-x11 at-spi2-core speech-dispatcher pulseaudio firefox-esr
+chromium``.
 Everything runs on a virtual screen with a session bus and a home folder of its own, and nothing is heard: a module of
 Speech Dispatcher takes what Orca says. Keys are pressed as on a keyboard, so a key that the browser or the screen
 reader keeps for itself does nothing on the page here either.
@@ -37,7 +38,7 @@ from tests.review.pages import Program  # noqa: E402
 INSIDE = "SHOTAD_SCREENREADER_BUS"
 """Environment variable that says that this process has a session bus of its own."""
 
-NEEDED = ("orca", "Xvfb", "xdotool", "openbox", "speech-dispatcher", "dbus-run-session")
+NEEDED = ("orca", "pulseaudio", "Xvfb", "xdotool", "openbox", "speech-dispatcher", "dbus-run-session")
 SCREEN = "1440x960x24"
 QUIET = 2.5
 """Seconds without speech after which a step is over."""
@@ -194,10 +195,14 @@ class Speech:
 
 
 @contextmanager
-def started(command: Sequence[str], log: Path, environment: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+def started(
+    command: Sequence[str], log: Path, environment: Mapping[str, str]
+) -> Iterator[subprocess.Popen[bytes]]:
     """A program that runs until the block ends, with what it prints in a file."""
     with log.open("wb") as out:
-        process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env=dict(environment), start_new_session=True)
+        process = subprocess.Popen(
+            command, stdout=out, stderr=subprocess.STDOUT, env=dict(environment), start_new_session=True
+        )
     try:
         yield process
     finally:
@@ -272,6 +277,15 @@ def run_round(browser: str, picture: Path | None, kept_log: Path | None) -> None
         time.sleep(2)
         start("windows", "openbox")
         start("bus", "/usr/libexec/at-spi-bus-launcher", "--launch-immediately")
+        # Firefox plays nothing where there is no sound device.
+        start(
+            "sound",
+            "pulseaudio",
+            "-n",
+            "--exit-idle-time=-1",
+            "--load=module-null-sink",
+            "--load=module-native-protocol-unix",
+        )
         start("speech", "speech-dispatcher", "-s", "-t", "0", "-C", str(speech_settings), "-L", str(home))
         time.sleep(2)
         log = home / "orca.txt"
@@ -305,7 +319,9 @@ def wait_for(speech: Speech, words: str, home: Path) -> list[str]:
     phrases: list[str] = []
     while not any(words in phrase for phrase in phrases):
         if time.monotonic() > end:
-            logs = "\n".join(f"{file.name}: {file.read_text(errors='replace')[-600:]}" for file in home.glob("*.log"))
+            logs = "\n".join(
+                f"{file.name}: {file.read_text(errors='replace')[-600:]}" for file in home.glob("*.log")
+            )
             sys.exit(f"Orca never said “{words}”, only {phrases}.\n{logs}")
         time.sleep(0.2)
         phrases += speech.take()

@@ -125,7 +125,7 @@ function build(place) {
   const empty = make("p", { class: "d-note" }, "No line is chosen.");
   const body = make("div", { class: "d-body", hidden: true });
   place.append(empty, body);
-  const text = make("section", { class: "d-section d-text", "aria-label": "Text" });
+  const text = make("div", { class: "d-section d-text" });
   body.append(text);
   const edit = editor(text, "line-findings");
   const shownParts = [findings(text, "line-findings"), why(text)];

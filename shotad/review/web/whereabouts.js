@@ -33,7 +33,7 @@ export function lineWords(lines, seconds) {
   const line = lines[at];
   if (!line) return "after the last line";
   if (line.start > seconds) return `${(line.start - seconds).toFixed(1)} seconds before line ${at + 1}`;
-  return `line ${at + 1} of ${lines.length}, ${line.heard ? line.state : line.text ? "left out" : "to write"}`;
+  return `line ${at + 1} of ${lines.length}, ${line.heard ? (line.state === "edited" ? "written" : line.state) : line.text ? "left out" : "to write"}`;
 }
 
 /** One sentence for the eye. */
