@@ -175,7 +175,8 @@ export function start() {
   };
   // Once for each picture of the screen, however many news came.
   const soon = () => (due ||= requestAnimationFrame(show));
-  subscribe("current", soon);
+  // The first line at once: whoever presses a key before the screen is drawn has a field to write in.
+  subscribe("current", () => (shownId === null ? show() : soon()));
   subscribe("film", soon);
   subscribe("lines", ({ changed, gone }) => (changed.includes(store.current) || gone.length || changed.length > 1) && soon());
 }
