@@ -2,7 +2,8 @@
 
     python benchmarks/screenreader.py [--browser firefox|chromium] [--picture FILE]
 
-On Debian: ``apt-get install orca xvfb xdotool openbox dbus-x11 at-spi2-core speech-dispatcher firefox-esr chromium``.
+On Debian: ``apt-get install orca xvfb xdotool openbox dbus-x11 at-spi2-core speech-dispatcher pulseaudio firefox-esr
+chromium``.
 Everything runs on a virtual screen with a session bus and a home folder of its own, and nothing is heard: a module of
 Speech Dispatcher takes what Orca says. Keys are pressed as on a keyboard, so a key that the browser or the screen
 reader keeps for itself does nothing on the page here either.
@@ -37,7 +38,7 @@ from tests.review.pages import Program  # noqa: E402
 INSIDE = "SHOTAD_SCREENREADER_BUS"
 """Environment variable that says that this process has a session bus of its own."""
 
-NEEDED = ("orca", "Xvfb", "xdotool", "openbox", "speech-dispatcher", "dbus-run-session")
+NEEDED = ("orca", "pulseaudio", "Xvfb", "xdotool", "openbox", "speech-dispatcher", "dbus-run-session")
 SCREEN = "1440x960x24"
 QUIET = 2.5
 """Seconds without speech after which a step is over."""
@@ -276,6 +277,15 @@ def run_round(browser: str, picture: Path | None, kept_log: Path | None) -> None
         time.sleep(2)
         start("windows", "openbox")
         start("bus", "/usr/libexec/at-spi-bus-launcher", "--launch-immediately")
+        # Firefox plays nothing where there is no sound device.
+        start(
+            "sound",
+            "pulseaudio",
+            "-n",
+            "--exit-idle-time=-1",
+            "--load=module-null-sink",
+            "--load=module-native-protocol-unix",
+        )
         start("speech", "speech-dispatcher", "-s", "-t", "0", "-C", str(speech_settings), "-L", str(home))
         time.sleep(2)
         log = home / "orca.txt"

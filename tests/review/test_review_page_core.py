@@ -83,10 +83,10 @@ def _the_page_has_landmarks_headings_and_lines_that_read_well(page: Any) -> None
     labels = page.locator("#list .row").evaluate_all("all => all.map(a => a.ariaLabel)")
     assert len(labels) == len(LINES)
     assert re.fullmatch(
-        r"Line 2 of 6, 3 seconds, machine(, \d findings?)?: She opens the old door\.", labels[1]
+        r"Line 2 of 6, at 3 seconds, machine(, \d findings?)?: She opens the old door\.", labels[1]
     )
     assert page.locator("#progress-text").inner_text() == "6 of 6 written · 0 accepted"
-    assert page.title().startswith("6 of 6 written · 0 accepted – ")
+    assert page.title().startswith("6 of 6 written, 0 accepted – ")
     assert page.locator("#list").get_attribute("role") == "grid"
     reload(page)
     press(page, "Tab")

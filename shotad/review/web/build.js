@@ -29,7 +29,7 @@ export function make(tag, properties = {}, ...children) {
  */
 export function dialog(id, heading, ...children) {
   const close = make("button", { type: "button", className: "close" }, "Close");
-  const title = make("h2", { id: `${id}-heading` }, heading);
+  const title = make("h2", { id: `${id}-heading`, tabIndex: -1 }, heading);
   const body = make("div", { className: "dialog-body" }, ...children);
   const made = make("dialog", { id, "aria-labelledby": title.id }, make("header", { role: "presentation" }, title, close), body);
   close.addEventListener("click", () => made.close());

@@ -127,7 +127,7 @@ function build(place) {
   const empty = make("p", { class: "d-note" }, "No line is chosen.");
   const body = make("div", { class: "d-body", hidden: true });
   place.append(empty, body);
-  const text = make("section", { class: "d-section d-text", "aria-label": "Text" });
+  const text = make("div", { class: "d-section d-text" });
   body.append(text);
   const edit = editor(text, "line-findings");
   const shownParts = [findings(text, "line-findings"), why(text)];
@@ -190,7 +190,8 @@ export function start() {
   };
   // Once for each picture of the screen, however many news came.
   const soon = () => (due ||= requestAnimationFrame(show));
-  subscribe("current", soon);
+  // The first line at once: whoever presses a key before the screen is drawn has a field to write in.
+  subscribe("current", () => (shownId === null ? show() : soon()));
   subscribe("film", soon);
   subscribe("lines", ({ changed, gone }) => (changed.includes(store.current) || gone.length || changed.length > 1) && soon());
 }

@@ -8,7 +8,7 @@ import { tab } from "./api.js";
 import { make } from "./build.js";
 import { register } from "./commands.js";
 import { lineBeside } from "./lineacts.js";
-import { ALLOWANCE, label as rowLabel, stateWords, unitsFor } from "./list.js";
+import { ALLOWANCE, stateWords, unitsFor } from "./list.js";
 import * as outbox from "./outbox.js";
 import { say } from "./say.js";
 import { act, line, number, select, store, subscribe } from "./store.js";
@@ -89,14 +89,18 @@ const BURST = 1000;
 export function editor(place, described) {
   const field = make("textarea", {
     id: "line-text", rows: 2, spellcheck: true, autocomplete: "off",
-    "aria-describedby": `line-full line-over ${described}`,
+    "aria-describedby": `line-budget ${described}`,
   });
+  // A description that changes is read at each change: at each word, while one writes. So it stands still meanwhile,
+  // and what the budget is then is said after a rest.
+  const description = make("span", { id: "line-budget", class: "hidden" });
+  const spoken = make("span", { class: "hidden", role: "status" });
   const full = make("span", { id: "line-full" });
   const over = make("strong", { id: "line-over", class: "d-over", hidden: true });
   const begins = make("span", { class: "d-begins" });
   const state = make("span", { class: "d-saved" });
   const bar = make("span", { class: "d-bar", "aria-hidden": "true" }, make("span"));
-  place.append(field, bar, make("p", { class: "d-full" }, full, over, begins, state));
+  place.append(field, bar, make("p", { class: "d-full" }, full, over, begins, state), description, spoken);
 
   let id = null;
   let base = null; // stamp of the line over which is typed; null: nothing typed since it was last as the server has it
@@ -122,7 +126,8 @@ export function editor(place, described) {
     tell(id);
   };
 
-  const measure = () => {
+  let toldBudget = ""; // the words that were last described or said
+  const measure = ({ isNew = false } = {}) => {
     const shown = line(id);
     if (!shown) return;
     const { text, over: excess, share } = budget(field.value, shown);
@@ -133,9 +138,16 @@ export function editor(place, described) {
     bar.firstChild.style.inlineSize = `${Math.min(100, share * 100)}%`;
     bar.classList.toggle("over", Boolean(excess));
     clearTimeout(timer);
-    if (excess !== overBefore && document.activeElement === field)
+    const words = excess ? `${text}, ${excess}` : text;
+    if (isNew || document.activeElement !== field) {
+      toldBudget = words;
+      setText(description, words);
+      setText(spoken, "");
+    } else if (words !== toldBudget)
       timer = setTimeout(() => {
-        say(excess ? `${text}: ${excess}.` : `${text}. It fits.`);
+        toldBudget = words;
+        if (excess !== overBefore && (excess || wordsIn(field.value))) say(excess ? `${text}: ${excess}.` : `${text}. It fits.`);
+        else if (wordsIn(field.value)) setText(spoken, text);
         overBefore = excess;
       }, REST);
   };
@@ -174,6 +186,7 @@ export function editor(place, described) {
     newBurst();
     began = null;
     overBefore = over.textContent;
+    measure({ isNew: true });
   });
   field.addEventListener("blur", leave);
 
@@ -190,7 +203,8 @@ export function editor(place, described) {
 
   /** Shows a line. Called at once when another is chosen: a key may be pressed before the screen is drawn again. */
   const show = (shown) => {
-    if (shown.id !== id) {
+    const isNew = shown.id !== id;
+    if (isNew) {
       leave();
       id = shown.id;
       newBurst();
@@ -211,7 +225,7 @@ export function editor(place, described) {
     }
     field.setAttribute("aria-label", `${shown.text ? "Line" : "Empty slot"} ${number(id)} of ${store.order.length}, at ${short(shown.start)}`);
     field.placeholder = shown.text ? "" : "Write what is to be said here";
-    measure();
+    measure({ isNew });
   };
 
   subscribe("current", () => line() && show(line()));
@@ -233,8 +247,7 @@ export function editor(place, described) {
   const toNextLine = () => {
     const next = lineBeside(id, 1);
     if (!next) return say("This is the last line.");
-    select(next);
-    return say(rowLabel(line(next), number(next)), "line");
+    return select(next);
   };
   const heading = "Choose and edit";
   register({ name: "edit", title: "Write in the line", group: heading, keys: { list: ["Enter", "e"] }, run: toField });

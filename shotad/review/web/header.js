@@ -27,7 +27,7 @@ function progress() {
   const accepted = entries.filter((entry) => entry.heard && entry.state === "accepted").length;
   const text = entries.length ? `${written} of ${written + toWrite} written · ${accepted} accepted` : "No lines yet";
   setText(byId("progress-text"), text);
-  document.title = `${text} – ${store.film.film.title || store.film.film.name} – shotad review`;
+  document.title = `${text.replace(" · ", ", ")} – ${store.film.film.title || store.film.film.name} – shotad review`;
 }
 
 /**

@@ -52,6 +52,7 @@ function helpDialog() {
     const sections = parts.filter(([, some]) => some.length).map(([group, some]) => section(group, some, () => made.close()));
     body.replaceChildren(rules, make("div", { className: "groups" }, ...sections));
     made.showModal();
+    made.querySelector("h2").focus(); // what is read first is what this is, not the button that closes it
     made.querySelector(".dialog-body").scrollTop = 0;
   };
 }

@@ -58,16 +58,19 @@ export function stateWords(entry) {
 /** About how many words (or characters, as the language has it) this film's voice says in some seconds. */
 export const unitsFor = (seconds) => Math.max(1, Math.floor(seconds / (store.film?.unit_seconds || 0.4)));
 
-/** "Empty slot · 4.2 s, about 11 words · song likely here" */
-export function emptyText(entry) {
+/** How much an empty slot may hold, and what is to be known of it: ["4.2 s, about 11 words", "song likely here"]. */
+function sizeWords(entry, second = "s") {
   const length = entry.room_seconds ?? entry.end - entry.start;
-  const parts = ["Empty slot", `${length.toFixed(1)} s, about ${count(unitsFor(length), store.film?.unit ?? "word")}`];
-  if (entry.voice) parts.push(entry.voice);
-  return parts.join(" · ");
+  const size = `${length.toFixed(1)} ${second}, about ${count(unitsFor(length), store.film?.unit ?? "word")}`;
+  return entry.voice ? [size, entry.voice] : [size];
 }
 
+/** "Empty slot · 4.2 s, about 11 words · song likely here" */
+export const emptyText = (entry) => ["Empty slot", ...sizeWords(entry)].join(" · ");
+
 /**
- * How a row is read: "Line 12 of 40, 1 minute 20, machine, 2 findings: She opens the door."
+ * How a row is read: "Line 12 of 40, at 1 minute 20 seconds, machine, 2 findings: She opens the door.", or "Empty slot
+ * 12 of 40, at 1 minute 20 seconds: 4.2 seconds, about 11 words". No middle dots: screen readers name them.
  *
  * @param {import("./store.js").Line} entry
  * @param {number} place  From 1.
@@ -75,12 +78,14 @@ export function emptyText(entry) {
  */
 export function label(entry, place) {
   const state = stateOf(entry);
-  const parts = [`Line ${place} of ${store.order.length}`, aloud(Math.floor(entry.start + 1e-6), 0), STATES[state][1]];
+  const isToWrite = state === "empty";
+  const parts = [`${isToWrite ? "Empty slot" : "Line"} ${place} of ${store.order.length}`, `at ${aloud(Math.floor(entry.start + 1e-6), 0)}`];
+  if (!isToWrite) parts.push(STATES[state][1]);
   if (isDoubtful(entry)) parts.push("doubtful");
-  if (entry.voice && state !== "empty") parts.push(entry.voice);
+  if (entry.voice && !isToWrite) parts.push(entry.voice);
   if (entry.findings.length) parts.push(count(entry.findings.length, "finding"));
-  if (state !== "empty" && isOverlong(entry)) parts.push(`${secondsOver(entry).toFixed(1)} seconds too long`);
-  return `${parts.join(", ")}: ${state === "empty" ? emptyText(entry) : entry.text}`;
+  if (!isToWrite && isOverlong(entry)) parts.push(`${secondsOver(entry).toFixed(1)} seconds too long`);
+  return `${parts.join(", ")}: ${isToWrite ? sizeWords(entry, "seconds").join(", ") : entry.text}`;
 }
 
 /** Seconds over its time that a line may take without a word about it: a breath before speech that a render spares. */
@@ -245,6 +250,8 @@ function mark(id, focus = hasFocusedRow(), scroll = true) {
   const before = rows.get(marked);
   if (before && marked !== id) {
     before.setAttribute("aria-selected", "false");
+    // Firefox goes on to call a cell selected that was made while its row was, and Orca reads it after each other row.
+    before.prepend(before.firstElementChild);
     before.tabIndex = -1;
   }
   marked = id;
@@ -280,7 +287,7 @@ function update({ changed, gone }) {
   if (focused && !hasFocusedRow()) mark(store.current, true);
 }
 
-/** Goes to a line. Where the focus is elsewhere, in its text say, no row is read: then the line is said. */
+/** Goes to a line, and says it where the focus is elsewhere. */
 function go(id, otherwise) {
   if (!id) return say(otherwise);
   select(id);
@@ -288,12 +295,13 @@ function go(id, otherwise) {
 }
 
 /**
- * Says which line is chosen now, unless a row has the focus and is read anyway.
+ * Says which line is chosen now, unless its row or its text has the focus: that is read anyway, for the text is moved
+ * to its row and focused again (heard with Orca, where both were said).
  *
  * @param {string} id
  */
 export function told(id) {
-  if (!hasFocusedRow()) say(label(line(id), number(id)), "line");
+  if (!hasFocusedRow() && !panel.contains(document.activeElement)) say(label(line(id), number(id)), "line");
 }
 
 /** @type {HTMLElement|null} The row that is played now. */

@@ -34,7 +34,7 @@ function remark(title, texts) {
  * @returns {{show: (material: object|null|undefined) => void}} null: nothing is known; undefined: not known yet.
  */
 export function material(place) {
-  const section = make("section", { class: "d-section d-material", "aria-label": "What is known of this moment" });
+  const section = make("div", { class: "d-section d-material", role: "group", "aria-label": "What is known of this moment" });
   place.append(section);
   let shown = null;
   let offers = []; // of each text that can be taken in: its words, its button, the word that it is in the line
