@@ -3,11 +3,11 @@
 import { get } from "./api.js";
 import { make } from "./build.js";
 import { register } from "./commands.js";
-import { begin, card, ended, lineButton } from "./jobs.js";
-import { once, sheet } from "./sheets.js";
+import { disabledWhile, makeDialog } from "./dialogs.js";
+import { jobCard, lineLink, startJob, whenEnded } from "./jobs.js";
 import { store } from "./store.js";
 import { clock } from "./times.js";
-import { count } from "./wording.js";
+import { pluralize } from "./wording.js";
 
 const PRONOUNS = [["", "not said"], ["she", "she"], ["he", "he"], ["they", "they"], ["it", "it"]];
 const SHOWN = 4; // pictures of a person that stand there at once
@@ -25,9 +25,9 @@ function pictures(person) {
 
 function facts(person) {
   const parts = [];
-  if (person.seconds) parts.push(`in view for ${Math.round(person.seconds)} s in ${count(person.shots, "shot")}`);
+  if (person.seconds) parts.push(`in view for ${Math.round(person.seconds)} s in ${pluralize(person.shots, "shot")}`);
   if (person.first !== null && person.first !== undefined) parts.push(`first at ${clock(person.first)}`);
-  parts.push(person.lines.length ? `in ${count(person.lines.length, "line")}` : "in no line");
+  parts.push(person.lines.length ? `in ${pluralize(person.lines.length, "line")}` : "in no line");
   if (person.like) parts.push(`looks like ${person.like}`);
   return parts.join(", ");
 }
@@ -36,7 +36,7 @@ function lines(person) {
   if (!person.lines.length) return null;
   const items = person.lines.slice(0, LISTED).map((id) => {
     const text = store.lines.get(id)?.text ?? "";
-    return make("li", {}, lineButton(id), ` ${text}`);
+    return make("li", {}, lineLink(id), ` ${text}`);
   });
   if (person.lines.length > LISTED) items.push(make("li", {}, `and ${person.lines.length - LISTED} more`));
   return make("details", {}, make("summary", {}, `Lines (${person.lines.length})`), make("ul", {}, ...items));
@@ -94,7 +94,7 @@ function build() {
   const look = make("button", { type: "button" }, "Look for people");
   const found = make("div", { className: "result" });
   const list = make("ul", { className: "people" });
-  const made = sheet("cast-dialog", "Cast", lead, make("div", { className: "buttons" }, look), found, list);
+  const made = makeDialog("cast-dialog", "Cast", lead, make("div", { className: "buttons" }, look), found, list);
 
   const refresh = async () => {
     const view = await get("/api/cast");
@@ -121,11 +121,11 @@ function build() {
   };
 
   const act = (form, button, body) =>
-    once(button, async () => {
+    disabledWhile(button, async () => {
       try {
-        const job = await begin(body);
-        form.result.replaceChildren(card(job.id));
-        const done = await ended(job.id);
+        const job = await startJob(body);
+        form.result.replaceChildren(jobCard(job.id));
+        const done = await whenEnded(job.id);
         if (done.state !== "done") return;
         const next = returnTo(await refresh(), done.result.person ?? form.key);
         next?.result.replaceChildren(...outcome(done.result, next.result));
@@ -135,11 +135,11 @@ function build() {
     });
 
   look.addEventListener("click", () =>
-    once(look, async () => {
+    disabledWhile(look, async () => {
       try {
-        const job = await begin({ kind: "discover" });
-        found.replaceChildren(card(job.id));
-        const done = await ended(job.id);
+        const job = await startJob({ kind: "discover" });
+        found.replaceChildren(jobCard(job.id));
+        const done = await whenEnded(job.id);
         if (done.state === "done") await refresh();
       } catch (error) {
         made.tell(error.message, true);
@@ -172,10 +172,10 @@ function outcome(result, place) {
     const words = result.again.length === 1 ? "Describe that line again, with the name" : `Describe those ${result.again.length} lines again, with the name`;
     const button = make("button", { type: "button" }, words);
     button.addEventListener("click", () =>
-      once(button, async () => {
+      disabledWhile(button, async () => {
         try {
-          const job = await begin({ kind: "redo", lines: result.again, note: "" });
-          place.append(card(job.id));
+          const job = await startJob({ kind: "redo", lines: result.again, note: "" });
+          place.append(jobCard(job.id));
           place.querySelector(".job-title")?.focus();
           button.remove();
         } catch (error) {
@@ -186,7 +186,7 @@ function outcome(result, place) {
     parts.push(button);
   }
   if (result.kept?.length) {
-    const items = result.kept.map((id) => make("li", {}, lineButton(id)));
+    const items = result.kept.map((id) => make("li", {}, lineLink(id)));
     parts.push(make("details", {}, make("summary", {}, `Lines that stay as a person left them (${items.length})`), make("ul", {}, ...items)));
   }
   return parts;

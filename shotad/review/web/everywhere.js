@@ -2,13 +2,13 @@
 
 import { make } from "./build.js";
 import { register } from "./commands.js";
+import { disabledWhile, makeDialog } from "./dialogs.js";
 import { isEmpty } from "./list.js";
 import { now } from "./player.js";
 import { say } from "./say.js";
-import { once, sheet } from "./sheets.js";
-import { act, line, number, select, store } from "./store.js";
+import { act, chosenLine, lineNumber, select, store } from "./store.js";
 import { clock } from "./times.js";
-import { count } from "./wording.js";
+import { pluralize } from "./wording.js";
 
 /** Seconds that a slot lasts at most which is added at the playhead. */
 const LONGEST_ADDED = 8;
@@ -43,7 +43,7 @@ function replaceDialog() {
     make("label", { className: "choice" }, wholeWords, " Whole words only"),
     make("label", { className: "choice" }, matchCase, " Capital and small letters differ"),
     found, make("div", { className: "buttons" }, go));
-  const dialog = sheet("replace-dialog", "Find and replace", form);
+  const dialog = makeDialog("replace-dialog", "Find and replace", form);
 
   const options = () => ({ matchCase: matchCase.checked, wholeWords: wholeWords.checked });
   const tell = () => {
@@ -52,12 +52,12 @@ function replaceDialog() {
     const perLine = [...store.lines.values()].filter((entry) => entry.heard).map((entry) => [...entry.text.matchAll(search)].length);
     const places = perLine.reduce((sum, many) => sum + many, 0);
     const lines = perLine.filter(Boolean).length;
-    return (found.textContent = places ? `Found ${count(places, "time")} in ${count(lines, "line")}.` : "Nothing found.");
+    return (found.textContent = places ? `Found ${pluralize(places, "time")} in ${pluralize(lines, "line")}.` : "Nothing found.");
   };
   form.addEventListener("input", tell);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    once(go, async () => {
+    disabledWhile(go, async () => {
       const args = { find: find.value, text: by.value, match_case: matchCase.checked, whole_words: wholeWords.checked };
       const changed = await act("replace", args, { line: "", seen: null, quiet: true });
       if (changed) dialog.tell(`${changed.said} You can undo it.`);
@@ -81,22 +81,22 @@ function shiftDialog() {
   const form = make("form", {}, about,
     make("div", { className: "fields" }, make("label", { htmlFor: by.id }, "Shift by"), by), hint,
     make("div", { className: "buttons" }, later));
-  const dialog = sheet("shift-dialog", "Shift from here on", form);
+  const dialog = makeDialog("shift-dialog", "Shift from here on", form);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const seconds = Number(by.value.trim().replace(",", ".").replace("−", "-").replace(/\s*s$/u, ""));
     const isWrong = !Number.isFinite(seconds) || seconds === 0;
     by.setAttribute("aria-invalid", String(isWrong));
     if (isWrong) return dialog.tell(`“${by.value}” is no number of seconds. Write it like 0.5 or -1.2.`, true);
-    return once(later, async () => {
+    return disabledWhile(later, async () => {
       const changed = await act("shift_from", { by: seconds }, { quiet: true });
       if (changed) dialog.tell(`${changed.said} You can undo it.`);
     });
   });
   return () => {
-    const shown = line();
+    const shown = chosenLine();
     if (!shown) return say("No line is chosen.");
-    about.textContent = `Line ${number(shown.id)} at ${clock(shown.start, 1)} and all lines after it.`;
+    about.textContent = `Line ${lineNumber(shown.id)} at ${clock(shown.start, 1)} and all lines after it.`;
     dialog.showModal();
     by.focus();
     return by.select();

@@ -1,9 +1,9 @@
 /** Export: what is needed first; below it the script in every format, and all that can be spoken. */
 
 import { make } from "./build.js";
-import { register, run } from "./commands.js";
-import { begin, card } from "./jobs.js";
-import { once, picked, sheet } from "./sheets.js";
+import { register, runCommand } from "./commands.js";
+import { checkedValue, disabledWhile, makeDialog } from "./dialogs.js";
+import { jobCard, startJob } from "./jobs.js";
 import { store } from "./store.js";
 
 /** Formats that are ticked at first in the list of all. */
@@ -57,7 +57,7 @@ function leave(command, label) {
   const button = make("button", { type: "button", className: "plain" }, label);
   button.addEventListener("click", () => {
     button.closest("dialog").close();
-    setTimeout(() => run(command));
+    setTimeout(() => runCommand(command));
   });
   return button;
 }
@@ -134,7 +134,7 @@ function build() {
   const films = make("form", {}, makes, make("div", { className: "buttons" }, render));
   const all = make("details", { className: "all-formats" }, make("summary", {}, "All formats"), scripts, films);
   const result = make("div", { className: "result" });
-  const made = sheet("export-dialog", "Export", about, quick, sound.element, all, result);
+  const made = makeDialog("export-dialog", "Export", about, quick, sound.element, all, result);
   let need = NEEDS[0].name;
   let chosen = null;
 
@@ -143,11 +143,11 @@ function build() {
   const showSound = () => (sound.element.hidden = !chosenNeed().makes && !all.open);
 
   const launch = (button, ...bodies) =>
-    once(button, async () => {
+    disabledWhile(button, async () => {
       try {
         for (const body of bodies) {
-          const job = await begin(body);
-          result.prepend(card(job.id));
+          const job = await startJob(body);
+          result.prepend(jobCard(job.id));
         }
         result.firstChild.scrollIntoView({ block: "nearest" });
         made.tell("Begun. You may close this and go on working.");
@@ -157,7 +157,7 @@ function build() {
     });
 
   needs.addEventListener("change", () => {
-    need = picked(quick, "need");
+    need = checkedValue(quick, "need");
     showSound();
   });
   all.addEventListener("toggle", showSound);

@@ -3,11 +3,11 @@
 import { post, tab, upload } from "./api.js";
 import { make } from "./build.js";
 import { register } from "./commands.js";
+import { disabledWhile, makeDialog } from "./dialogs.js";
 import { say } from "./say.js";
-import { once, sheet } from "./sheets.js";
-import { apply, select, settled, store } from "./store.js";
+import { applyChange, select, settled, store } from "./store.js";
 import { clock } from "./times.js";
-import { count } from "./wording.js";
+import { pluralize } from "./wording.js";
 
 /** Files that can be read, as the browser's dialog filters them. */
 const KINDS = ".srt,.vtt,.xml,.ttml,.csv,.tsv,.json,.docx,.xlsx,.edl,.fcpxml";
@@ -16,12 +16,12 @@ const SHOWN = 1000;
 
 /** Kinds of changes in the order in which they are listed: what stands in the row, what in the summary. */
 const WORDS = {
-  conflict: ["Changed here and in the file", (many) => `${count(many, "line")} changed here and in the file`],
-  changed: ["Changed", (many) => `${count(many, "line")} changed`],
-  added: ["New line", (many) => `${count(many, "new line")}`],
-  removed: ["Without words in the file", (many) => `${count(many, "line")} without words in the file`],
-  missing: ["Not in the file", (many) => `${count(many, "line")} not in the file`],
-  noted: ["Note", (many) => count(many, "new note")],
+  conflict: ["Changed here and in the file", (many) => `${pluralize(many, "line")} changed here and in the file`],
+  changed: ["Changed", (many) => `${pluralize(many, "line")} changed`],
+  added: ["New line", (many) => `${pluralize(many, "new line")}`],
+  removed: ["Without words in the file", (many) => `${pluralize(many, "line")} without words in the file`],
+  missing: ["Not in the file", (many) => `${pluralize(many, "line")} not in the file`],
+  noted: ["Note", (many) => pluralize(many, "new note")],
 };
 
 /** @typedef {{start: number, end: number, text: string, note: string}} Version */
@@ -62,7 +62,7 @@ function summary(plan) {
   const { conflict, missing, kept } = plan.counts;
   if (conflict) parts.push(make("p", { className: "warning" }, `What was changed on both sides stays as it is here unless you tick it.`));
   if (missing) parts.push(make("p", { className: "warning" }, `Lines that are not in the file stay unless you tick them; a ticked one is removed.`));
-  if (kept) parts.push(make("p", {}, `${count(kept, "line")} stay as they are here: they were changed, or added, after the file was written.`));
+  if (kept) parts.push(make("p", {}, `${pluralize(kept, "line")} stay as they are here: they were changed, or added, after the file was written.`));
   if (plan.lines.length > SHOWN) parts.push(make("p", { className: "warning" }, `The first ${SHOWN} are listed. Of the others those are taken that are changed, new or without words.`));
   return parts;
 }
@@ -75,7 +75,7 @@ function build() {
   const place = make("div", { className: "import-lines" });
   const go = make("button", { type: "submit", className: "primary", hidden: true }, "Import");
   const form = make("form", {}, make("label", { htmlFor: file.id, className: "above" }, "Script file"), file, hint, about, place, make("div", { className: "buttons" }, go));
-  const made = sheet("import-dialog", "Import a script", form);
+  const made = makeDialog("import-dialog", "Import a script", form);
   /** @type {any} */
   let plan = null;
 
@@ -86,7 +86,7 @@ function build() {
   };
   const number = () => {
     const many = plan ? chosen().length : 0;
-    go.textContent = many ? `Import ${count(many, "line")}` : "Import";
+    go.textContent = many ? `Import ${pluralize(many, "line")}` : "Import";
     go.hidden = !plan?.lines.length;
   };
   const clear = () => {
@@ -105,7 +105,7 @@ function build() {
       const heads = ["Take", "Time", "What", "Here now", "After the import"].map((head) => make("th", { scope: "col" }, head));
       const caption = make("caption", {}, "What the file changes");
       place.append(make("table", {}, caption, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...plan.lines.slice(0, SHOWN).map(row))));
-      made.tell(`${count(plan.lines.length, "line")} differ. Look at them below.`);
+      made.tell(`${pluralize(plan.lines.length, "line")} differ. Look at them below.`);
     } else made.tell("Nothing in this file is new.");
     number();
   };
@@ -138,10 +138,10 @@ function build() {
       boxes()[0]?.focus();
       return;
     }
-    once(go, async () => {
+    disabledWhile(go, async () => {
       try {
         const changed = await post("/api/import/apply", { token: plan.token, lines, tab });
-        apply(changed);
+        applyChange(changed);
         made.close();
         say(`${changed.said} You can undo it.`);
         if (changed.focus) select(changed.focus, { focus: true });

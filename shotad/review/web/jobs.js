@@ -6,8 +6,8 @@
 import { post } from "./api.js";
 import { make } from "./build.js";
 import { keepFocus } from "./commands.js";
-import { say, alert } from "./say.js";
-import { emit, job as take, line, number, select, settled, store, subscribe, undo } from "./store.js";
+import { alert, say } from "./say.js";
+import { applyJob as take, emit, lineById, lineNumber, select, settled, store, subscribe, undo } from "./store.js";
 import { clock } from "./times.js";
 
 const KEPT = 2; // jobs that have ended and are still shown in the foot
@@ -29,7 +29,7 @@ export const hasEnded = (job) => ENDED.has(job?.state);
 const WRITE = new Set(["redo", "name"]);
 
 /** Whether a job that writes lines is at work: it tells itself what it changed. */
-export const writing = () => [...store.jobs.values()].some((job) => job.state === "running" && WRITE.has(job.kind));
+export const isWritingLines = () => [...store.jobs.values()].some((job) => job.state === "running" && WRITE.has(job.kind));
 
 /**
  * Has the server begin a job.
@@ -37,7 +37,7 @@ export const writing = () => [...store.jobs.values()].some((job) => job.state ==
  * @param {object} body As `POST /api/jobs` takes it.
  * @returns {Promise<any>} The job. Throws ApiError.
  */
-export async function begin(body) {
+export async function startJob(body) {
   await settled(); // what was typed is saved before the machine reads it
   const job = await post("/api/jobs", body);
   seen.add(job.id);
@@ -49,7 +49,7 @@ export async function begin(body) {
  * @param {string} id
  * @returns {Promise<any>} The job, when it has ended.
  */
-export function ended(id) {
+export function whenEnded(id) {
   const job = store.jobs.get(id);
   if (hasEnded(job)) return Promise.resolve(job);
   return new Promise((resolve) => waiting.set(id, [...(waiting.get(id) ?? []), resolve]));
@@ -62,7 +62,7 @@ export function ended(id) {
  * @param {{brief?: boolean}} [options] brief: one line while it runs, no details afterwards but files.
  * @returns {HTMLElement}
  */
-export function card(id, { brief = false } = {}) {
+export function jobCard(id, { brief = false } = {}) {
   const title = make("p", { className: "job-title", tabIndex: -1 });
   const made = make("div", { className: `job${brief ? " brief" : ""}`, role: "group" }, title, make("div", { className: "job-body" }));
   made.dataset.job = id;
@@ -119,7 +119,7 @@ function running(job) {
 }
 
 /** Which line a finding is about: the beginning of a sentence. */
-const lineOf = ({ cue_id: id }) => (id && store.lines.has(id) ? `line ${number(id)} ` : "");
+const lineOf = ({ cue_id: id }) => (id && store.lines.has(id) ? `line ${lineNumber(id)} ` : "");
 
 /** What came of a job, as elements. */
 function outcome(job, brief) {
@@ -132,7 +132,7 @@ function outcome(job, brief) {
     parts.push(lines(result.lines, job), many("Not made", result.failures, (one) => `${one.name}: ${one.reason}`, "fault"));
     parts.push(many("How it sounds", result.told, (one) => one));
     parts.push(many("Rules", result.findings, (one) => `${one.level === "error" ? "Must be put right" : "Look at it"}: ${lineOf(one)}${one.message}`));
-    parts.push(many("Lines that found no place", result.unspoken, (id) => lineButton(id)));
+    parts.push(many("Lines that found no place", result.unspoken, (id) => lineLink(id)));
     parts.push(many("Notes", [...(result.warnings ?? []), ...(job.notes ?? [])], (one) => one));
   }
   if (job.kind === "redo" && result.lines?.some((one) => one.changed)) parts.push(undoButton(job));
@@ -142,7 +142,7 @@ function outcome(job, brief) {
 const UNITS = ["bytes", "kB", "MB", "GB"];
 
 /** @param {number} bytes */
-export function size(bytes) {
+export function fileSize(bytes) {
   const power = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(bytes, 1)) / 3));
   const value = bytes / 1000 ** power;
   return `${power && value < 10 ? value.toFixed(1) : Math.round(value)} ${UNITS[power]}`;
@@ -151,7 +151,7 @@ export function size(bytes) {
 function files(some) {
   if (!some?.length) return null;
   const items = some.map((file) =>
-    make("li", {}, make("a", { href: file.url, download: file.name }, file.name), ` (${size(file.size)}${file.fresh === false ? ", as it was" : ""})`),
+    make("li", {}, make("a", { href: file.url, download: file.name }, file.name), ` (${fileSize(file.size)}${file.fresh === false ? ", as it was" : ""})`),
   );
   return make("ul", { className: "files", "aria-label": "Files to download" }, ...items);
 }
@@ -166,7 +166,7 @@ function many(heading, rows, item, style = "") {
 function lines(rows, job) {
   if (!rows?.length) return null;
   const items = rows.map((row) => {
-    const parts = [lineButton(row.id)];
+    const parts = [lineLink(row.id)];
     parts.push(make("p", {}, make("strong", {}, "Before: "), row.old || "(no line)"));
     parts.push(
       row.changed
@@ -184,10 +184,10 @@ function lines(rows, job) {
  * @param {string} id
  * @returns {HTMLElement}
  */
-export function lineButton(id) {
-  const one = line(id);
+export function lineLink(id) {
+  const one = lineById(id);
   if (!one) return make("span", {}, id);
-  const button = make("button", { type: "button", className: "plain to-line" }, `Line ${number(id)} at ${clock(one.start)}`);
+  const button = make("button", { type: "button", className: "plain to-line" }, `Line ${lineNumber(id)} at ${clock(one.start)}`);
   button.addEventListener("click", () => {
     button.closest("dialog")?.close();
     setTimeout(() => select(id, { focus: true }));
@@ -243,7 +243,7 @@ function region() {
     }
     for (const id of shown) {
       if ([...list.children].some((one) => one.dataset.of === id)) continue;
-      const holder = make("div", { className: "job-holder" }, card(id, { brief: true }), dismiss(id));
+      const holder = make("div", { className: "job-holder" }, jobCard(id, { brief: true }), dismiss(id));
       holder.dataset.of = id;
       list.append(holder);
     }

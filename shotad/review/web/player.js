@@ -8,11 +8,11 @@
 import { ApiError, get, post } from "./api.js";
 import { register } from "./commands.js";
 import * as outbox from "./outbox.js";
-import { MEASURING, SPEEDS, view as build } from "./playerview.js";
+import { buildPlayer as build, MEASURING, SPEEDS } from "./playerview.js";
 import { alert, say, unsay } from "./say.js";
 import { Sound } from "./sound.js";
-import { emit, line, settled, store, subscribe } from "./store.js";
-import { aloud } from "./wording.js";
+import { chosenLine, emit, lineById, settled, store, subscribe } from "./store.js";
+import { spokenTime } from "./times.js";
 
 /** Seconds of a step back or on. */
 const STEP = 2;
@@ -72,7 +72,7 @@ export function now() {
 }
 
 /** Whether anything is played, or about to be. */
-export const playing = () => run !== null;
+export const isPlaying = () => run !== null;
 
 const urlFrom = (kind) => (seconds) => `/media/sound/${kind}.wav?v=${store.revision}&from=${exactly(seconds)}`;
 
@@ -117,7 +117,7 @@ const current = () => ({ mode: run?.mode ?? null, described, looping });
  * @param {number} [from]  Where we are unless told; from the beginning at its end.
  */
 export function play(from = now()) {
-  if (looping && loopOf(line())) return loop();
+  if (looping && loopOf(chosenLine())) return loop();
   const start = from >= duration() - 0.1 ? 0 : from;
   return begin({ ...watching(), from: start });
 }
@@ -127,7 +127,7 @@ const watching = () => ({
 });
 
 /** Plays, or pauses what is played. */
-export const toggle = () => (run ? stop() : play());
+export const togglePlay = () => (run ? stop() : play());
 
 /** The seconds that are repeated for a line; null: there is none. */
 function loopOf(shown) {
@@ -138,14 +138,14 @@ function loopOf(shown) {
 
 /** Repeats the slot of the chosen line. */
 function loop() {
-  const shown = line();
+  const shown = chosenLine();
   const { from, until } = loopOf(shown);
   return begin({ ...watching(), mode: "loop", id: shown.id, from, until });
 }
 
 /** Repeats the slot of the chosen line, or not any more: then the film goes on. */
 function toggleLoop() {
-  if (!looping && !line()) return say("No line is chosen.");
+  if (!looping && !chosenLine()) return say("No line is chosen.");
   looping = !looping;
   say(looping ? "This slot is repeated." : "The slot is not repeated any more.");
   if (looping) return loop();
@@ -193,7 +193,7 @@ function failedToPlay(error) {
 }
 
 /** What is written of a line, also what is not saved yet. */
-const writtenOf = (id) => outbox.texts().get(id)?.text ?? line(id)?.text ?? "";
+const writtenOf = (id) => outbox.texts().get(id)?.text ?? lineById(id)?.text ?? "";
 
 const MODES = { mix: "hear", programme: "film", voice: "voice" };
 
@@ -203,7 +203,7 @@ const MODES = { mix: "hear", programme: "film", voice: "voice" };
  * @param {"mix"|"voice"|"programme"} kind
  */
 export async function hear(kind = "mix") {
-  const shown = line();
+  const shown = chosenLine();
   if (!shown) return say("No line is chosen.");
   const mode = MODES[kind];
   const isSame = run?.id === shown.id && run.mode === mode && run.written === writtenOf(shown.id);
@@ -219,7 +219,7 @@ export async function hear(kind = "mix") {
     const answer = await get(`/api/hear/${encodeURIComponent(shown.id)}?kind=${kind}`);
     clearTimeout(long);
     if (turn !== asked) return undefined;
-    const isEmpty = !line(shown.id)?.text;
+    const isEmpty = !lineById(shown.id)?.text;
     const missing = kind === "mix" && !answer.line && !isEmpty ? ["The line is not spoken: it does not fit."] : [];
     if (isEmpty && kind !== "voice") say(NOTHING_WRITTEN);
     return await begin({
@@ -238,7 +238,7 @@ export async function hear(kind = "mix") {
 /** After what was heard of a line has ended: what a person must know of it, said when it no longer talks over the voice. */
 function ended() {
   const { mode, warnings, settled: isSettled } = run;
-  const again = mode === "loop" ? loopOf(line(run.id)) : null;
+  const again = mode === "loop" ? loopOf(lineById(run.id)) : null;
   if (again) return seek(again.from);
   stop();
   if (mode === "watch") return say("The film is over.");
@@ -289,11 +289,11 @@ let changing = 0;
 function changed({ changed: ids, gone }) {
   if (run?.kind !== "mix") return;
   for (const id of [...ids, ...gone]) {
-    const stamp = line(id)?.stamp;
+    const stamp = lineById(id)?.stamp;
     if (stamps.get(id) === stamp) continue;
     stamps.set(id, stamp);
     // Where it was heard, and where it is now; of one that is gone only its name says when it was.
-    const seconds = [spoken.lines.find((each) => each.id === id)?.start, line(id)?.start ?? Number(id.slice(1)) / 1000];
+    const seconds = [spoken.lines.find((each) => each.id === id)?.start, lineById(id)?.start ?? Number(id.slice(1)) / 1000];
     for (const second of seconds) if (second !== undefined) pending.add(second);
   }
   soonAnew();
@@ -382,7 +382,7 @@ function skip(by) {
     return play(inFilm(to));
   }
   seek(now() + by);
-  if (!isOn) say(aloud(now(), 1), "time");
+  if (!isOn) say(spokenTime(now(), 1), "time");
   return undefined;
 }
 
@@ -392,7 +392,7 @@ export function step(by) {
   // Half a frame more, so that rounding never shows the same frame again.
   const at = Math.round(now() / frame()) + by;
   seek(at * frame());
-  say(aloud(now(), 3), "time");
+  say(spokenTime(now(), 3), "time");
 }
 
 /** How loud, 0 to 1, as this browser remembers it. */
@@ -454,7 +454,7 @@ function pictureInPicture() {
 function commands() {
   const group = "Hear";
   const everywhere = (...keys) => ({ any: keys });
-  register({ name: "play", title: "Play with description, or pause", group, keys: { list: [" "], any: ["F8", "Alt+K"] }, run: toggle });
+  register({ name: "play", title: "Play with description, or pause", group, keys: { list: [" "], any: ["F8", "Alt+K"] }, run: togglePlay });
   register({ name: "back-2", title: "Back 2 seconds", group, repeats: true, keys: everywhere("Alt+J"), run: () => skip(-STEP) });
   register({ name: "on-2", title: "On 2 seconds", group, repeats: true, keys: everywhere("Alt+L"), run: () => skip(STEP) });
   register({ name: "loop", title: "Repeat this slot, or not", group, keys: { list: ["l"], any: ["Alt+O"] }, run: toggleLoop });
@@ -513,8 +513,8 @@ export function start() {
     if (run?.mode === "watch" || run?.id === id) return;
     if (looping && run?.mode === "loop") return void later(() => looping && run?.mode === "loop" && loop());
     if (run) stop();
-    const shown = line(id);
-    if (shown) later(() => line()?.id === id && !run && seek(shown.start));
+    const shown = lineById(id);
+    if (shown) later(() => chosenLine()?.id === id && !run && seek(shown.start));
   });
 }
 

@@ -1,10 +1,9 @@
 /** What is seen of the player: the picture with its caption, one row of keys, and more behind a button. */
 
-import { make as el } from "./build.js";
-import { button } from "./commands.js";
+import { make, setText } from "./build.js";
+import { commandButton } from "./commands.js";
 import { store } from "./store.js";
-import { clock } from "./times.js";
-import { aloud, setText, short } from "./wording.js";
+import { clock, shortTime, spokenTime } from "./times.js";
 
 /** Speeds that can be chosen. */
 export const SPEEDS = [0.5, 0.75, 1, 1.25, 1.5, 2];
@@ -31,9 +30,9 @@ const CORNERS = "M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4";
 
 /** A button of which a sign is seen and a name is heard. */
 function signed(command, sign, name) {
-  const made = button(command, name);
-  const seen = typeof sign === "string" ? el("span", { "aria-hidden": "true" }, sign) : sign;
-  made.replaceChildren(seen, el("span", { class: "hidden" }, name));
+  const made = commandButton(command, name);
+  const seen = typeof sign === "string" ? make("span", { "aria-hidden": "true" }, sign) : sign;
+  made.replaceChildren(seen, make("span", { class: "hidden" }, name));
   return made;
 }
 
@@ -49,24 +48,24 @@ function explain(playable) {
 
 /** The panel of what is needed less: place, volume, frames, and one line in three ways. */
 function morePanel({ volume, seek, setVolume }) {
-  const slider = el("input", { type: "range", class: "p-slider", min: 0, max: 1, step: SLIDE, value: 0, "aria-label": "Place in the film" });
-  const loud = el("input", { type: "range", class: "p-loud", min: 0, max: 100, step: 5, value: Math.round(volume * 100), "aria-label": "Volume", "aria-valuetext": `${Math.round(volume * 100)} percent` });
-  const hearing = el("div", { class: "p-row", role: "group", "aria-label": "Hear the chosen line" },
-    button("hear", "Hear line"), button("hear-voice", "Voice alone"), button("hear-film", "Film alone"));
-  const frames = el("div", { class: "p-row", role: "group", "aria-label": "Picture" },
-    button("frame-back", "−1 frame"), button("frame-on", "+1 frame"));
-  if (document.pictureInPictureEnabled) frames.append(button("picture-in-picture", "Own window"));
+  const slider = make("input", { type: "range", class: "p-slider", min: 0, max: 1, step: SLIDE, value: 0, "aria-label": "Place in the film" });
+  const loud = make("input", { type: "range", class: "p-loud", min: 0, max: 100, step: 5, value: Math.round(volume * 100), "aria-label": "Volume", "aria-valuetext": `${Math.round(volume * 100)} percent` });
+  const hearing = make("div", { class: "p-row", role: "group", "aria-label": "Hear the chosen line" },
+    commandButton("hear", "Hear line"), commandButton("hear-voice", "Voice alone"), commandButton("hear-film", "Film alone"));
+  const frames = make("div", { class: "p-row", role: "group", "aria-label": "Picture" },
+    commandButton("frame-back", "−1 frame"), commandButton("frame-on", "+1 frame"));
+  if (document.pictureInPictureEnabled) frames.append(commandButton("picture-in-picture", "Own window"));
   // On a telephone the row has no space for these.
-  const narrow = el("div", { class: "p-row p-narrow", role: "group", "aria-label": "Film" },
-    button("loop", "Repeat slot"), button("slower", "Slower"), button("faster", "Faster"), button("full-screen", "Full screen"));
+  const narrow = make("div", { class: "p-row p-narrow", role: "group", "aria-label": "Film" },
+    commandButton("loop", "Repeat slot"), commandButton("slower", "Slower"), commandButton("faster", "Faster"), commandButton("full-screen", "Full screen"));
   slider.addEventListener("input", () => seek(Number(slider.value)));
   loud.addEventListener("input", () => {
     setVolume(Number(loud.value) / 100);
     loud.setAttribute("aria-valuetext", `${loud.value} percent`);
   });
-  const panel = el("div", { id: "player-more", class: "p-more", role: "group", "aria-label": "More of the player", hidden: true },
-    el("label", { class: "p-field" }, el("span", {}, "Place"), slider),
-    el("label", { class: "p-field" }, el("span", {}, "Volume"), loud), hearing, frames, narrow);
+  const panel = make("div", { id: "player-more", class: "p-more", role: "group", "aria-label": "More of the player", hidden: true },
+    make("label", { class: "p-field" }, make("span", {}, "Place"), slider),
+    make("label", { class: "p-field" }, make("span", {}, "Volume"), loud), hearing, frames, narrow);
   return { panel, slider };
 }
 
@@ -98,41 +97,41 @@ function disclosure(opener, panel) {
  * @param {{volume: number, seek: (seconds: number) => void, setVolume: (level: number) => void,
  *   setSpeed: (speed: number) => void}} does
  */
-export function view(place, does) {
-  const video = el("video", { class: "p-video", preload: "metadata", tabIndex: -1, "aria-label": "Film" });
+export function buildPlayer(place, does) {
+  const video = make("video", { class: "p-video", preload: "metadata", tabIndex: -1, "aria-label": "Film" });
   video.playsInline = true;
   video.muted = true; // its sound is that of the server, with the description or without
-  const audios = [el("audio", { preload: "auto" }), el("audio", { preload: "auto" })];
-  const caption = el("p", { class: "p-caption", "aria-hidden": "true", hidden: true }); // who listens hears the line itself
-  const without = el("div", { class: "p-without", hidden: true });
-  const reason = el("p");
-  const making = el("progress", { max: 1, "aria-label": "Copy of the film", hidden: true });
+  const audios = [make("audio", { preload: "auto" }), make("audio", { preload: "auto" })];
+  const caption = make("p", { class: "p-caption", "aria-hidden": "true", hidden: true }); // who listens hears the line itself
+  const without = make("div", { class: "p-without", hidden: true });
+  const reason = make("p");
+  const making = make("progress", { max: 1, "aria-label": "Copy of the film", hidden: true });
   without.append(reason, making);
-  const screen = el("div", { class: "p-screen" }, video, without, caption);
+  const screen = make("div", { class: "p-screen" }, video, without, caption);
 
-  const play = button("play", "Play");
+  const play = commandButton("play", "Play");
   play.classList.add("primary", "p-play");
-  const loop = button("loop", "⟲ Slot");
+  const loop = commandButton("loop", "⟲ Slot");
   loop.classList.add("p-wide");
-  loop.replaceChildren(el("span", { "aria-hidden": "true" }, "⟲ "), "Slot");
-  const description = button("description", "AD on");
-  const here = el("span");
-  const whole = el("span", { class: "p-wide" });
-  const time = el("span", { class: "p-time" }, here, whole);
-  const speed = el("select", { class: "p-speed p-wide", "aria-label": "Speed" },
-    ...SPEEDS.map((each) => el("option", { value: each, selected: each === 1 }, `${each}×`)));
+  loop.replaceChildren(make("span", { "aria-hidden": "true" }, "⟲ "), "Slot");
+  const description = commandButton("description", "AD on");
+  const here = make("span");
+  const whole = make("span", { class: "p-wide" });
+  const time = make("span", { class: "p-time" }, here, whole);
+  const speed = make("select", { class: "p-speed p-wide", "aria-label": "Speed" },
+    ...SPEEDS.map((each) => make("option", { value: each, selected: each === 1 }, `${each}×`)));
   speed.addEventListener("change", () => does.setSpeed(Number(speed.value)));
   const full = signed("full-screen", icon(CORNERS), "Full screen");
   full.classList.add("p-wide");
-  const opener = el("button", { type: "button", class: "p-opener" }, el("span", { "aria-hidden": "true" }, "…"), el("span", { class: "hidden" }, "More of the player"));
+  const opener = make("button", { type: "button", class: "p-opener" }, make("span", { "aria-hidden": "true" }, "…"), make("span", { class: "hidden" }, "More of the player"));
   const { panel, slider } = morePanel(does);
   disclosure(opener, panel);
-  const keys = el("div", { class: "p-keys", role: "group", "aria-label": "Player" },
+  const keys = make("div", { class: "p-keys", role: "group", "aria-label": "Player" },
     signed("back-2", "↶ 2", "Back 2 seconds"), play, signed("on-2", "2 ↷", "On 2 seconds"), time, loop, speed, description, full, opener, panel);
-  const told = el("p", { class: "p-told" });
-  const warnings = el("ul", { class: "p-warnings", "aria-label": "Of what was heard", hidden: true });
-  const notice = el("p", { class: "p-notice", hidden: true });
-  const notes = el("div", { class: "p-notes" }, notice, told, warnings);
+  const told = make("p", { class: "p-told" });
+  const warnings = make("ul", { class: "p-warnings", "aria-label": "Of what was heard", hidden: true });
+  const notice = make("p", { class: "p-notice", hidden: true });
+  const notes = make("div", { class: "p-notes" }, notice, told, warnings);
   place.append(screen, ...audios, keys, notes);
   const press = (command, isPressed) => {
     for (const each of place.querySelectorAll(`button[data-command="${command}"]`)) each.setAttribute("aria-pressed", String(isPressed));
@@ -147,14 +146,14 @@ export function view(place, does) {
     /** State of the picture that is shown, as the server calls it. */
     shown: "",
     time(seconds, length) {
-      const text = short(seconds);
+      const text = shortTime(seconds);
       setText(whole, ` / ${clock(length)}`);
       if (text === tenth) return;
       tenth = text;
       setText(here, text);
       slider.max = String(length);
       if (document.activeElement !== slider) slider.value = String(seconds);
-      slider.setAttribute("aria-valuetext", aloud(seconds, 0));
+      slider.setAttribute("aria-valuetext", spokenTime(seconds, 0));
     },
     state({ mode, described, looping }) {
       setText(play, mode ? "Pause" : "Play");
@@ -187,7 +186,7 @@ export function view(place, does) {
     },
     warn(texts) {
       warnings.hidden = !texts.length;
-      warnings.replaceChildren(...texts.map((text) => el("li", {}, el("span", { "aria-hidden": "true" }, "▲ "), text)));
+      warnings.replaceChildren(...texts.map((text) => make("li", {}, make("span", { "aria-hidden": "true" }, "▲ "), text)));
     },
     film(film) {
       tenth = "";

@@ -6,12 +6,11 @@
  */
 
 import { tab, upload } from "./api.js";
-import { make } from "./build.js";
-import { button, register } from "./commands.js";
+import { make, setText } from "./build.js";
+import { commandButton, register } from "./commands.js";
 import { stop } from "./player.js";
 import { alert, say } from "./say.js";
-import { act, apply, flush, line, number, store, subscribe } from "./store.js";
-import { setText } from "./wording.js";
+import { act, applyChange, chosenLine, flush, lineById, lineNumber, store, subscribe } from "./store.js";
 
 /** Seconds after which a recording ends by itself. */
 const LONGEST = 120;
@@ -124,7 +123,7 @@ function silence() {
 const options = { count: false };
 
 async function begin() {
-  const shown = line();
+  const shown = chosenLine();
   if (!shown) return;
   if (!shown.heard) return say("A line that is not heard cannot be recorded. Write it first.");
   if (!navigator.mediaDevices?.getUserMedia) {
@@ -174,7 +173,7 @@ async function end() {
   const made = await mine.take.stop();
   if (made) waiting.set(mine.id, made);
   show();
-  if (made) say(`Line ${number(mine.id)}: ${made.seconds.toFixed(1)} s recorded, level ${levelWords(mine.take.peak)}. Hear it, keep it or discard it.`);
+  if (made) say(`Line ${lineNumber(mine.id)}: ${made.seconds.toFixed(1)} s recorded, level ${levelWords(mine.take.peak)}. Hear it, keep it or discard it.`);
   return made;
 }
 
@@ -206,10 +205,10 @@ async function keep() {
   if (!made) return say("Nothing is recorded that waits to be kept.");
   silence();
   await flush(); // what was typed until now is the text that was read
-  const query = new URLSearchParams({ tab, seen: line(id)?.stamp ?? "" });
+  const query = new URLSearchParams({ tab, seen: lineById(id)?.stamp ?? "" });
   const answer = await upload(`/api/lines/${encodeURIComponent(id)}/recording?${query}`, made.blob);
   waiting.delete(id);
-  apply(answer.changed);
+  applyChange(answer.changed);
   say([answer.changed.said, ...answer.warnings].join(" "));
   show();
 }
@@ -223,12 +222,12 @@ function discard() {
 
 /** Takes a sound file as the recording of the chosen line. */
 function bring(file) {
-  const shown = line();
+  const shown = chosenLine();
   if (!shown?.heard) return say("A line that is not heard cannot be recorded. Write it first.");
   if (file.size > BYTES) return alert(`${file.name} has more than ${BYTES / 1e6} MB. Give the sound of one line.`);
   waiting.set(shown.id, { blob: file.type.startsWith("audio/") ? file : new Blob([file], { type: "audio/wav" }), seconds: 0, name: file.name });
   show();
-  say(`${file.name} for line ${number(shown.id)}. Hear it, keep it or discard it.`);
+  say(`${file.name} for line ${lineNumber(shown.id)}. Hear it, keep it or discard it.`);
 }
 
 /**
@@ -237,14 +236,14 @@ function bring(file) {
  * @param {HTMLElement} place
  * @returns {{show: (line: object) => void}}
  */
-export function recording(place) {
+export function recordingPanel(place) {
   const state = make("p", { className: "rec-state" });
   const meter = make("meter", { min: -60, max: 0, low: TOO_SOFT, high: TOO_LOUD, optimum: -12, value: -60, "aria-label": "Level of the microphone" });
   const level = make("span", { className: "rec-level" });
   const levels = make("p", { className: "rec-levels", hidden: true }, meter, level);
-  const start = button("record", "Record");
-  const [listen, take, drop] = [button("record-hear", "Hear recording"), button("record-keep", "Keep"), button("record-discard", "Discard")];
-  const [again, back] = [button("recording-fits", "Use it for these words"), button("recording-remove", "Back to the voice")];
+  const start = commandButton("record", "Record");
+  const [listen, take, drop] = [commandButton("record-hear", "Hear recording"), commandButton("record-keep", "Keep"), commandButton("record-discard", "Discard")];
+  const [again, back] = [commandButton("recording-fits", "Use it for these words"), commandButton("recording-remove", "Back to the voice")];
   const count = make("input", { type: "checkbox" });
   const file = make("input", { type: "file", accept: "audio/*,.wav,.flac", className: "rec-file" });
   const voice = make("select", {});
@@ -257,7 +256,7 @@ export function recording(place) {
       make("label", { className: "rec-choose" }, make("span", {}, "Sound file"), file)),
     make("div", { className: "d-row rec-options" },
       make("label", { className: "rec-choose" }, make("span", {}, "Voice"), voice),
-      make("label", { className: "rec-choose" }, make("span", {}, "Pace"), pace), button("say-as", "Say a word as…")));
+      make("label", { className: "rec-choose" }, make("span", {}, "Pace"), pace), commandButton("say-as", "Say a word as…")));
   place.append(section);
 
   // Voices that send lines away speak a whole film or nothing.
@@ -321,7 +320,7 @@ export function recording(place) {
     pace.value = String(shown.pace);
     if (focused?.hidden) start.focus();
   };
-  const redraw = () => line() && draw(line());
+  const redraw = () => chosenLine() && draw(chosenLine());
   views.push(redraw);
   return { show: draw };
 }

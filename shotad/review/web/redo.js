@@ -2,13 +2,13 @@
 
 import { make } from "./build.js";
 import { register } from "./commands.js";
-import { begin, card, ended } from "./jobs.js";
-import { once, picked, radios, sheet } from "./sheets.js";
-import { line, number, store } from "./store.js";
+import { checkedValue, disabledWhile, makeDialog, radios } from "./dialogs.js";
+import { jobCard, startJob, whenEnded } from "./jobs.js";
+import { lineById, lineNumber, store } from "./store.js";
 import { clock } from "./times.js";
 
 /** Lines that may be described again together without anybody's work being given up. */
-const free = () => store.shown.map((id) => line(id)).filter((one) => one?.slot && one.state === "machine");
+const free = () => store.shown.map((id) => lineById(id)).filter((one) => one?.slot && one.state === "machine");
 
 const STATES = {
   edited: "Somebody edited this line.",
@@ -29,13 +29,13 @@ function build() {
   const engines = make("p", { className: "hint" });
   const result = make("div", { className: "result" });
   const form = make("form", {}, about, which, make("label", { htmlFor: note.id, className: "above" }, "Note for the machine"), note, hint, over, engines, make("div", { className: "buttons" }, go));
-  const made = sheet("redo-dialog", "Describe again", form, result);
+  const made = makeDialog("redo-dialog", "Describe again", form, result);
   let id = null;
 
   const hold = () => {
-    const one = line(id);
+    const one = lineById(id);
     over.replaceChildren();
-    if (picked(form, "redo-which") === "shown" || !STATES[one?.state]) return;
+    if (checkedValue(form, "redo-which") === "shown" || !STATES[one?.state]) return;
     const box = make("input", { type: "checkbox", id: "redo-over" });
     box.setAttribute("aria-describedby", "redo-over-hint");
     const text = "Its text stays among the candidates, and you can undo.";
@@ -48,8 +48,8 @@ function build() {
 
   const show = () => {
     id = store.current;
-    const one = line(id);
-    const words = one ? `Line ${number(id)} at ${clock(one.start)}` : "No line is chosen.";
+    const one = lineById(id);
+    const words = one ? `Line ${lineNumber(id)} at ${clock(one.start)}` : "No line is chosen.";
     about.replaceChildren(make("p", {}, make("strong", {}, words)), make("blockquote", one?.text ? { lang: one.language } : {}, one?.text || one?.reason || ""));
     const others = free();
     const choices = [["this", "This line"]];
@@ -68,8 +68,8 @@ function build() {
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    once(go, async () => {
-      const several = picked(form, "redo-which") === "shown";
+    disabledWhile(go, async () => {
+      const several = checkedValue(form, "redo-which") === "shown";
       const lines = several ? free().map((one) => one.id) : [id];
       const box = form.querySelector("#redo-over");
       if (!several && box && !box.checked) {
@@ -79,11 +79,11 @@ function build() {
       }
       const text = note.value.trim();
       try {
-        const job = await begin({ kind: "redo", lines, note: text, over_edits: Boolean(!several && box?.checked) });
-        result.replaceChildren(card(job.id));
+        const job = await startJob({ kind: "redo", lines, note: text, over_edits: Boolean(!several && box?.checked) });
+        result.replaceChildren(jobCard(job.id));
         result.firstChild.scrollIntoView({ block: "nearest" });
         made.tell("Begun. You may close this and go on working.");
-        await ended(job.id);
+        await whenEnded(job.id);
         hold();
         if (made.open) result.firstChild?.scrollIntoView({ block: "nearest" });
       } catch (error) {

@@ -1,11 +1,11 @@
 /** How a word of the text is spoken: "Siobhan" as "shiv-awn", heard at once and kept for the film. */
 
 import { get, post } from "./api.js";
-import { field, make } from "./build.js";
-import { register, run } from "./commands.js";
+import { labelled, make } from "./build.js";
+import { register, runCommand } from "./commands.js";
+import { disabledWhile, makeDialog } from "./dialogs.js";
 import { say } from "./say.js";
-import { once, sheet } from "./sheets.js";
-import { line, settled } from "./store.js";
+import { chosenLine, settled } from "./store.js";
 
 /** The word that is selected in the text, or in which the cursor stands; else nothing. */
 export function wordAt(text, from, to) {
@@ -29,7 +29,7 @@ function build() {
     make("p", { className: "hint" }, "Write it as one would read it: shiv-awn, sin-TELL. Empty: as the voice says it."),
     make("div", { className: "buttons" }, keep));
   const own = make("section", { "aria-label": "Kept for this film" }, make("h3", {}, "Kept for this film"), list);
-  const made = sheet("say-as-dialog", "Say as", form, own);
+  const made = makeDialog("say-as-dialog", "Say as", form, own);
 
   const show = async () => {
     const { sayings } = await get("/api/sayings");
@@ -45,7 +45,7 @@ function build() {
   /** Sends a saying; whether it was kept. */
   const send = async (pressed, one, as) => {
     let isKept = false;
-    await once(pressed, async () => {
+    await disabledWhile(pressed, async () => {
       try {
         const answer = await post("/api/sayings", { word: one, saying: as });
         isKept = true;
@@ -63,7 +63,7 @@ function build() {
     made.close();
     say(`“${word.value}” is said as “${saying.value || word.value}” in this film.`);
     await settled();
-    if (line()?.heard) await run("hear");
+    if (chosenLine()?.heard) await runCommand("hear");
   });
 
   return async () => {

@@ -1,11 +1,12 @@
 /** Finding lines: search in their text, the filter, the time to go to. */
 
-import { dialog, field, make } from "./build.js";
-import { button, register } from "./commands.js";
+import { labelled, make } from "./build.js";
+import { commandButton, register } from "./commands.js";
+import { makeDialog } from "./dialogs.js";
 import { FILTERS, setFilter } from "./list.js";
 import { say } from "./say.js";
-import { line, number, select, store, subscribe } from "./store.js";
-import { clock, parse } from "./times.js";
+import { chosenLine, lineById, lineNumber, select, store, subscribe } from "./store.js";
+import { clock, parseTime } from "./times.js";
 
 /** Without case and accents: who searches "cafe" finds "Café". */
 const plain = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
@@ -18,7 +19,7 @@ let count;
 let choice;
 
 /** @returns {string[]} Ids of the lines with the words that are searched, in order of time. */
-export function matches() {
+export function matchingIds() {
   const query = plain(input.value.trim());
   return query ? store.order.filter((id) => plain(store.lines.get(id).text).includes(query)) : [];
 }
@@ -42,7 +43,7 @@ function paint(found) {
 
 /** Tells how many there are, and which of them is chosen. */
 function tell() {
-  const found = matches();
+  const found = matchingIds();
   const at = found.indexOf(store.current);
   if (!input.value.trim()) count.textContent = "";
   else if (!found.length) count.textContent = "nothing found";
@@ -57,7 +58,7 @@ function tell() {
  * @param {1|-1} way
  */
 function step(way) {
-  const found = matches();
+  const found = matchingIds();
   if (!input.value.trim()) {
     input.focus();
     return;
@@ -66,14 +67,14 @@ function step(way) {
     say(`Nothing found for “${input.value.trim()}”.`);
     return;
   }
-  const here = number(store.current ?? "");
-  const ahead = way > 0 ? found.find((id) => number(id) > here) : found.findLast((id) => number(id) < here);
+  const here = lineNumber(store.current ?? "");
+  const ahead = way > 0 ? found.find((id) => lineNumber(id) > here) : found.findLast((id) => lineNumber(id) < here);
   const to = ahead ?? (way > 0 ? found[0] : found.at(-1));
   // The filter must not hide what was found.
   if (!FILTERS[store.filter].lets(store.lines.get(to))) setFilter((choice.value = "all"));
   select(to);
   tell();
-  if (document.activeElement === input) say(`${count.textContent}. Line ${number(to)}: ${line(to).text}`);
+  if (document.activeElement === input) say(`${count.textContent}. Line ${lineNumber(to)}: ${lineById(to).text}`);
 }
 
 /** @param {KeyboardEvent} event */
@@ -107,7 +108,7 @@ function timeDialog() {
   const form = make("form", { method: "dialog", noValidate: true }, field("Time in the film", time), hint, fault, go);
   const made = dialog("go-to", "Go to time", form);
   form.addEventListener("submit", (event) => {
-    const seconds = parse(time.value);
+    const seconds = parseTime(time.value);
     if (seconds === null) {
       event.preventDefault();
       fault.textContent = `“${time.value}” is no time. Write it like 80 or 1:20.5.`;
@@ -118,7 +119,7 @@ function timeDialog() {
   return () => {
     fault.textContent = "";
     time.removeAttribute("aria-invalid");
-    time.value = line() ? clock(line().start, 1) : "";
+    time.value = chosenLine() ? clock(chosenLine().start, 1) : "";
     made.showModal();
     time.select();
   };
@@ -131,7 +132,7 @@ function arrive(seconds) {
   if (id) select(id, { focus: true });
   // The player goes to the line's start, after a rest; here a moment within it is asked for.
   setTimeout(async () => (await import("./player.js")).seek(seconds), 300);
-  say(`${clock(seconds, 1)} of ${clock(store.film.film.duration)}.${id ? ` Line ${number(id)}.` : ""}`);
+  say(`${clock(seconds, 1)} of ${clock(store.film.film.duration)}.${id ? ` Line ${lineNumber(id)}.` : ""}`);
 }
 
 /** Starts the tools above the list. */
@@ -148,7 +149,7 @@ export function start() {
   input.placeholder = "Find";
   input.setAttribute("aria-label", "Find in the script");
   choice.setAttribute("aria-label", "Show");
-  document.getElementById("find").append(input, count, choice, button("next-empty", "Next empty"));
+  document.getElementById("find").append(input, count, choice, commandButton("next-empty", "Next empty"));
   input.addEventListener("input", tell);
   input.addEventListener("keydown", typed);
   choice.addEventListener("change", () => {

@@ -1,13 +1,13 @@
 /** Slots and free time: where description can be spoken, and where a person wants some more, or none. */
 
+import { ApiError, GONE } from "./api.js";
 import { make } from "./build.js";
 import { register } from "./commands.js";
-import { begin, card } from "./jobs.js";
-import { ApiError, GONE } from "./api.js";
+import { checkedValue, disabledWhile, makeDialog, radios } from "./dialogs.js";
+import { jobCard, startJob } from "./jobs.js";
 import { say } from "./say.js";
-import { once, picked, radios, sheet } from "./sheets.js";
-import { emit, line, perform, select, store } from "./store.js";
-import { clock, parse } from "./times.js";
+import { chosenLine, emit, lineById, perform, select, store } from "./store.js";
+import { clock, parseTime } from "./times.js";
 
 const LEAST = 1; // seconds of free time that are worth a slot
 const PAGE = 25; // slots shown at once
@@ -44,7 +44,7 @@ function freeAt(second, free = freeTime()) {
 
 /** Where people are in the film: the player if it has been moved, else the chosen line. */
 function here() {
-  return store.player?.seconds || line()?.start || 0;
+  return store.player?.seconds || chosenLine()?.start || 0;
 }
 
 class Adding {
@@ -68,7 +68,7 @@ class Adding {
     this.form = make("form", {}, make("h3", {}, "Add"), times, this.room, this.how, this.written, this.noted, make("div", { className: "buttons" }, this.go), this.result);
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
-      once(this.go, () => this.add(after));
+      disabledWhile(this.go, () => this.add(after));
     });
   }
 
@@ -88,7 +88,7 @@ class Adding {
   }
 
   fit() {
-    const way = picked(this.form, "slot-how");
+    const way = checkedValue(this.form, "slot-how");
     this.written.hidden = way !== "self";
     this.noted.hidden = way !== "machine";
   }
@@ -102,7 +102,7 @@ class Adding {
   }
 
   times() {
-    return [parse(this.start.value), parse(this.end.value)];
+    return [parseTime(this.start.value), parseTime(this.end.value)];
   }
 
   tellRoom() {
@@ -132,7 +132,7 @@ class Adding {
 
   async add(after) {
     const [start, end] = this.times();
-    const way = picked(this.form, "slot-how");
+    const way = checkedValue(this.form, "slot-how");
     if (start === null || end === null || end <= start) {
       this.made.tell("Give a start, and an end after it.", true);
       (start === null ? this.start : this.end).focus();
@@ -151,8 +151,8 @@ class Adding {
       if (changed.focus) this.toChoose(changed.focus);
       this.text.value = "";
       if (way === "machine") {
-        const job = await begin({ kind: "redo", lines: [changed.focus], note: this.note.value.trim() });
-        this.result.replaceChildren(card(job.id));
+        const job = await startJob({ kind: "redo", lines: [changed.focus], note: this.note.value.trim() });
+        this.result.replaceChildren(jobCard(job.id));
       }
       after();
     } catch (error) {
@@ -211,7 +211,7 @@ class Table {
     this.earlier.setAttribute("aria-disabled", String(this.from === 0));
     this.later.setAttribute("aria-disabled", String(this.from + PAGE >= slots.length));
     this.earlier.hidden = this.later.hidden = slots.length <= PAGE;
-    const all = store.order.map((id) => line(id));
+    const all = store.order.map((id) => lineById(id));
     this.body.replaceChildren(...shown.map((slot) => this.row(slot, all.filter((one) => one.slot === slot.id))));
     if (held && !held.isConnected) this.made.querySelector("#slots-heading").focus();
   }
@@ -228,7 +228,7 @@ class Table {
       setTimeout(() => own && select(own.id, { focus: true }));
     });
     const remove = make("button", { type: "button", "aria-label": `Remove the slot at ${clock(slot.start, 1)}` }, "Remove");
-    remove.addEventListener("click", () => once(remove, () => this.remove(slot, made)));
+    remove.addEventListener("click", () => disabledWhile(remove, () => this.remove(slot, made)));
     const made = make(
       "tr",
       { className: own?.id === store.current ? "here" : "" },
@@ -282,7 +282,7 @@ function gaps(adding) {
 
 function build() {
   const body = make("div", { className: "slots-body" });
-  const made = sheet("slots-dialog", "Slots and free time", body);
+  const made = makeDialog("slots-dialog", "Slots and free time", body);
   const adding = new Adding(made, () => draw());
   const table = new Table(made);
   table.element.querySelector("h3").tabIndex = -1;
@@ -304,7 +304,7 @@ function build() {
 
 /** Removes the slot of the chosen line. */
 async function removing() {
-  const slot = line()?.slot;
+  const slot = chosenLine()?.slot;
   if (!slot) throw new Error("The chosen line has no slot. A line of your own is removed by itself.");
   say(await removeSlot(slot));
 }

@@ -23,7 +23,7 @@ const SEAM = 0.1;
  * @param {number} haste  How much faster it runs now; 1 as fast.
  * @returns {{haste: number, jump: boolean}}
  */
-export function follow(drift, haste) {
+export function pictureCorrection(drift, haste) {
   const off = Math.abs(drift);
   if (off > JUMP) return { haste: 1, jump: true };
   if (off > DRIFT || (haste !== 1 && off > NEAR))
@@ -196,7 +196,7 @@ export class Sound {
     if (playing.signal.aborted) return;
     const { audio, video } = this;
     if (this.picture && !video.seeking && video.readyState >= 2 && audio.currentTime > 0 && !audio.paused && !audio.seeking) {
-      const { haste, jump } = follow(video.currentTime - this.seconds, this.haste);
+      const { haste, jump } = pictureCorrection(video.currentTime - this.seconds, this.haste);
       if (jump) video.currentTime = this.seconds + 0.05 * this.speed;
       this.haste = haste;
       const pace = this.speed * haste;

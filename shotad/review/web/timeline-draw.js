@@ -5,7 +5,7 @@
 
 import { eachInView, tickStep } from "./timeline-scale.js";
 import { clock } from "./times.js";
-import { letterOf } from "./wording.js";
+import { threadLetters } from "./wording.js";
 
 /** Rows from the top: name, height in CSS pixels. */
 export const ROWS = [
@@ -145,7 +145,7 @@ export class Drawing {
         context.fillRect(x, top, 1, 17);
       }
       context.fillStyle = colour.ink;
-      const words = [thread === null ? "" : letterOf(thread), width > 40 ? (SCALES[shot.scale] ?? "") : ""];
+      const words = [thread === null ? "" : threadLetters(thread), width > 40 ? (SCALES[shot.scale] ?? "") : ""];
       label(context, words.filter(Boolean).join(" "), x + 3, top + 8, width - 4);
     });
   }

@@ -1,14 +1,14 @@
 /** The time line: shots, speech, slots and lines beside each other; scrolled, zoomed, clicked, dragged. */
 
-import { make as el } from "./build.js";
+import { make, setText } from "./build.js";
 import { register } from "./commands.js";
 import * as player from "./player.js";
 import { say } from "./say.js";
-import { act, line, select, store, subscribe } from "./store.js";
+import { act, chosenLine, lineById, select, store, subscribe } from "./store.js";
 import { Drawing, HEIGHT, ROWS, TOP } from "./timeline-draw.js";
 import { firstEndingAfter } from "./timeline-scale.js";
-import { aloud, exact, setText } from "./wording.js";
-import { viewWords, whereSaid, whereText } from "./whereabouts.js";
+import { exactTime, spokenTime } from "./times.js";
+import { viewWords, whereSpoken, whereText } from "./whereabouts.js";
 
 /** Pixels per second: closest view, and what is shown at first. */
 const CLOSEST = 400;
@@ -36,20 +36,20 @@ class Timeline {
   }
 
   build(place) {
-    this.canvas = el("canvas", { class: "t-canvas", role: "img", "aria-label": "Time line" });
-    this.head = el("div", { class: "t-head", "aria-hidden": "true" });
-    this.stay = el("div", { class: "t-stay" }, this.canvas, this.head);
-    this.spacer = el("div", { class: "t-spacer" }, this.stay);
-    this.scroller = el("div", { class: "t-scroll", tabIndex: 0, role: "group", "aria-label": "Time line; plus and minus zoom, zero shows all", "aria-describedby": "t-where" }, this.spacer);
+    this.canvas = make("canvas", { class: "t-canvas", role: "img", "aria-label": "Time line" });
+    this.head = make("div", { class: "t-head", "aria-hidden": "true" });
+    this.stay = make("div", { class: "t-stay" }, this.canvas, this.head);
+    this.spacer = make("div", { class: "t-spacer" }, this.stay);
+    this.scroller = make("div", { class: "t-scroll", tabIndex: 0, role: "group", "aria-label": "Time line; plus and minus zoom, zero shows all", "aria-describedby": "t-where" }, this.spacer);
     const titles = ROWS.map((row) => {
-      const title = el("span", {}, row.title);
+      const title = make("span", {}, row.title);
       title.style.blockSize = `${row.height}px`;
       return title;
     });
-    this.where = el("p", { class: "t-where", id: "t-where" });
+    this.where = make("p", { class: "t-where", id: "t-where" });
     place.append(
-      el("div", { class: "t-rows" }, el("div", { class: "t-titles", "aria-hidden": "true" }, ...titles), this.scroller),
-      el("div", { class: "t-foot" }, this.where, legend()));
+      make("div", { class: "t-rows" }, make("div", { class: "t-titles", "aria-hidden": "true" }, ...titles), this.scroller),
+      make("div", { class: "t-foot" }, this.where, legend()));
     this.spacer.style.blockSize = `${HEIGHT}px`;
   }
 
@@ -110,7 +110,7 @@ class Timeline {
   }
 
   zoom(by) {
-    const shown = line();
+    const shown = chosenLine();
     const at = shown ? (shown.start - this.from) * this.scale : this.width / 2;
     this.setScale(this.scale * by, at > 0 && at < this.width ? at : this.width / 2);
     this.told();
@@ -118,7 +118,7 @@ class Timeline {
 
   /** Says how much is seen. */
   told() {
-    say(`The time line shows ${aloud(this.width / this.scale, this.width / this.scale < 20 ? 1 : 0)}.`, "zoom");
+    say(`The time line shows ${spokenTime(this.width / this.scale, this.width / this.scale < 20 ? 1 : 0)}.`, "zoom");
   }
 
   /** Shows an interval with some room around it. */
@@ -217,7 +217,7 @@ class Timeline {
   /** Which end of the chosen line is under the pointer. */
   grip(event) {
     const { x, y } = this.at(event);
-    const shown = line();
+    const shown = chosenLine();
     if (!shown || y < TOP.lines) return null;
     const reach = GRIP[event.pointerType] ?? GRIP.mouse;
     const away = { start: x - (shown.start - this.from) * this.scale, end: x - (shown.end - this.from) * this.scale };
@@ -253,14 +253,14 @@ class Timeline {
       this.canvas.classList.toggle("grip", Boolean(this.grip(event)));
       return;
     }
-    const shown = line(this.drag.id);
+    const shown = lineById(this.drag.id);
     if (!shown) return this.letGo();
     const [low, high] = shown.room ?? [0, this.length];
     const frame = 1 / (store.film.film.frame_rate || 25);
     const seconds = Math.round(Math.min(high, Math.max(low, this.at(event).seconds)) * 1000) / 1000;
     const { end } = this.drag;
     this.drag.times = { [end]: end === "start" ? Math.min(seconds, shown.end - frame) : Math.max(seconds, shown.start + frame) };
-    setText(this.where, `${end === "start" ? "Start" : "End"} at ${exact(this.drag.times[end])}`);
+    setText(this.where, `${end === "start" ? "Start" : "End"} at ${exactTime(this.drag.times[end])}`);
     this.soon();
   }
 
@@ -284,8 +284,8 @@ function legend() {
     ["▲ ✖", "warning, error"], ["letter", "thread of a shot"], ["hatched", "slot made by hand"],
     ["ECU CU MS FS LS", "extreme close-up, close-up, medium, full, long shot"],
   ];
-  return el("details", { class: "t-legend" }, el("summary", {}, "What the signs mean"),
-    el("dl", {}, ...rows.map(([sign, words]) => el("div", {}, el("dt", {}, sign), el("dd", {}, words)))));
+  return make("details", { class: "t-legend" }, make("summary", {}, "What the signs mean"),
+    make("dl", {}, ...rows.map(([sign, words]) => make("div", {}, make("dt", {}, sign), make("dd", {}, words)))));
 }
 
 /** @type {Timeline} */
@@ -293,13 +293,13 @@ let timeline;
 
 function commands() {
   const group = "Time";
-  const shown = (work) => () => line() && work(line());
+  const shown = (work) => () => chosenLine() && work(chosenLine());
   register({ name: "zoom-in", title: "Time line: zoom in", group, keys: ["+", "="], repeats: true, run: () => timeline.zoom(ZOOM) });
   register({ name: "zoom-out", title: "Time line: zoom out", group, keys: ["-"], repeats: true, run: () => timeline.zoom(1 / ZOOM) });
   register({ name: "zoom-all", title: "Time line: the whole film", group, keys: ["0"], run: () => timeline.fit(0, timeline.length) });
   register({ name: "zoom-line", title: "Time line: the chosen line", group, keys: ["z"], run: shown((one) => timeline.fit(one.start, one.end, 1)) });
   register({ name: "where-am-i", title: "Where am I: shot, thread, scale, speech, gap", group: "Find", keys: ["w"],
-    run: () => store.film && say(whereSaid(store.film, timeline.lines, player.now())) });
+    run: () => store.film && say(whereSpoken(store.film, timeline.lines, player.now())) });
 }
 
 /** Starts the time line. */
@@ -315,7 +315,7 @@ export function start() {
   subscribe("slots", () => timeline.soon());
   subscribe("waveform", () => timeline.fetchWaveform());
   subscribe("current", (id) => {
-    const shown = line(id);
+    const shown = lineById(id);
     if (shown) timeline.follow(shown);
     else timeline.soon();
   });
@@ -323,4 +323,4 @@ export function start() {
 }
 
 /** The time line, for tests and measurements. */
-export const drawn = () => timeline;
+export const currentTimeline = () => timeline;

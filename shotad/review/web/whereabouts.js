@@ -1,13 +1,14 @@
 /** Where a moment lies in the film, in words: what the time line shows, for those who do not see it. Pure. */
 
 import { countInView, firstEndingAfter, itemAt } from "./timeline-scale.js";
-import { aloud, count, letterOf, short } from "./wording.js";
+import { shortTime, spokenTime } from "./times.js";
+import { pluralize, threadLetters } from "./wording.js";
 
 /** @returns {string} "shot 3 of 17, thread B, close-up" */
 export function shotWords(film, seconds) {
   const shot = itemAt(film.shots, seconds);
   if (!shot) return "after the last shot";
-  const thread = shot.thread === null || shot.thread === undefined ? "" : `thread ${letterOf(shot.thread)}`;
+  const thread = shot.thread === null || shot.thread === undefined ? "" : `thread ${threadLetters(shot.thread)}`;
   return [`shot ${shot.index + 1} of ${film.shots.length}`, thread, shot.scale].filter(Boolean).join(", ");
 }
 
@@ -20,9 +21,9 @@ export function gapAt(film, seconds) {
 }
 
 /** @returns {string} "no speech from 1:20.4 to 1:26.7, 6.3 seconds" */
-export function speechWords(film, seconds, write = short) {
+export function speechWords(film, seconds, write = shortTime) {
   const gap = gapAt(film, seconds);
-  if (gap) return `no speech from ${write(gap[0])} to ${write(gap[1])}, ${count(Number((gap[1] - gap[0]).toFixed(1)), "second")}`;
+  if (gap) return `no speech from ${write(gap[0])} to ${write(gap[1])}, ${pluralize(Number((gap[1] - gap[0]).toFixed(1)), "second")}`;
   const speech = itemAt(film.speech, seconds);
   return speech ? `speech until ${write(speech.end)}` : "close to speech";
 }
@@ -38,21 +39,21 @@ export function lineWords(lines, seconds) {
 
 /** One sentence for the eye. */
 export const whereText = (film, lines, seconds) =>
-  [short(seconds), shotWords(film, seconds), speechWords(film, seconds), lineWords(lines, seconds)].join(" · ");
+  [shortTime(seconds), shotWords(film, seconds), speechWords(film, seconds), lineWords(lines, seconds)].join(" · ");
 
 /** Some sentences for the ear. */
-export function whereSaid(film, lines, seconds) {
-  const parts = [aloud(seconds), shotWords(film, seconds), speechWords(film, seconds, aloud), lineWords(lines, seconds)];
+export function whereSpoken(film, lines, seconds) {
+  const parts = [spokenTime(seconds), shotWords(film, seconds), speechWords(film, seconds, spokenTime), lineWords(lines, seconds)];
   return parts.map((part) => `${part[0].toUpperCase()}${part.slice(1)}.`).join(" ");
 }
 
 /** What the picture of the time line shows between two seconds. */
 export function viewWords(film, lines, from, to) {
   const parts = [
-    count(countInView(film.shots, from, to), "shot"),
-    count(countInView(film.speech, from, to), "stretch of speech", "stretches of speech"),
-    count(countInView(film.slots, from, to), "slot"),
-    count(countInView(lines, from, to), "line"),
+    pluralize(countInView(film.shots, from, to), "shot"),
+    pluralize(countInView(film.speech, from, to), "stretch of speech", "stretches of speech"),
+    pluralize(countInView(film.slots, from, to), "slot"),
+    pluralize(countInView(lines, from, to), "line"),
   ];
-  return `Time line from ${short(from)} to ${short(to)}: ${parts.join(", ")}.`;
+  return `Time line from ${shortTime(from)} to ${shortTime(to)}: ${parts.join(", ")}.`;
 }
