@@ -90,7 +90,7 @@ function detailFetcher(show) {
 /** Commands of the line that are needed less often. */
 const LINE_MENU = [
   ["record", "say-as", "note"],
-  ["split", "join", "shift-from-here", "describe-anew"],
+  ["split", "join", "shift-from-here", "describe-again"],
   ["unaccept", "drop", "machine", "remove", "remove-slot"],
 ];
 
