@@ -94,13 +94,13 @@ function updateCard(card, job) {
 function showProgress(body, job) {
   if (!body.querySelector("progress")) body.replaceChildren(...progressParts(job));
   const bar = body.querySelector("progress");
-  if (job.done === null) bar.removeAttribute("value");
-  else bar.value = job.done;
+  if (typeof job.done === "number") bar.value = job.done;
+  else bar.removeAttribute("value");
   const percent = job.done ? ` ${Math.floor(job.done * 100)} %` : "";
   const step = job.step || (job.state === "waiting" ? "Waiting for other work" : "Begins");
   body.querySelector(".job-step").textContent = job.stopping ? "Stopping after this step" : `${step}${percent}`;
   body.querySelector(".job-note").textContent = job.notes.at(-1) ?? "";
-  body.querySelector("button").setAttribute("aria-disabled", String(job.stopping));
+  body.querySelector("button").setAttribute("aria-disabled", String(Boolean(job.stopping)));
 }
 
 function progressParts(job) {

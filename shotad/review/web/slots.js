@@ -7,7 +7,7 @@ import { checkedValue, disabledWhile, makeDialog, radios } from "./dialogs.js";
 import { jobCard, startJob } from "./jobs.js";
 import { say } from "./say.js";
 import { chosenLine, emit, lineById, perform, select, store } from "./store.js";
-import { clock, exactTime, parseTime, shortTime } from "./times.js";
+import { exactTime, parseTime, shortTime } from "./times.js";
 import { pluralize } from "./wording.js";
 
 /** @typedef {[number, number]} Gap  Free time: from, to. */
@@ -254,7 +254,7 @@ class SlotTable {
 
   /** A slot with its lines: one, or the parts that it was split into. */
   row(slot, lines) {
-    const line = lines.find(({ heard }) => heard) ?? lines[0];
+    const line = lines.find((each) => each.heard) ?? lines[0];
     const time = shortTime(slot.start);
     const go = make("button", { type: "button", "aria-label": `Go to the slot at ${time}` }, "Go");
     go.addEventListener("click", () => {
@@ -307,9 +307,9 @@ function gapList(form) {
     title.textContent = `Free time: ${pluralize(gaps.length, "gap")}, ${secondsText(total)} in all`;
     const second = currentSecond();
     const nearestFirst = [...gaps].sort((a, b) => Math.abs(a[0] - second) - Math.abs(b[0] - second));
-    const near = nearestFirst.slice(0, PAGE).sort((a, b) => a[0] - b[0]);
-    const items = near.map(itemOf);
-    const farther = gaps.length - near.length;
+    const nearGaps = nearestFirst.slice(0, PAGE).sort((a, b) => a[0] - b[0]);
+    const items = nearGaps.map(itemOf);
+    const farther = gaps.length - nearGaps.length;
     if (farther) items.push(make("li", { className: "hint" }, `and ${farther} farther away`));
     list.replaceChildren(...items);
   };
