@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,8 +12,7 @@ import docx
 import pytest
 
 from shotad.core import Interval, WorkFolder
-from shotad.core.errors import EditConflict, ScriptError
-from shotad.core.files import write_text
+from shotad.core.errors import EditConflict, ScriptError, WorkFolderError
 from shotad.script import (
     Cue,
     EditField,
@@ -174,35 +175,36 @@ def test_a_deleted_script_deletes_no_line(place: Path) -> None:
     assert len(brought(place)) == 3
 
 
-class Killed(BaseException):
-    """The process ends here."""
+@contextmanager
+def unwritable(path: Path) -> Iterator[None]:
+    """A folder stands where the file ``path`` is to be written, which comes back at the end as it was."""
+    aside = path.with_name(f"{path.name}.aside")
+    path.rename(aside)
+    path.mkdir()
+    yield
+    path.rmdir()
+    aside.rename(path)
 
 
-@pytest.mark.parametrize("done", range(1, 6))
-def test_a_run_killed_writing_keeps_edits(place: Path, monkeypatch: pytest.MonkeyPatch, done: int) -> None:
-    """After any number of the files, and once more after the next attempt. The first says what will be written; without
-    it the track is not written either."""
+@pytest.mark.parametrize("number", range(7))
+def test_a_run_that_ends_amid_writing_keeps_edits(place: Path, number: int) -> None:
+    """After any number of the files, and once more at the next attempt. The record comes first, and says what
+    will be written; then the track, its scripts, and the record again."""
     first, last = (made().with_cues(replace(cue, text=f"{word}.") for cue in made().cues) for word in "XY")
+    files = [place / SCRIPTS_RECORD, place / TRACK, *script_texts(last, place, FILM.name)]
+    assert len(files) == 6
     for track in (first, last):
-        written = 0
-
-        def write(path: Path, text: str) -> None:
-            nonlocal written
-            if path.name != TRACK:
-                if written == done:
-                    raise Killed
-                written += 1
-            write_text(path, text)
-
-        with monkeypatch.context() as patched:
-            patched.setattr("shotad.script.track_files.write_text", write)
-            with pytest.raises(Killed):
-                save_track(track, place, FILM.name)
+        texts = script_texts(track, place, FILM.name)
+        with unwritable(files[min(number, 5)]), pytest.raises(WorkFolderError, match="cannot be written"):
+            save_track(track, place, FILM.name)
+        if number == 6:
+            files[5].write_bytes(texts[files[5]].encode())  # all but the record's second time
         assert edited_scripts(place, FILM.name) == ()
-        assert list(brought(place).values()) == list(track.cues)
-    texts = script_texts(last, place, FILM.name)
+        kept = track if number > 1 else made()
+        assert [cue.text for cue in brought(place).values()] == [cue.text for cue in kept.cues]
     assert not are_scripts_current(texts, place)
-    replace_in(place / "movie.ad.csv", next(iter(made().cues)).text if done < 5 else "Y.", "Mine.")
+    csv = place / "movie.ad.csv"
+    replace_in(csv, "Y." if files.index(csv) < number else next(iter(made().cues)).text, "Mine.")
     assert [path.name for _, path in edited_scripts(place, FILM.name)] == ["movie.ad.csv"]
 
 

@@ -38,6 +38,7 @@ from shotad.core.errors import (
     WorkFolderError,
 )
 from shotad.core.files import (
+    inner_folder,
     lock_file,
     read_file,
     write_text,
@@ -96,7 +97,8 @@ def serve(
         bound_host = bound_host.partition("%")[0]
         hosts = Hosts(bound_host)
         address = _address(bound_host, bound_port)
-        keys, tabs, end_signals = Keys(bound_port, folder / "review" / SECRETS), Tabs(), _EndSignals()
+        keys = Keys(bound_port, inner_folder(folder, "review") / SECRETS)
+        tabs, end_signals = Tabs(), _EndSignals()
         # Remove what a killed server left half-written. A run that holds the folder has done so at its
         # start.
         with suppress(FolderInUse), WorkFolder(folder):

@@ -54,8 +54,23 @@ _TITLE = re.compile(
 _EVENT = re.compile(
     r"(?P<number>\d+)\s+\S+\s+\S+\s+C\s+(?:\S+\s+)?[\d:;]+\s+[\d:;]+\s+(?P<first>[\d:;]+)\s+(?P<end>[\d:;]+)\s*"
 )
-_BARS = re.compile(r"(?P<note>.*?)\|C:\w+\s*\|M:(?P<text>.*?)\s*\|D:(?P<frames>\d+)\s*")
+_FRAMES = re.compile(r"\d{1,9}")
 _LOCATOR = re.compile(r"\*\s*LOC:\s*[\d:;]+\s+\w+\s+(?P<text>.*)")
+
+
+def _resolve_marker(line: str) -> tuple[str, int] | None:
+    """Text and frames of a marker as DaVinci Resolve writes it: ``note |C:colour |M:text |D:frames``."""
+    head, _, frames = line.rpartition("|D:")
+    note_and_colour, separator, text = head.partition("|M:")
+    if not separator or "|C:" not in note_and_colour or not _FRAMES.fullmatch(frames):
+        return None
+    return text.rstrip(), int(frames)
+
+
+def _avid_marker(line: str) -> tuple[str, int] | None:
+    """Text of a locator as Avid writes it, which lasts a frame: ``* LOC: time colour text``."""
+    locator = _LOCATOR.fullmatch(line)
+    return None if locator is None else (locator["text"], 1)
 
 
 def write_edl(track: Track, frames: FilmFrames | None = None) -> str:
@@ -106,19 +121,19 @@ def read_edl(text: str, file_name: str, frames: FilmFrames | None = None) -> Scr
                 raise ScriptError(f"{place}: there is no marker.", "Export the timeline's markers as EDL.")
             event, place = next_event, f"{file_name}, line {number}"
             continue
-        bars, locator = _BARS.fullmatch(line.strip()), _LOCATOR.fullmatch(line.strip())
-        found = bars or locator
+        marker = _resolve_marker(line.strip()) or _avid_marker(line.strip())
         # After the first of the two the event has its text.
-        if event is None or found is None:
+        if event is None or marker is None:
             continue
+        text, marker_frames = marker
         try:
             first, end = frames.number_of(event["first"]), frames.number_of(event["end"])
             # DaVinci Resolve writes events of one frame, and the length beside the text.
-            length = max(end - first, int(bars["frames"]) if bars else 1)
+            length = max(end - first, marker_frames)
             interval = frames.interval(first, first + length)
         except ValueError as error:
             raise ScriptError(f"{place}: {error}.", _HINT) from None
-        cues.append(ScriptCue(None, interval, clean_text(found["text"])))
+        cues.append(ScriptCue(None, interval, clean_text(text)))
         check_line_count(cues, file_name)
         event = None
     if event is not None:

@@ -100,7 +100,7 @@ class Tabs:
     faults of all of them."""
 
     def __init__(self, browser: Any, address: str, *, shared: bool = False) -> None:
-        self._browser, self._address, self._shared = browser, address, shared
+        self._browser, self.address, self._shared = browser, address, shared
         self._contexts: list[Any] = []
         self.faults: list[str] = []
 
@@ -113,7 +113,7 @@ class Tabs:
         page.on("pageerror", lambda error: self.faults.append(str(error)))
         if prepare:
             prepare(page)
-        page.goto(self._address)
+        page.goto(self.address)
         page.wait_for_selector(".row")
         return page
 

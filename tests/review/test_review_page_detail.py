@@ -34,7 +34,7 @@ def opened(opened: Callable[..., Any]) -> Callable[..., Any]:
 
     def open_tab(*prepare: Callable[[Any], None], **options: Any) -> Any:
         page = opened(*prepare, **options)
-        page.locator(".d-more > summary").click()
+        page.locator("#line-drawer > summary").click()
         page.focus("#list .row[aria-selected=true]")
         return page
 

@@ -81,7 +81,7 @@ def test_a_persons_line_is_described_anew_after_being_asked_and_comes_back(page:
     press(page, "Enter", "Control+a")
     page.keyboard.type("My own words.")
     press(page, "Escape")
-    page.locator(f"#line-{line} >> text=My own words.").wait_for()
+    page.locator(f"#line-{line} > .line >> text=My own words.").first.wait_for(state="attached")
     page.locator(f"#line-{line}").focus()
     dialog = opened(page, "r")
     assert "edited this line" in dialog.inner_text()
@@ -104,9 +104,9 @@ def test_a_persons_line_is_described_anew_after_being_asked_and_comes_back(page:
     assert on_disk(place).heard[0].text == "My own words."
     assert dialog.evaluate("d => d.contains(document.activeElement)")
     press(page, "Escape", "Control+Shift+Z")
-    page.locator(f"#line-{line} >> text={now.text}").wait_for()
+    page.locator(f"#line-{line} > .line >> text={now.text}").first.wait_for(state="attached")
     press(page, str(now.candidates.index("My own words.") + 1))  # chosen by its number
-    page.locator(f"#line-{line} >> text=My own words.").wait_for()
+    page.locator(f"#line-{line} > .line >> text=My own words.").first.wait_for(state="attached")
     assert on_disk(place).heard[0].text == "My own words."
 
 
@@ -127,7 +127,7 @@ def test_a_slot_goes_and_comes_back_by_hand_with_a_line_of_ones_own(page: Any, p
     assert "Write the line first" in dialog.locator(".dialog-status").inner_text()
     page.keyboard.type("A line of my own.")
     pressed(dialog, "Add")
-    page.locator(".row >> text=A line of my own.").wait_for()
+    page.locator(".row >> text=A line of my own.").first.wait_for(state="attached")
     assert "A line of my own." in [cue.text for cue in on_disk(place).heard]
 
 

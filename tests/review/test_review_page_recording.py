@@ -33,6 +33,7 @@ def opened(place: Path, *options: str) -> Iterator[Any]:
     with chromium(*options) as browser, served(place) as address, tabs(browser, address) as made:
         page = made.open()
         until(page, "document.querySelector('.rec-state')?.textContent === 'Spoken by the voice.'")
+        page.click(".rec > summary")
         page.focus("#list [aria-selected=true]")
         yield page
 

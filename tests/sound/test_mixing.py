@@ -18,6 +18,7 @@ from shotad.core.config.sound import MixSettings
 from shotad.film import Film, SoundBlock, open_film, sound_blocks
 from shotad.script import Level
 from shotad.sound import (
+    Loudness,
     Spoken,
     Take,
     excerpt,
@@ -27,7 +28,6 @@ from shotad.sound import (
     programme_of,
 )
 from shotad.sound.levels import PROFILES, SHORTEST_RAMP, envelope, gain_at, loudness_target, peak_limit
-from shotad.sound.loudness import Loudness
 from shotad.sound.mix import (
     FADE_IN,
     FADE_OUT,

@@ -129,7 +129,7 @@ const DRAWER_KEY = "shotad-more-open";
 function makeDrawer(place) {
   const body = make("div", { class: "d-drawer" });
   const title = make("summary", {}, "Times, candidates, frames, and where the line comes from");
-  const drawer = make("details", { class: "d-more" }, title, body);
+  const drawer = make("details", { class: "d-more", id: "line-drawer" }, title, body);
   try {
     drawer.open = sessionStorage.getItem(DRAWER_KEY) === "yes";
   } catch {
@@ -174,11 +174,15 @@ function build(place) {
     note.focus();
   };
   register({ name: "note", title: "Note to a colleague", group: "Choose and edit", run: toNote });
+  // At once, not with the next picture of the screen: who is quick writes into the line that was just chosen.
+  subscribe("current", () => {
+    const line = chosenLine();
+    empty.hidden = line !== null;
+    body.hidden = line === null;
+  });
   return {
     /** Shows what is known of the line at once. */
     showLine(line, isNew) {
-      empty.hidden = Boolean(line);
-      body.hidden = !line;
       if (!line) return;
       for (const panel of [findings, reason, buttons, machine, editor, recording, note, candidates]) panel.show(line);
       times.show(line, isNew);

@@ -8,7 +8,7 @@ import { tab } from "./api.js";
 import { make, setText } from "./build.js";
 import { register } from "./commands.js";
 import { lineBeside } from "./lineacts.js";
-import { rowName, stateText, unitsFor } from "./list.js";
+import { ALLOWANCE, rowName, stateText, unitsFor } from "./list.js";
 import * as outbox from "./outbox.js";
 import { say } from "./say.js";
 import { act, chosenLine, lineById, lineNumber, select, store, subscribe } from "./store.js";
@@ -19,8 +19,6 @@ import { pluralize } from "./wording.js";
 const REST = 1000;
 /** Milliseconds between two keys after which an undo takes back only what came later. */
 const BURST_GAP = 1000;
-/** Seconds by which a line may be longer than its time. */
-const TOLERANCE = 0.05;
 const EMPTY_TEXT = "A line without words is not saved. Drop it if nothing is to be said here.";
 
 const LINE_END = /\r\n|[\n\r\v\f\u001c-\u001e\u0085\u2028\u2029]/u;
@@ -66,7 +64,7 @@ function budgetOf(text, line) {
     const units = pluralize(unitsFor(limit), store.film?.unit ?? "word");
     return { text: `${limit.toFixed(1)} s, about ${units}`, excess: "", share: 0 };
   }
-  const excess = seconds > limit + TOLERANCE ? `${(seconds - limit).toFixed(1)} s too long` : "";
+  const excess = seconds > limit + ALLOWANCE ? `${(seconds - limit).toFixed(1)} s too long` : "";
   return { text: `${seconds.toFixed(1)} of ${limit.toFixed(1)} s`, excess, share: seconds / Math.max(0.1, limit) };
 }
 

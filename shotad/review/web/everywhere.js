@@ -6,6 +6,7 @@ import { disabledWhile, makeDialog } from "./dialogs.js";
 import { isEmpty } from "./list.js";
 import * as player from "./player.js";
 import { say } from "./say.js";
+import { freeTime } from "./slots.js";
 import { act, chosenLine, lineNumber, select, store } from "./store.js";
 import { clock } from "./times.js";
 import { pluralize } from "./wording.js";
@@ -118,29 +119,26 @@ function shiftDialog() {
   };
 }
 
-/** @returns {[number, number]|null} Free time from a second on, to the next speech or slot; null: none is free there. */
-function freeFrom(second) {
-  const gap = store.film.free.find(([from, to]) => from <= second && second < to);
-  if (!gap) return null;
-  const slots = store.film.slots.filter((slot) => slot.start < gap[1] && slot.end > gap[0]);
-  if (slots.some((slot) => slot.start <= second && second < slot.end)) return null;
-  const laterStarts = slots.map((slot) => slot.start).filter((start) => start > second);
-  return [second, Math.min(gap[1], ...laterStarts)];
-}
-
 /** Chooses a line, to write in it. */
 function writeIn(id) {
   select(id);
   document.getElementById("line-text")?.focus();
 }
 
-/** Says why nothing can be added at a second, and where the next free time begins. */
-function sayNotFree(second) {
-  const isSpeech = store.film.speech.some((utterance) => utterance.start <= second && second < utterance.end);
-  const reason = `${isSpeech ? "Somebody speaks" : "A line has this time"} at ${clock(second, 1)}.`;
-  const isUsable = ([from, to]) => from >= second && freeFrom(from) && to - from >= SHORTEST_ADDED;
-  const next = store.film.free.find(isUsable);
-  say(next ? `${reason} The next free time begins at ${clock(next[0], 1)}.` : reason);
+/**
+ * Says why no line can be added at a second, and where the next free time begins.
+ *
+ * @param {number} second
+ * @param {[number, number][]} gaps  Free time.
+ */
+function sayNotFree(second, gaps) {
+  const holdsSecond = ({ start, end }) => start <= second && second < end;
+  let reason = "There is too little time for a line";
+  if (store.film.speech.some(holdsSecond)) reason = "Somebody speaks";
+  else if (store.film.slots.some(holdsSecond)) reason = "A slot is there already";
+  const next = gaps.find(([from]) => from > second);
+  const nextText = next ? ` The next free time begins at ${clock(next[0], 1)}.` : "";
+  say(`${reason} at ${clock(second, 1)}.${nextText}`);
 }
 
 /** A new line where the film stands: in the empty slot there, else in free time; then one writes. */
@@ -152,13 +150,13 @@ async function addAtPlayhead() {
     writeIn(emptySlot.id);
     return;
   }
-  const free = freeFrom(second);
-  if (!free || free[1] - free[0] < SHORTEST_ADDED) {
-    sayNotFree(second);
+  const gaps = freeTime();
+  const gap = gaps.find(([from, to]) => from <= second && second <= to - SHORTEST_ADDED);
+  if (!gap) {
+    sayNotFree(second, gaps);
     return;
   }
-  const [start, end] = free;
-  const times = { start, end: Math.min(end, start + LONGEST_ADDED) };
+  const times = { start: second, end: Math.min(gap[1], second + LONGEST_ADDED) };
   const changed = await act("add_slot", times, { line: "", seen: null, quiet: true });
   if (!changed) return;
   if (changed.slots) store.film.slots = changed.slots;

@@ -196,5 +196,5 @@ function importDialog() {
 
 /** Registers the command. */
 export function start() {
-  register({ name: "import", title: "Import a script that was edited elsewhere", group: "Work", run: importDialog() });
+  register({ name: "import", title: "Import a script that was edited elsewhere…", group: "Work", run: importDialog() });
 }

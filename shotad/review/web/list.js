@@ -106,9 +106,12 @@ export function rowName(line, number) {
   return `${parts.join(", ")}: ${state === "empty" ? emptyText(line) : line.text}`;
 }
 
+/** Seconds over its time that a line may take without a word about it: a breath before speech that a render spares. */
+export const ALLOWANCE = 0.2;
+
 /** Seconds by which a line is longer than the time that it has. */
 const secondsOver = (line) => (line.seconds ?? 0) - (line.room_seconds ?? Infinity);
-const isOverlong = (line) => line.heard && secondsOver(line) > 0.05;
+const isOverlong = (line) => line.heard && secondsOver(line) > ALLOWANCE;
 
 /** A row as all are at first; copies of it are made faster than rows. */
 const BLANK_ROW = make("div", { role: "row", className: "row", tabIndex: -1, "aria-selected": "false" },

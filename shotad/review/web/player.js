@@ -152,8 +152,12 @@ export function play(from = now()) {
   return begin({ ...watching(), from: isAtEnd ? 0 : from });
 }
 
-/** Plays, or pauses what is played. */
-const togglePlay = () => (playback ? stop() : play());
+/** Plays from the chosen line or where the film stands, or pauses what is played. */
+function togglePlay() {
+  if (playback) return stop();
+  followNow();
+  return play();
+}
 
 /** The seconds that are repeated for a line; null: there is none. */
 function loopOf(line) {
@@ -444,6 +448,7 @@ function changeSpeed(direction) {
 
 /** @param {number} seconds  To go on; negative: back. */
 function skip(seconds) {
+  if (!playback) followNow();
   const target = now() + seconds;
   if (playback && !isWatching()) {
     // A line that is heard: the film is played on from there.
@@ -566,23 +571,39 @@ function listenToMediaKeys() {
   session.setActionHandler("seekforward", () => skip(STEP));
 }
 
-let lineTimer = 0;
+let followTimer = 0;
+/** @type {(() => void)|null} Goes to the chosen line, after a rest. */
+let follow = null;
+
+/** Goes to the chosen line without waiting: who chooses a line and plays at once plays that line. */
+function followNow() {
+  clearTimeout(followTimer);
+  const action = follow;
+  follow = null;
+  action?.();
+}
+
+/** @param {() => void} action  Goes to the chosen line. */
+function followLater(action) {
+  clearTimeout(followTimer);
+  follow = action;
+  followTimer = setTimeout(followNow, LINE_REST);
+}
 
 /** Another line is chosen: after a rest it is shown from its start, and repeated where slots are. */
 function onCurrent(id) {
   // The film goes on; a line that is heard is heard to its end while it is the chosen one.
   if (playback?.mode === "watch" || playback?.id === id) return;
-  clearTimeout(lineTimer);
   if (isLooping && playback?.mode === "loop") {
-    lineTimer = setTimeout(() => isLooping && playback?.mode === "loop" && loop(), LINE_REST);
+    followLater(() => isLooping && playback?.mode === "loop" && loop());
     return;
   }
   if (playback) stop();
   const line = lineById(id);
   if (!line) return;
-  lineTimer = setTimeout(() => {
+  followLater(() => {
     if (store.current === id && !playback) seek(line.start);
-  }, LINE_REST);
+  });
 }
 
 /** Starts the player. */

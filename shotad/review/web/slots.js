@@ -21,11 +21,11 @@ const secondsText = (seconds) => `${seconds.toFixed(1)} s`;
 const rangeText = (start, end) => `${shortTime(start)} to ${shortTime(end)}`;
 
 /**
- * Parts of the film without speech, slots and lines of a person's own.
+ * Parts of the film without speech, slots and lines of a person's own, of a second or longer.
  *
  * @returns {Gap[]}
  */
-function freeTime() {
+export function freeTime() {
   const ownLines = [...store.lines.values()].filter((line) => line.heard && !line.slot);
   const taken = [...store.film.slots, ...ownLines].sort((a, b) => a.start - b.start);
   const free = [];

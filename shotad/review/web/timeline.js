@@ -106,8 +106,9 @@ class Timeline {
     if (this.waveform) return;
     const response = await fetch("/media/waveform", { credentials: "same-origin" }).catch(() => null);
     if (response?.status !== 200) return; // not yet, or the film is gone
-    const rate = Number(response.headers.get("x-peaks-a-second"));
-    this.waveform = { peaks: new Uint8Array(await response.arrayBuffer()), rate };
+    const peaks = await response.arrayBuffer().catch(() => null);
+    if (!peaks) return; // the server ended meanwhile
+    this.waveform = { peaks: new Uint8Array(peaks), rate: Number(response.headers.get("x-peaks-a-second")) };
     this.drawSoon();
   }
 

@@ -29,14 +29,19 @@ function speechWords(film, seconds, timeText) {
   return utterance ? `speech until ${timeText(utterance.end)}` : "close to speech";
 }
 
+/** What a line is, as the list calls it too. */
+function stateWord(line) {
+  if (!line.heard) return line.text ? "left out" : "to write";
+  return line.state === "edited" ? "written" : line.state;
+}
+
 /** "line 4 of 17, accepted" or "1.2 seconds before line 5" */
 function lineWords(lines, seconds) {
   const index = firstEndingAfter(lines, seconds);
   const line = lines[index];
   if (!line) return "after the last line";
   if (line.start > seconds) return `${(line.start - seconds).toFixed(1)} seconds before line ${index + 1}`;
-  const state = line.heard ? line.state : line.text ? "left out" : "to write";
-  return `line ${index + 1} of ${lines.length}, ${state}`;
+  return `line ${index + 1} of ${lines.length}, ${stateWord(line)}`;
 }
 
 /**
