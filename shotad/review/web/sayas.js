@@ -27,7 +27,7 @@ function sayAsDialog() {
   const hint = "Write it as one would read it: shiv-awn, sin-TELL. Empty: as the voice says it.";
   const form = make("form", {}, labelled("Word", word), labelled("Said as", saying),
     make("p", { className: "hint" }, hint), make("div", { className: "buttons" }, keep));
-  const list = make("ul");
+  const list = make("ul", { className: "sayings" });
   const kept = make("section", { "aria-label": "Kept for this film" }, make("h3", {}, "Kept for this film"), list);
   const dialog = makeDialog("say-as-dialog", "Say as", form, kept);
 
