@@ -111,7 +111,7 @@ GROUNDS = ("paper", "ground", "raised", "chosen", "hover", "bad-ground")
 TEXT = [
     *((ink, ground) for ink in ("ink", "ink-soft") for ground in GROUNDS),
     *((ink, ground) for ink in ("good", "bad", "edited", "accent") for ground in ("paper", "chosen", "hover")),
-    ("good", "good-ground"), ("bad", "bad-ground"), ("warn", "warn-ground"), ("accent-ink", "accent"),
+    ("bad", "bad-ground"), ("warn", "warn-ground"), ("accent-ink", "accent"),
     ("found-ink", "found"),
 ]  # fmt: skip
 PARTS = [(part, ground) for part in ("edge", "focus") for ground in GROUNDS]

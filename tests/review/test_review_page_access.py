@@ -192,7 +192,7 @@ def test_nothing_that_sticks_covers_the_focus(opened: Callable[..., Any]) -> Non
     """WCAG 2.4.7 and 2.4.11, in a narrow window with a job in its foot."""
     page = opened()
     page.set_viewport_size(NARROW)
-    page.evaluate("(job) => import('/web/store.js').then((m) => m.job(job))", dict(RUNNING))
+    page.evaluate("(job) => import('/web/store.js').then((m) => m.applyJob(job))", dict(RUNNING))
     page.evaluate("document.querySelector('.skip a').focus()")
     drawn(page)
     stops = []
@@ -224,15 +224,15 @@ def test_a_name_holds_the_words_that_are_seen_and_keys_are_named(page: Any) -> N
 
 STATES: Mapping[str, str] = {
     "trouble": "(m) => m.emit('trouble', {what: 'track.json is damaged.', hint: 'Mend it.'})",
-    "lost": "(m) => m.connection(false)",
+    "lost": "(m) => m.setConnected(false)",
     "empty": "(m) => m.load({...m.store.film, lines: []})",
     "sends": "(m) => m.load({...m.store.film, voice: {...m.store.film.voice, notice: 'The lines are sent away.'}})",
     "making": "(m) => m.emit('playable', {state: 'making', url: null, done: 0.3, why: 'MKV.'})",
     "gone": "(m) => m.emit('playable', {state: 'none', url: null, done: 0, why: 'The film is gone.'})",
-    "job": "(m) => m.job({id: 'j1', kind: 'export', title: 'Export', state: 'running', notes: []})",
+    "job": "(m) => m.applyJob({id: 'j1', kind: 'export', title: 'Export', state: 'running', notes: []})",
     "unsaved": "async (m) => { const box = await import('/web/outbox.js'); box.hold(box.put({act: 'write', line: m.store.current, seen: null, args: {text: 'Typed.'}, group: ''})); m.emit('unsaved'); }",
     "waiting": "async (m) => { (await import('/web/outbox.js')).put({act: 'accept', line: m.store.current, seen: null, args: {}, group: ''}); m.store.undelivered = new Error('The disk is full.'); m.emit('undelivered'); }",
-    "conflict": "(m) => m.emit('conflict', {act: 'write', id: m.store.current, line: m.line(), mine: {text: 'Mine.'}})",
+    "conflict": "(m) => m.emit('conflict', {act: 'write', id: m.store.current, line: m.chosenLine(), mine: {text: 'Mine.'}})",
 }  # fmt: skip
 
 

@@ -176,7 +176,7 @@ def test_news_that_overtake_the_answer_do_not_part_a_change_from_its_line(page: 
 
 
 def test_no_command_loses_the_focus(page: Any) -> None:
-    table = "import('/web/commands.js').then((c) => c.all().map((one) => [one.name, one.keys.list, one.keys.any]))"
+    table = "import('/web/commands.js').then((c) => c.allCommands().map((one) => [one.name, one.keys.list, one.keys.any]))"
     commands = page.evaluate(table)
     assert len(commands) > 30
     for command, here, anywhere in commands:
@@ -197,7 +197,7 @@ def test_no_command_loses_the_focus(page: Any) -> None:
 def _every_command_is_in_the_help_with_its_keys_and_a_button(page: Any) -> None:
     press(page, "?")
     page.wait_for_selector("#help[open]")
-    titles = page.evaluate("import('/web/commands.js').then((c) => c.all().map((one) => one.title))")
+    titles = page.evaluate("import('/web/commands.js').then((c) => c.allCommands().map((one) => one.title))")
     assert sorted(page.locator("#help tbody button").all_inner_texts()) == sorted(titles)
     headings = page.locator("#help h3").all_inner_texts()
     assert headings[0] == "Move"

@@ -305,7 +305,7 @@ def test_a_film_that_comes_late_goes_to_the_line_that_was_chosen_meanwhile(opene
 
 def timeline(page: Any, script: str) -> Any:
     return page.evaluate(
-        f"import('/web/timeline.js').then((m) => {{ const t = m.drawn(); return {script}; }})"
+        f"import('/web/timeline.js').then((m) => {{ const t = m.currentTimeline(); return {script}; }})"
     )
 
 

@@ -116,7 +116,7 @@ def test_a_slot_goes_and_comes_back_by_hand_with_a_line_of_ones_own(page: Any, p
     remove = dialog.locator("table.slots tbody tr").first.get_by_role("button", name=re.compile("^Remove"))
     remove.focus()
     remove.press("Enter")
-    dialog.locator("[data-told] >> text=removed. You can undo it").wait_for()
+    dialog.locator(".dialog-status >> text=removed. You can undo it").wait_for()
     assert len(on_disk(place).cues) == len(before.cues) - 1
     assert dialog.evaluate("d => d.contains(document.activeElement)")
     dialog.get_by_label("Start").fill("0.5")
@@ -124,7 +124,7 @@ def test_a_slot_goes_and_comes_back_by_hand_with_a_line_of_ones_own(page: Any, p
     assert "Free here" in dialog.locator("#slot-room").inner_text()
     dialog.get_by_label("I write the line").check()
     pressed(dialog, "Add")
-    assert "Write the line first" in dialog.locator("[data-told]").inner_text()
+    assert "Write the line first" in dialog.locator(".dialog-status").inner_text()
     page.keyboard.type("A line of my own.")
     pressed(dialog, "Add")
     page.locator(".row >> text=A line of my own.").first.wait_for(state="attached")

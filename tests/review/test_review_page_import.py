@@ -34,7 +34,7 @@ def test_a_script_is_looked_at_and_brought_in_and_taken_back(page: Any, place: P
     assert violations(page) == []
     dialog.locator("#import-file").set_input_files(script)
     dialog.get_by_text("2 lines changed, 1 unchanged").wait_for()
-    assert "2 lines differ" in dialog.locator("[data-told]").inner_text()
+    assert "2 lines differ" in dialog.locator(".dialog-status").inner_text()
     assert violations(page) == []
     page.set_viewport_size({"width": 320, "height": 640})
     assert violations(page) == []
@@ -58,7 +58,7 @@ def test_a_file_that_is_no_script_is_said_in_the_dialog(page: Any, tmp_path: Pat
     file.write_bytes(b"%PDF-1.4\n")
     open_import(page)
     page.locator("#import-file").set_input_files(file)
-    page.locator("#import-dialog [data-told] >> text=a.pdf is a PDF document").wait_for()
+    page.locator("#import-dialog .dialog-status >> text=a.pdf is a PDF document").wait_for()
 
 
 def test_a_note_is_saved_with_the_line_and_can_be_undone(page: Any, place: Path) -> None:

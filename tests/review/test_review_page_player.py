@@ -170,7 +170,7 @@ def test_a_line_is_heard_and_again_when_it_was_changed(page: Any) -> None:
     press(page, "j", "h")
     until(page, PLAYS)
     assert 7.0 <= seconds(page) < 8.5
-    assert "You hear line 2: as the audience hears it." in page.inner_text(".p-told")
+    assert "You hear line 2: as the audience hears it." in page.inner_text(".p-message")
     press(page, "h")  # unchanged: stops
     until(page, STILL)
     press(page, "Enter")
@@ -309,7 +309,7 @@ def test_what_takes_long_is_said_until_it_is_heard(opened: Callable[..., Any]) -
     said(page, "The sound is being prepared.")
     until(page, PLAYS)
     until(page, "!document.getElementById('status').textContent")
-    assert page.inner_text(".p-told") == ""
+    assert page.inner_text(".p-message") == ""
 
 
 def test_a_voice_that_fails_is_told_and_the_film_plays_on(opened: Callable[..., Any], place: Path) -> None:

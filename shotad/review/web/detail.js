@@ -1,175 +1,199 @@
 /**
  * The chosen line with all that belongs to it. What the list knows is shown at once; what must be fetched waits
  * until the person rests on a line, so that going through hundreds of lines stays smooth.
+ *
+ * @typedef {{title: string, text: string}} Paragraph
+ * @typedef {object} Detail  Answer of /api/lines/ID.
+ * @property {string} id
+ * @property {{text: string, engine: string, steps: Paragraph[]}|null} stage1
+ * @property {{raw: string, engine: string}|null} stage2
+ * @property {string} explanation
+ * @property {string} made  Who or what made the line, as a sentence.
+ * @property {Paragraph[]} notes
+ * @property {{said: string}[]} history  What was done to the line since.
+ * @property {import("./frames.js").Frame[]} frames
+ * @property {import("./material.js").Material|null} material
  */
 
 import { ApiError, get } from "./api.js";
-import { make } from "./build.js";
-import { button, register } from "./commands.js";
-import { candidates } from "./candidates.js";
-import { editor } from "./editor.js";
-import { facts, findings, machine, why } from "./facts.js";
-import { frames } from "./frames.js";
+import { make, setText } from "./build.js";
+import { candidatePanel } from "./candidates.js";
+import { commandButton, register } from "./commands.js";
+import { textEditor } from "./editor.js";
+import { findingPanel, machinePanel, originPanel, reasonPanel } from "./facts.js";
+import { framePanel } from "./frames.js";
 import { editingPlace } from "./list.js";
-import { material } from "./material.js";
-import { menu } from "./menu.js";
-import { noteField } from "./notes.js";
-import { moments } from "./moments.js";
-import { recording } from "./recording.js";
-import { line, store, subscribe } from "./store.js";
-import { setText } from "./wording.js";
+import { materialPanel } from "./material.js";
+import { makeMenu } from "./menu.js";
+import { timePanel } from "./moments.js";
+import { notePanel } from "./notes.js";
+import { recordingPanel } from "./recording.js";
+import { chosenLine, store, subscribe } from "./store.js";
 
 /** Milliseconds on a line before its detail is fetched. */
 const REST = 120;
 /** Milliseconds after a change before it is fetched again: typing does not ask at each key. */
-const AGAIN = 1500;
+const CHANGE_REST = 1500;
 /** Details that are kept. */
-const KEPT = 60;
+const CACHED = 60;
 
 /**
  * Fetches details: one at a time, always the one that is wanted now.
  *
- * @param {(detail: object|null, problem?: string) => void} take
+ * @param {(detail: Detail|null, problem?: string) => void} show  null: it is not there yet, or there is a problem.
+ * @returns {(line: import("./store.js").Line, isNew: boolean) => void} Asks for a line's detail; isNew: another line
+ *   than before was chosen.
  */
-function details(take) {
-  const kept = new Map();
+function detailFetcher(show) {
+  /** @type {Map<string, {stamp: string, detail: Detail}>} */
+  const cache = new Map();
   let wanted = null;
-  let busy = false;
+  let isBusy = false;
   let timer = 0;
 
-  const fetchOne = async () => {
-    if (busy || wanted === null) return;
+  const fetchWanted = async () => {
+    if (isBusy || wanted === null) return;
     const { id, stamp } = wanted;
-    busy = true;
+    isBusy = true;
     try {
       const detail = await get(`/api/lines/${encodeURIComponent(id)}`);
-      kept.delete(id);
-      kept.set(id, { stamp, detail });
-      if (kept.size > KEPT) kept.delete(kept.keys().next().value);
-      if (wanted?.id === id) take(detail);
+      cache.delete(id);
+      cache.set(id, { stamp, detail });
+      if (cache.size > CACHED) cache.delete(cache.keys().next().value);
+      if (wanted?.id === id) show(detail);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      if (wanted?.id === id) take(null, error.message);
+      if (wanted?.id === id) show(null, error.message);
     } finally {
-      busy = false;
-      if (wanted?.id !== id || wanted?.stamp !== stamp) fetchOne();
+      isBusy = false;
+      const isAnotherWanted = wanted?.id !== id || wanted?.stamp !== stamp;
+      if (isAnotherWanted) fetchWanted();
       else wanted = null;
     }
   };
-  return (shown, isNew) => {
+  return (line, isNew) => {
     clearTimeout(timer);
-    const have = kept.get(shown.id);
-    if (isNew) take(have?.detail ?? null);
-    if (have?.stamp === shown.stamp) return (wanted = null);
-    timer = setTimeout(() => {
-      wanted = { id: shown.id, stamp: shown.stamp };
-      fetchOne();
-    }, isNew ? REST : AGAIN);
-    return wanted;
+    const cached = cache.get(line.id);
+    if (isNew) show(cached?.detail ?? null);
+    if (cached?.stamp === line.stamp) {
+      wanted = null;
+      return;
+    }
+    const fetchLine = () => {
+      wanted = { id: line.id, stamp: line.stamp };
+      fetchWanted();
+    };
+    timer = setTimeout(fetchLine, isNew ? REST : CHANGE_REST);
   };
 }
 
 /** Commands of the line that are needed less often. */
-const MORE = [
+const LINE_MENU = [
   ["record", "say-as", "note"],
-  ["split", "join", "shift-from-here", "describe-anew"],
+  ["split", "join", "shift-from-here", "describe-again"],
   ["unaccept", "drop", "machine", "remove", "remove-slot"],
 ];
 
-/** Whether a command of the menu can be done with a line. */
-function canDo(name, shown) {
-  if (name === "unaccept") return shown.state === "accepted";
-  if (name === "machine") return Boolean(shown.machine);
-  if (name === "remove") return shown.slot === null || shown.hold.includes("added");
-  if (name === "remove-slot") return shown.slot !== null;
-  if (name === "drop") return Boolean(shown.text);
-  if (name === "split" || name === "join") return shown.heard;
+/** Whether a command of the menu can be done with the chosen line. */
+function canDo(name) {
+  const line = chosenLine();
+  if (line === null) return false;
+  if (name === "unaccept") return line.state === "accepted";
+  if (name === "machine") return Boolean(line.machine);
+  if (name === "remove") return line.slot === null || line.hold.includes("added");
+  if (name === "remove-slot") return line.slot !== null;
+  if (name === "drop") return Boolean(line.text);
+  if (name === "split" || name === "join") return line.heard;
   return true;
 }
 
 /** What is done most: hear, done, and a menu for the rest. */
-function tools(place) {
-  const done = button("accept", "Done, next");
-  done.classList.add("primary");
-  const lineMenu = menu("line-menu", "Line", MORE, (name) => line() !== null && canDo(name, line()));
-  register({ name: "line-menu", title: "More that can be done with the line", group: "Choose and edit",
-    keys: { edit: ["Alt+M"] }, run: () => lineMenu.toggle(more) });
-  const more = button("line-menu", "More…");
+function lineButtons(place) {
+  const done = commandButton("accept", "Done, next");
+  const menu = makeMenu("line-menu", "Line", LINE_MENU, canDo);
+  register({
+    name: "line-menu", title: "More that can be done with the line", group: "Choose and edit",
+    keys: { edit: ["Alt+M"] }, run: () => menu.toggle(more),
+  });
+  const more = commandButton("line-menu", "More…");
   more.setAttribute("aria-haspopup", "true");
   more.setAttribute("aria-expanded", "false");
-  place.append(make("div", { class: "d-row d-tools", role: "group", "aria-label": "Line" }, button("hear", "Hear"), done, more));
-  return (shown) => done.classList.toggle("primary", Boolean(shown.text));
+  const buttons = [commandButton("hear", "Hear"), done, more];
+  place.append(make("div", { class: "d-row d-tools", role: "group", "aria-label": "Line" }, ...buttons));
+  return { show: (line) => done.classList.toggle("primary", Boolean(line.text)) };
 }
 
-const MORE_OPEN = "shotad-more-open";
+const DRAWER_KEY = "shotad-more-open";
 
 /** What is looked at now and then: candidates, times, frames, who made the line. It stays as it was left. */
-function drawer(place) {
+function makeDrawer(place) {
   const body = make("div", { class: "d-drawer" });
-  const opened = make("details", { class: "d-more", id: "line-drawer" }, make("summary", {}, "Times, candidates, frames, and where the line comes from"), body);
+  const title = make("summary", {}, "Times, candidates, frames, and where the line comes from");
+  const drawer = make("details", { class: "d-more", id: "line-drawer" }, title, body);
   try {
-    opened.open = sessionStorage.getItem(MORE_OPEN) === "yes";
+    drawer.open = sessionStorage.getItem(DRAWER_KEY) === "yes";
   } catch {
     // Storage is forbidden: it is closed at first.
   }
-  opened.addEventListener("toggle", () => {
+  drawer.addEventListener("toggle", () => {
     try {
-      sessionStorage.setItem(MORE_OPEN, opened.open ? "yes" : "no");
+      sessionStorage.setItem(DRAWER_KEY, drawer.open ? "yes" : "no");
     } catch {
       // It holds for this page then.
     }
   });
-  place.append(opened);
-  return body;
+  place.append(drawer);
+  return { drawer, body };
 }
 
+/** Builds the panels of a line, in the order in which they stand there. */
 function build(place) {
   const empty = make("p", { class: "d-note" }, "No line is chosen.");
   const body = make("div", { class: "d-body", hidden: true });
   place.append(empty, body);
   const text = make("div", { class: "d-section d-text" });
   body.append(text);
-  const edit = editor(text, "line-findings");
-  const shownParts = [findings(text, "line-findings"), why(text)];
-  const sheet = material(body);
-  shownParts.push(tools(body));
-  const own = recording(body);
-  const inDrawer = drawer(body);
-  const note = noteField();
-  inDrawer.append(note.element);
-  const toNote = () => {
-    inDrawer.parentElement.open = true;
-    document.getElementById("line-note").focus();
-  };
-  register({ name: "note", title: "Note to a colleague", group: "Choose and edit", run: toNote });
-  const times = moments(inDrawer);
-  const choice = candidates(inDrawer);
-  const pictures = frames(inDrawer);
-  shownParts.push(machine(inDrawer, button("machine", "Give back to the machine")));
-  const recorded = facts(inDrawer);
+  const editor = textEditor(text, "line-findings");
+  const findings = findingPanel(text, "line-findings");
+  const reason = reasonPanel(text);
+  const material = materialPanel(body);
+  const buttons = lineButtons(body);
+  const recording = recordingPanel(body);
+  const { drawer, body: inDrawer } = makeDrawer(body);
+  const note = notePanel(inDrawer);
+  const times = timePanel(inDrawer);
+  const candidates = candidatePanel(inDrawer);
+  const frames = framePanel(inDrawer);
+  const machine = machinePanel(inDrawer, commandButton("machine", "Give back to the machine"));
+  const origin = originPanel(inDrawer);
   const problem = make("p", { class: "d-wrong", hidden: true });
   body.append(problem);
+
+  const toNote = () => {
+    drawer.open = true;
+    note.focus();
+  };
+  register({ name: "note", title: "Note to a colleague", group: "Choose and edit", run: toNote });
   // At once, not with the next picture of the screen: who is quick writes into the line that was just chosen.
   subscribe("current", () => {
-    empty.hidden = line() !== null;
-    body.hidden = line() === null;
+    const line = chosenLine();
+    empty.hidden = line !== null;
+    body.hidden = line === null;
   });
   return {
-    line(shown, isNew) {
-      if (!shown) return;
-      for (const show of shownParts) show(shown);
-      edit.show(shown, isNew);
-      own.show(shown);
-      note.show(shown);
-      choice.show(shown);
-      times.show(shown, isNew);
+    /** Shows what is known of the line at once. */
+    showLine(line, isNew) {
+      if (!line) return;
+      for (const panel of [findings, reason, buttons, machine, editor, recording, note, candidates]) panel.show(line);
+      times.show(line, isNew);
     },
-    detail(detail, wrong = "") {
-      sheet.show(detail?.material);
-      pictures.show(detail?.frames ?? (wrong ? [] : null));
-      recorded.detail(detail);
-      problem.hidden = !wrong;
-      setText(problem, wrong);
+    /** Shows what had to be fetched, or why it could not be. */
+    showDetail(detail, problemText = "") {
+      material.show(detail?.material);
+      frames.show(detail?.frames ?? (problemText ? [] : null));
+      origin.show(detail);
+      problem.hidden = !problemText;
+      setText(problem, problemText);
     },
   };
 }
@@ -177,21 +201,24 @@ function build(place) {
 /** Starts the detail of the chosen line. */
 export function start() {
   const view = build(editingPlace());
-  const ask = details(view.detail);
-  let due = 0;
+  const fetchDetail = detailFetcher(view.showDetail);
+  let frameRequest = 0;
   let shownId = null;
   const show = () => {
-    due = 0;
-    const shown = line();
-    const isNew = shown?.id !== shownId;
-    shownId = shown?.id ?? null;
-    view.line(shown, isNew);
-    if (shown) ask(shown, isNew);
+    frameRequest = 0;
+    const line = chosenLine();
+    const isNew = line?.id !== shownId;
+    shownId = line?.id ?? null;
+    view.showLine(line, isNew);
+    if (line) fetchDetail(line, isNew);
   };
   // Once for each picture of the screen, however many news came.
-  const soon = () => (due ||= requestAnimationFrame(show));
+  const showSoon = () => (frameRequest ||= requestAnimationFrame(show));
   // The first line at once: whoever presses a key before the screen is drawn has a field to write in.
-  subscribe("current", () => (shownId === null ? show() : soon()));
-  subscribe("film", soon);
-  subscribe("lines", ({ changed, gone }) => (changed.includes(store.current) || gone.length || changed.length > 1) && soon());
+  subscribe("current", () => (shownId === null ? show() : showSoon()));
+  subscribe("film", showSoon);
+  subscribe("lines", ({ changed, gone }) => {
+    // Lines beside it may have taken or given free time.
+    if (changed.includes(store.current) || gone.length || changed.length > 1) showSoon();
+  });
 }

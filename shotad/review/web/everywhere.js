@@ -2,18 +2,18 @@
 
 import { make } from "./build.js";
 import { register } from "./commands.js";
+import { disabledWhile, makeDialog } from "./dialogs.js";
 import { isEmpty } from "./list.js";
-import { now } from "./player.js";
+import * as player from "./player.js";
 import { say } from "./say.js";
-import { once, sheet } from "./sheets.js";
 import { freeTime } from "./slots.js";
-import { act, line, number, select, store } from "./store.js";
+import { act, chosenLine, lineNumber, select, store } from "./store.js";
 import { clock } from "./times.js";
-import { count } from "./wording.js";
+import { pluralize } from "./wording.js";
 
 /** Seconds that a slot lasts at most which is added at the playhead. */
 const LONGEST_ADDED = 8;
-/** Seconds that are free at the playhead at least. */
+/** Seconds that must be free for it. */
 const SHORTEST_ADDED = 1;
 
 /** A text as a pattern that means just itself. */
@@ -31,106 +31,146 @@ function pattern(words, { matchCase, wholeWords }) {
   return new RegExp(bounded, matchCase ? "gu" : "giu");
 }
 
+/** A row of a form: a label, and its field. */
+const fieldRow = (label, field) => make("div", { className: "fields" }, make("label", { htmlFor: field.id }, label), field);
+
+/** @returns {() => void} Opens the dialog. */
 function replaceDialog() {
   const find = make("input", { type: "text", id: "replace-find", autocomplete: "off", required: true });
-  const by = make("input", { type: "text", id: "replace-by", autocomplete: "off" });
+  const replacement = make("input", { type: "text", id: "replace-by", autocomplete: "off" });
   const matchCase = make("input", { type: "checkbox", id: "replace-case" });
   const wholeWords = make("input", { type: "checkbox", id: "replace-words", checked: true });
-  const found = make("p", { className: "hint", role: "status" });
-  const go = make("button", { type: "submit", className: "primary" }, "Replace all");
+  const matches = make("p", { className: "hint", role: "status" });
+  const submit = make("button", { type: "submit", className: "primary" }, "Replace all");
   const form = make("form", {},
-    make("div", { className: "fields" }, make("label", { htmlFor: find.id }, "Find"), find),
-    make("div", { className: "fields" }, make("label", { htmlFor: by.id }, "Replace by"), by),
+    fieldRow("Find", find),
+    fieldRow("Replace by", replacement),
     make("label", { className: "choice" }, wholeWords, " Whole words only"),
     make("label", { className: "choice" }, matchCase, " Capital and small letters differ"),
-    found, make("div", { className: "buttons" }, go));
-  const dialog = sheet("replace-dialog", "Find and replace", form);
+    matches, make("div", { className: "buttons" }, submit));
+  const dialog = makeDialog("replace-dialog", "Find and replace", form);
 
-  const options = () => ({ matchCase: matchCase.checked, wholeWords: wholeWords.checked });
-  const tell = () => {
-    if (!find.value) return (found.textContent = "");
-    const search = pattern(find.value, options());
-    const perLine = [...store.lines.values()].filter((entry) => entry.heard).map((entry) => [...entry.text.matchAll(search)].length);
-    const places = perLine.reduce((sum, many) => sum + many, 0);
-    const lines = perLine.filter(Boolean).length;
-    return (found.textContent = places ? `Found ${count(places, "time")} in ${count(lines, "line")}.` : "Nothing found.");
+  /** "Found 3 times in 2 lines." */
+  const matchText = () => {
+    if (!find.value) return "";
+    const search = pattern(find.value, { matchCase: matchCase.checked, wholeWords: wholeWords.checked });
+    let places = 0;
+    let lines = 0;
+    for (const line of store.lines.values()) {
+      const number = line.heard ? [...line.text.matchAll(search)].length : 0;
+      places += number;
+      if (number) lines += 1;
+    }
+    return places ? `Found ${pluralize(places, "time")} in ${pluralize(lines, "line")}.` : "Nothing found.";
   };
-  form.addEventListener("input", tell);
+  const showMatches = () => (matches.textContent = matchText());
+  const replace = async () => {
+    const options = { match_case: matchCase.checked, whole_words: wholeWords.checked };
+    const args = { find: find.value, text: replacement.value, ...options };
+    const changed = await act("replace", args, { line: "", seen: null, quiet: true });
+    if (changed) dialog.announce(`${changed.said} You can undo it.`);
+    showMatches();
+  };
+  form.addEventListener("input", showMatches);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    once(go, async () => {
-      const args = { find: find.value, text: by.value, match_case: matchCase.checked, whole_words: wholeWords.checked };
-      const changed = await act("replace", args, { line: "", seen: null, quiet: true });
-      if (changed) dialog.tell(`${changed.said} You can undo it.`);
-      tell();
-    });
+    disabledWhile(submit, replace);
   });
   return () => {
-    tell();
+    showMatches();
     dialog.showModal();
     find.focus();
     find.select();
   };
 }
 
+/** @returns {() => void} Opens the dialog. */
 function shiftDialog() {
-  const by = make("input", { type: "text", id: "shift-by", inputMode: "decimal", autocomplete: "off", size: 8, value: "0.5" });
-  by.setAttribute("aria-describedby", "shift-hint");
-  const hint = make("p", { className: "hint", id: "shift-hint" }, "Seconds; with a minus sign, earlier. Lines stay clear of speech.");
-  const later = make("button", { type: "submit", className: "primary" }, "Shift");
-  const about = make("p", {});
-  const form = make("form", {}, about,
-    make("div", { className: "fields" }, make("label", { htmlFor: by.id }, "Shift by"), by), hint,
-    make("div", { className: "buttons" }, later));
-  const dialog = sheet("shift-dialog", "Shift from here on", form);
+  const amount = make("input", {
+    type: "text", id: "shift-by", inputMode: "decimal", autocomplete: "off", size: 8, value: "0.5",
+    "aria-describedby": "shift-hint",
+  });
+  const hint = "Seconds; with a minus sign, earlier. Lines stay clear of speech.";
+  const submit = make("button", { type: "submit", className: "primary" }, "Shift");
+  const about = make("p");
+  const form = make("form", {}, about, fieldRow("Shift by", amount),
+    make("p", { className: "hint", id: "shift-hint" }, hint), make("div", { className: "buttons" }, submit));
+  const dialog = makeDialog("shift-dialog", "Shift from here on", form);
+
+  const shift = async (seconds) => {
+    const changed = await act("shift_from", { by: seconds }, { quiet: true });
+    if (changed) dialog.announce(`${changed.said} You can undo it.`);
+  };
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const seconds = Number(by.value.trim().replace(",", ".").replace("−", "-").replace(/\s*s$/u, ""));
+    const seconds = Number(amount.value.trim().replace(",", ".").replace("−", "-").replace(/\s*s$/u, ""));
     const isWrong = !Number.isFinite(seconds) || seconds === 0;
-    by.setAttribute("aria-invalid", String(isWrong));
-    if (isWrong) return dialog.tell(`“${by.value}” is no number of seconds. Write it like 0.5 or -1.2.`, true);
-    return once(later, async () => {
-      const changed = await act("shift_from", { by: seconds }, { quiet: true });
-      if (changed) dialog.tell(`${changed.said} You can undo it.`);
-    });
+    amount.setAttribute("aria-invalid", String(isWrong));
+    if (isWrong) dialog.announce(`“${amount.value}” is no number of seconds. Write it like 0.5 or -1.2.`, true);
+    else disabledWhile(submit, () => shift(seconds));
   });
   return () => {
-    const shown = line();
-    if (!shown) return say("No line is chosen.");
-    about.textContent = `Line ${number(shown.id)} at ${clock(shown.start, 1)} and all lines after it.`;
+    const line = chosenLine();
+    if (!line) return say("No line is chosen.");
+    about.textContent = `Line ${lineNumber(line.id)} at ${clock(line.start, 1)} and all lines after it.`;
     dialog.showModal();
-    by.focus();
-    return by.select();
+    amount.focus();
+    return amount.select();
   };
+}
+
+/** Chooses a line, to write in it. */
+function writeIn(id) {
+  select(id);
+  document.getElementById("line-text")?.focus();
+}
+
+/**
+ * Says why no line can be added at a second, and where the next free time begins.
+ *
+ * @param {number} second
+ * @param {[number, number][]} gaps  Free time.
+ */
+function sayNotFree(second, gaps) {
+  const holdsSecond = ({ start, end }) => start <= second && second < end;
+  let reason = "There is too little time for a line";
+  if (store.film.speech.some(holdsSecond)) reason = "Somebody speaks";
+  else if (store.film.slots.some(holdsSecond)) reason = "A slot is there already";
+  const next = gaps.find(([from]) => from > second);
+  const nextText = next ? ` The next free time begins at ${clock(next[0], 1)}.` : "";
+  say(`${reason} at ${clock(second, 1)}.${nextText}`);
 }
 
 /** A new line where the film stands: in the empty slot there, else in free time; then one writes. */
 async function addAtPlayhead() {
-  const second = now();
-  const here = [...store.lines.values()].find((entry) => isEmpty(entry) && entry.start <= second && second < entry.end);
-  const toText = (id) => {
-    select(id);
-    document.getElementById("line-text")?.focus();
-  };
-  if (here) return toText(here.id);
-  const free = freeTime();
-  const part = free.find(([from, to]) => from <= second && second <= to - SHORTEST_ADDED);
-  if (!part) {
-    const next = free.find(([from]) => from > second);
-    const holds = (each) => each.start <= second && second < each.end;
-    const why = store.film.speech.some(holds) ? "Somebody speaks" : store.film.slots.some(holds) ? "A slot is there already" : "There is too little time for a line";
-    return say(`${why} at ${clock(second, 1)}.${next ? ` The next free time begins at ${clock(next[0], 1)}.` : ""}`);
+  const second = player.now();
+  const lines = [...store.lines.values()];
+  const emptySlot = lines.find((line) => isEmpty(line) && line.start <= second && second < line.end);
+  if (emptySlot) {
+    writeIn(emptySlot.id);
+    return;
   }
-  const changed = await act("add_slot", { start: second, end: Math.min(part[1], second + LONGEST_ADDED) }, { line: "", seen: null, quiet: true });
-  if (!changed) return undefined;
+  const gaps = freeTime();
+  const gap = gaps.find(([from, to]) => from <= second && second <= to - SHORTEST_ADDED);
+  if (!gap) {
+    sayNotFree(second, gaps);
+    return;
+  }
+  const times = { start: second, end: Math.min(gap[1], second + LONGEST_ADDED) };
+  const changed = await act("add_slot", times, { line: "", seen: null, quiet: true });
+  if (!changed) return;
   if (changed.slots) store.film.slots = changed.slots;
   say(changed.said);
-  return changed.focus ? toText(changed.focus) : undefined;
+  if (changed.focus) writeIn(changed.focus);
 }
 
 /** Registers the commands. */
 export function start() {
-  register({ name: "find-replace", title: "Find and replace…", group: "Find", keys: { any: ["Ctrl+Shift+H"] }, run: replaceDialog() });
+  const replaceKeys = { any: ["Ctrl+Shift+H"] };
+  register({ name: "find-replace", title: "Find and replace…", group: "Find", keys: replaceKeys, run: replaceDialog() });
   register({ name: "shift-from-here", title: "Shift this line and all after it…", group: "Time", run: shiftDialog() });
-  register({ name: "add-here", title: "New line where the film stands", group: "Choose and edit", keys: { any: ["Alt+A"] }, run: addAtPlayhead });
+  register({
+    name: "add-here", title: "New line where the film stands", group: "Choose and edit", keys: { any: ["Alt+A"] },
+    run: addAtPlayhead,
+  });
 }

@@ -1,164 +1,200 @@
-/** Import: a script that was edited elsewhere comes back, after a person has seen what it changes, line by line. */
+/**
+ * Import: a script that was edited elsewhere comes back, after a person has seen what it changes, line by line.
+ *
+ * @typedef {{start: number, end: number, text: string, note: string}} Version
+ * @typedef {keyof typeof KINDS} Kind
+ * @typedef {{id: string, kind: Kind, wanted: boolean, start: number, old: Version|null, new: Version|null}} PlannedLine
+ * @typedef {{token: string, name: string, unchanged: number, counts: Record<string, number>,
+ *   lines: PlannedLine[]}} Plan  What the file would change. token: by which the server knows it.
+ */
 
 import { post, tab, upload } from "./api.js";
 import { make } from "./build.js";
 import { register } from "./commands.js";
+import { disabledWhile, makeDialog } from "./dialogs.js";
 import { say } from "./say.js";
-import { once, sheet } from "./sheets.js";
-import { apply, select, settled, store } from "./store.js";
+import { applyChange, select, settled, store } from "./store.js";
 import { clock } from "./times.js";
-import { count } from "./wording.js";
+import { pluralize } from "./wording.js";
 
 /** Files that can be read, as the browser's dialog filters them. */
-const KINDS = ".srt,.vtt,.xml,.ttml,.csv,.tsv,.json,.docx,.xlsx,.edl,.fcpxml";
+const FILE_TYPES = ".srt,.vtt,.xml,.ttml,.csv,.tsv,.json,.docx,.xlsx,.edl,.fcpxml";
 /** Rows that are shown: more makes the dialog slow. The rest is taken or left as its kind is by default. */
 const SHOWN = 1000;
+const HINT = "SRT, WebVTT, DAPT, CSV, Word, Excel, EDL, FCPXML. Nothing changes before you have seen what would.";
 
 /** Kinds of changes in the order in which they are listed: what stands in the row, what in the summary. */
-const WORDS = {
-  conflict: ["Changed here and in the file", (many) => `${count(many, "line")} changed here and in the file`],
-  changed: ["Changed", (many) => `${count(many, "line")} changed`],
-  added: ["New line", (many) => `${count(many, "new line")}`],
-  removed: ["Without words in the file", (many) => `${count(many, "line")} without words in the file`],
-  missing: ["Not in the file", (many) => `${count(many, "line")} not in the file`],
-  noted: ["Note", (many) => count(many, "new note")],
+const KINDS = {
+  conflict: ["Changed here and in the file", (number) => `${pluralize(number, "line")} changed here and in the file`],
+  changed: ["Changed", (number) => `${pluralize(number, "line")} changed`],
+  added: ["New line", (number) => pluralize(number, "new line")],
+  removed: ["Without words in the file", (number) => `${pluralize(number, "line")} without words in the file`],
+  missing: ["Not in the file", (number) => `${pluralize(number, "line")} not in the file`],
+  noted: ["Note", (number) => pluralize(number, "new note")],
 };
-
-/** @typedef {{start: number, end: number, text: string, note: string}} Version */
 
 /**
  * One side of a row: the words, and whatever of times and note is another than on the other side.
  *
  * @param {Version|null} version
  * @param {Version|null} other
- * @param {string} none What stands where nothing is spoken.
  */
-function cell(version, other, none) {
+function versionCell(version, other) {
+  const none = "(no line)";
   if (!version) return make("td", { className: "hint" }, none);
+  const hint = (text) => make("p", { className: "hint" }, text);
   const parts = [make("p", version.text ? { lang: store.film.language } : {}, version.text || none)];
   if (!other || other.start !== version.start || other.end !== version.end)
-    parts.push(make("p", { className: "hint" }, `${clock(version.start, 2)} to ${clock(version.end, 2)}`));
-  if (version.note && version.note !== other?.note) parts.push(make("p", { className: "hint" }, `Note: ${version.note}`));
+    parts.push(hint(`${clock(version.start, 2)} to ${clock(version.end, 2)}`));
+  if (version.note && version.note !== other?.note) parts.push(hint(`Note: ${version.note}`));
   return make("td", {}, ...parts);
 }
 
-/** A line of the plan, with the box that takes it. */
-function row(one) {
-  const [words] = WORDS[one.kind];
-  const box = make("input", { type: "checkbox", name: "import-line", value: one.id, checked: one.wanted });
-  box.setAttribute("aria-label", `Take the line at ${clock(one.start, 1)}: ${words}`);
-  const taken = make("td", {}, make("label", { className: "import-box" }, box));
-  const what = make("td", {}, words);
-  const made = make("tr", {}, taken, make("th", { scope: "row" }, clock(one.start, 1)), what, cell(one.old, one.new, "(no line)"), cell(one.new, one.old, "(no line)"));
-  made.dataset.kind = one.kind;
-  return made;
+/**
+ * A line of the plan, with the box that takes it.
+ *
+ * @param {PlannedLine} line
+ */
+function lineRow({ id, kind, wanted, start, old: before, new: after }) {
+  const [kindText] = KINDS[kind];
+  const time = clock(start, 1);
+  const box = make("input", { type: "checkbox", name: "import-line", value: id, checked: wanted });
+  box.setAttribute("aria-label", `Take the line at ${time}: ${kindText}`);
+  const cells = [
+    make("td", {}, make("label", { className: "import-box" }, box)),
+    make("th", { scope: "row" }, time),
+    make("td", {}, kindText),
+    versionCell(before, after),
+    versionCell(after, before),
+  ];
+  const row = make("tr", {}, ...cells);
+  row.dataset.kind = kind;
+  return row;
 }
 
-/** What the file would do, in words. */
-function summary(plan) {
-  const kinds = Object.keys(WORDS).filter((kind) => plan.counts[kind]);
-  const listed = kinds.map((kind) => WORDS[kind][1](plan.counts[kind]));
-  const parts = [make("p", {}, make("strong", {}, plan.name), `: ${[...listed, `${plan.unchanged} unchanged`].join(", ")}.`)];
-  const { conflict, missing, kept } = plan.counts;
-  if (conflict) parts.push(make("p", { className: "warning" }, `What was changed on both sides stays as it is here unless you tick it.`));
-  if (missing) parts.push(make("p", { className: "warning" }, `Lines that are not in the file stay unless you tick them; a ticked one is removed.`));
-  if (kept) parts.push(make("p", {}, `${count(kept, "line")} stay as they are here: they were changed, or added, after the file was written.`));
-  if (plan.lines.length > SHOWN) parts.push(make("p", { className: "warning" }, `The first ${SHOWN} are listed. Of the others those are taken that are changed, new or without words.`));
+/** @param {Plan} plan */
+function planTable(plan) {
+  const columns = ["Take", "Time", "What", "Here now", "After the import"];
+  const head = make("tr", {}, ...columns.map((title) => make("th", { scope: "col" }, title)));
+  const rows = plan.lines.slice(0, SHOWN).map(lineRow);
+  const caption = make("caption", {}, "What the file changes");
+  return make("table", {}, caption, make("thead", {}, head), make("tbody", {}, ...rows));
+}
+
+/**
+ * What the file would do, in words.
+ *
+ * @param {Plan} plan
+ */
+function summary({ name, unchanged, counts, lines }) {
+  const kinds = Object.keys(KINDS).filter((kind) => counts[kind]);
+  const changes = kinds.map((kind) => KINDS[kind][1](counts[kind]));
+  const warning = (text) => make("p", { className: "warning" }, text);
+  const parts = [make("p", {}, make("strong", {}, name), `: ${[...changes, `${unchanged} unchanged`].join(", ")}.`)];
+  if (counts.conflict) parts.push(warning("What was changed on both sides stays as it is here unless you tick it."));
+  if (counts.missing)
+    parts.push(warning("Lines that are not in the file stay unless you tick them; a ticked one is removed."));
+  if (counts.kept) {
+    const kept = `${pluralize(counts.kept, "line")} stay as they are here`;
+    parts.push(make("p", {}, `${kept}: they were changed, or added, after the file was written.`));
+  }
+  if (lines.length > SHOWN)
+    parts.push(warning(`The first ${SHOWN} are listed. Of the others those are taken that are changed, new or without words.`));
   return parts;
 }
 
-function build() {
-  const file = make("input", { type: "file", id: "import-file", accept: KINDS });
-  file.setAttribute("aria-describedby", "import-hint");
-  const hint = make("p", { className: "hint", id: "import-hint" }, "SRT, WebVTT, DAPT, CSV, Word, Excel, EDL, FCPXML. Nothing changes before you have seen what would.");
-  const about = make("div", {});
-  const place = make("div", { className: "import-lines" });
-  const go = make("button", { type: "submit", className: "primary", hidden: true }, "Import");
-  const form = make("form", {}, make("label", { htmlFor: file.id, className: "above" }, "Script file"), file, hint, about, place, make("div", { className: "buttons" }, go));
-  const made = sheet("import-dialog", "Import a script", form);
-  /** @type {any} */
+/** @returns {() => void} Opens the dialog. */
+function importDialog() {
+  const file = make("input", { type: "file", id: "import-file", accept: FILE_TYPES, "aria-describedby": "import-hint" });
+  const fileLabel = make("label", { htmlFor: file.id, className: "above" }, "Script file");
+  const hint = make("p", { className: "hint", id: "import-hint" }, HINT);
+  const about = make("div");
+  const table = make("div", { className: "import-lines" });
+  const submit = make("button", { type: "submit", className: "primary", hidden: true }, "Import");
+  const form = make("form", {}, fileLabel, file, hint, about, table, make("div", { className: "buttons" }, submit));
+  const dialog = makeDialog("import-dialog", "Import a script", form);
+  /** @type {Plan|null} */
   let plan = null;
 
-  const boxes = () => [...place.querySelectorAll("input[name=import-line]")];
-  const chosen = () => {
-    const shown = new Map(boxes().map((box) => [box.value, box.checked]));
-    return plan.lines.filter((one) => shown.get(one.id) ?? one.wanted).map((one) => one.id);
+  const boxes = () => [...table.querySelectorAll("input[name=import-line]")];
+  /** Ids of the lines to take. */
+  const wantedIds = () => {
+    const ticked = new Map(boxes().map((box) => [box.value, box.checked]));
+    return plan.lines.filter((line) => ticked.get(line.id) ?? line.wanted).map((line) => line.id);
   };
-  const number = () => {
-    const many = plan ? chosen().length : 0;
-    go.textContent = many ? `Import ${count(many, "line")}` : "Import";
-    go.hidden = !plan?.lines.length;
+  const showCount = () => {
+    const number = plan ? wantedIds().length : 0;
+    submit.textContent = number ? `Import ${pluralize(number, "line")}` : "Import";
+    submit.hidden = !plan?.lines.length;
   };
   const clear = () => {
     plan = null;
     about.replaceChildren();
-    place.replaceChildren();
-    made.tell("");
-    number();
+    table.replaceChildren();
+    dialog.announce("");
+    showCount();
   };
-
-  const show = (told) => {
-    plan = told;
+  const showPlan = () => {
     about.replaceChildren(...summary(plan));
-    place.replaceChildren();
+    table.replaceChildren();
     if (plan.lines.length) {
-      const heads = ["Take", "Time", "What", "Here now", "After the import"].map((head) => make("th", { scope: "col" }, head));
-      const caption = make("caption", {}, "What the file changes");
-      place.append(make("table", {}, caption, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...plan.lines.slice(0, SHOWN).map(row))));
-      made.tell(`${count(plan.lines.length, "line")} differ. Look at them below.`);
-    } else made.tell("Nothing in this file is new.");
-    number();
+      table.append(planTable(plan));
+      dialog.announce(`${pluralize(plan.lines.length, "line")} differ. Look at them below.`);
+    } else dialog.announce("Nothing in this file is new.");
+    showCount();
   };
-
-  const give = async (some) => {
-    if (!some) return;
+  const read = async (chosenFile) => {
+    if (!chosenFile) return;
     clear();
-    made.tell(`Reading ${some.name} …`);
+    dialog.announce(`Reading ${chosenFile.name} …`);
     try {
       await settled(); // what was typed is saved before it is compared
-      show(await upload(`/api/import?name=${encodeURIComponent(some.name)}`, some));
+      plan = await upload(`/api/import?name=${encodeURIComponent(chosenFile.name)}`, chosenFile);
+      showPlan();
     } catch (error) {
-      made.tell(error.message, true);
+      dialog.announce(error.message, true);
+    }
+  };
+  const carryOut = async (ids) => {
+    try {
+      const changed = await post("/api/import/apply", { token: plan.token, lines: ids, tab });
+      applyChange(changed);
+      dialog.close();
+      say(`${changed.said} You can undo it.`);
+      if (changed.focus) select(changed.focus, { focus: true });
+    } catch (error) {
+      dialog.announce(error.message, true);
     }
   };
 
-  file.addEventListener("change", () => give(file.files[0]));
-  made.addEventListener("dragover", (event) => event.preventDefault());
-  made.addEventListener("drop", (event) => {
+  file.addEventListener("change", () => read(file.files[0]));
+  dialog.addEventListener("dragover", (event) => event.preventDefault());
+  dialog.addEventListener("drop", (event) => {
     event.preventDefault();
-    give(event.dataTransfer?.files[0]);
+    read(event.dataTransfer?.files[0]);
   });
-  place.addEventListener("change", number);
+  table.addEventListener("change", showCount);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     if (!plan) return;
-    const lines = chosen();
-    if (!lines.length) {
-      made.tell("Tick the lines that you want first.", true);
+    const ids = wantedIds();
+    if (!ids.length) {
+      dialog.announce("Tick the lines that you want first.", true);
       boxes()[0]?.focus();
       return;
     }
-    once(go, async () => {
-      try {
-        const changed = await post("/api/import/apply", { token: plan.token, lines, tab });
-        apply(changed);
-        made.close();
-        say(`${changed.said} You can undo it.`);
-        if (changed.focus) select(changed.focus, { focus: true });
-      } catch (error) {
-        made.tell(error.message, true);
-      }
-    });
+    disabledWhile(submit, () => carryOut(ids));
   });
 
   return () => {
     file.value = "";
     clear();
-    made.showModal();
+    dialog.showModal();
     file.focus();
   };
 }
 
+/** Registers the command. */
 export function start() {
-  register({ name: "import", title: "Import a script that was edited elsewhere…", group: "Work", run: build() });
+  register({ name: "import", title: "Import a script that was edited elsewhere…", group: "Work", run: importDialog() });
 }

@@ -1,7 +1,7 @@
 /** The note to a colleague on a line: a small field, saved as it is written. */
 
 import { make } from "./build.js";
-import { act, line } from "./store.js";
+import { act, lineById } from "./store.js";
 
 /** Characters that a note may have. */
 const LONGEST = 2000;
@@ -9,26 +9,26 @@ const LONGEST = 2000;
 const REST = 800;
 
 /**
- * Makes the field.
- *
- * @returns {{element: HTMLElement, show: (line: any) => void}} `show` brings it up to date with the chosen line; call
- *   it whenever another is chosen, and when the line has changed.
+ * @param {HTMLElement} place
+ * @returns {{show: (line: import("./store.js").Line) => void, focus: () => void}} `show` brings it up to date; call
+ *   it whenever another line is chosen, and when the line has changed.
  */
-export function noteField() {
+export function notePanel(place) {
   const field = make("textarea", { id: "line-note", rows: 2, maxLength: LONGEST, autocomplete: "off" });
   field.setAttribute("aria-describedby", "line-note-by");
-  const by = make("span", { id: "line-note-by", className: "hint" });
-  const element = make("div", { className: "line-note" }, make("label", { htmlFor: field.id }, "Note to a colleague"), field, by);
+  const label = make("label", { htmlFor: field.id }, "Note to a colleague");
+  const hint = make("span", { id: "line-note-by", className: "hint" });
+  place.append(make("div", { className: "line-note" }, label, field, hint));
   let id = null;
   let timer = 0;
-  let visit = 0;
+  let visit = 0; // what is typed in one visit to the field is undone together
 
   const save = () => {
     clearTimeout(timer);
     timer = 0;
     const text = field.value.trim();
-    const shown = line(id);
-    if (!shown || text === (shown.note?.text ?? "")) return;
+    const line = lineById(id);
+    if (!line || text === (line.note?.text ?? "")) return;
     act("note", { text }, { line: id, group: `note-${id}-${visit}`, quiet: true });
   };
   field.addEventListener("focus", () => (visit += 1));
@@ -38,13 +38,15 @@ export function noteField() {
   });
   field.addEventListener("blur", save);
 
-  const show = (shown) => {
-    const isNew = shown.id !== id;
+  const show = (line) => {
+    const isNew = line.id !== id;
     if (isNew && timer) save();
-    id = shown.id;
+    id = line.id;
     // What somebody types is never replaced by what is saved.
-    if (isNew || (!timer && document.activeElement !== field)) field.value = shown.note?.text ?? "";
-    by.textContent = shown.note?.by ? `By ${shown.note.by}. Never spoken.` : "Never spoken. It goes along into Word, Excel, CSV, DAPT and WebVTT.";
+    if (isNew || (!timer && document.activeElement !== field)) field.value = line.note?.text ?? "";
+    hint.textContent = line.note?.by
+      ? `By ${line.note.by}. Never spoken.`
+      : "Never spoken. It goes along into Word, Excel, CSV, DAPT and WebVTT.";
   };
-  return { element, show };
+  return { show, focus: () => field.focus() };
 }

@@ -8,535 +8,630 @@
 import { ApiError, get, post } from "./api.js";
 import { register } from "./commands.js";
 import * as outbox from "./outbox.js";
-import { MEASURING, SPEEDS, view as build } from "./playerview.js";
+import { buildPlayer, MEASURING, SPEEDS } from "./playerview.js";
 import { alert, say, unsay } from "./say.js";
 import { Sound } from "./sound.js";
-import { emit, line, settled, store, subscribe } from "./store.js";
-import { aloud } from "./wording.js";
+import { chosenLine, emit, lineById, settled, store, subscribe } from "./store.js";
+import { spokenTime } from "./times.js";
 
 /** Seconds of a step back or on. */
 const STEP = 2;
 /** Seconds that are repeated before a slot, and after it. */
 const LOOP_BEFORE = 2;
 const LOOP_AFTER = 1;
-/** Milliseconds of silence after which people are told that something is going on. */
-const LONG = 1200;
+/** Seconds before its end from which the film is played from the beginning. */
+const END_EDGE = 0.1;
+/** Milliseconds of silence after which the page says that something is going on. */
+const PATIENCE = 1200;
 /** Milliseconds after the last change of a line before its new sound is asked for. */
-const REST = 400;
-/** Seconds ahead, and before the place, within which a changed line is heard anew at once. */
+const CHANGE_REST = 400;
+/** Milliseconds on a line before the film goes there: one that seeks at each key of two hundred lines would choke. */
+const LINE_REST = 150;
+/** Seconds ahead, and before the place, within which a changed line is heard at once. */
 const AHEAD = 60;
 const BEHIND = 10;
 /** Seconds of film of which captions are fetched at once, and how long before their end more are. */
-const CAPTIONS = 30;
-const SOON = 8;
+const CAPTION_SECONDS = 30;
+const CAPTION_EDGE = 8;
 /** Seconds into a frame that are sought: exactly at its start browsers may show the frame before (23.976 a second). */
 const INSIDE = 0.001;
-const VOLUME = "shotad-volume";
+const VOLUME_KEY = "shotad-volume";
 /** Said where a browser wants a fresh key for a sound: now that it is made, it begins at once. */
-const ONCE_MORE = "Ready. Press once more to hear it.";
+const PRESS_AGAIN = "Ready. Press once more to hear it.";
 const PREPARING = { line: "The line is being prepared.", sound: "The sound is being prepared." };
 const NOTHING_WRITTEN = "Nothing is written here yet: you hear the film of this slot.";
 
 /**
- * @typedef {{mode: "watch"|"loop"|"hear"|"film"|"voice", kind: "mix"|"programme"|"voice", from: number, until: number,
- *   id: string|null, written: string, url?: string, caption?: {from: number, to: number, text: string},
- *   warnings: string[], settled: boolean}} Run
- *   What is played: from and until are film seconds; `written` is the text of the line when it was asked for.
+ * @typedef {"mix"|"programme"|"voice"} Kind  The film with its description, the film alone, the voice alone.
+ *
+ * @typedef {object} Playback  What is played.
+ * @property {"watch"|"loop"|"hear"|"film"|"voice"} mode  The film on; a slot again and again; a line: with the film,
+ *   the film alone, the voice alone.
+ * @property {Kind} kind
+ * @property {number} from  Film second.
+ * @property {number} until  Film second.
+ * @property {string|null} id  Of the line that is heard or repeated.
+ * @property {string} written  Text of the line when it was asked for.
+ * @property {string} [url]  Where the sound is not the server's of the film.
+ * @property {string} [caption]  Text of the voice alone.
+ * @property {string[]} warnings  What a person must know of what is heard.
+ * @property {boolean} isSettled  Levels are exact.
  */
 
 /** @type {HTMLVideoElement} */
 let video;
 /** @type {Sound} */
 let sound;
+/** @type {import("./playerview.js").PlayerView} */
 let view;
+/** State of the film file that was shown last. */
+let shownState = "";
 /** Film second where we are while no film can be shown. */
 let position = 0;
-/** @type {Run|null} */
-let run = null;
-let asked = 0;
+/** @type {Playback|null} */
+let playback = null;
+/** Grows with each playback that begins or ends: what belongs to an older one is let go. */
+let turn = 0;
 /** Whether the film is played with its description, and whether the slot of the chosen line is repeated. */
-let described = true;
-let looping = false;
+let isDescribed = true;
+let isLooping = false;
 
-const canShow = () => ["film", "proxy"].includes(store.film?.playable?.state) && Boolean(video.currentSrc || video.src);
-const frame = () => 1 / (store.film?.film?.frame_rate || 25);
-const duration = () => store.film?.film?.duration ?? 0;
-const inFilm = (seconds) => Math.min(Math.max(0, seconds), duration());
+const hasFilm = (playable) => ["film", "proxy"].includes(playable?.state);
+const canShow = () => hasFilm(store.film?.playable) && Boolean(video.currentSrc || video.src);
+const frameSeconds = () => 1 / (store.film?.film.frame_rate || 25);
+const duration = () => store.film?.film.duration ?? 0;
+/** A second within the film. */
+const withinFilm = (seconds) => Math.min(Math.max(0, seconds), duration());
 /** To the millisecond, as addresses have it. */
-const exactly = (seconds) => Math.round(seconds * 1000) / 1000;
+const toMilliseconds = (seconds) => Math.round(seconds * 1000) / 1000;
+/** Whether the film is played on, or a slot again and again: not one line. */
+const isWatching = () => playback?.mode === "watch" || playback?.mode === "loop";
 
-/** Film second that is seen or heard now. */
+/** @returns {number} Film second that is seen or heard now. */
 export function now() {
-  if (sound?.running && run?.mode !== "voice") return sound.seconds;
+  if (sound?.isRunning && playback?.mode !== "voice") return sound.seconds;
   return canShow() && video.readyState > 0 ? video.currentTime : position;
 }
 
-/** Whether anything is played, or about to be. */
-export const playing = () => run !== null;
+/** Address of the film's sound, by the second from which it is played. */
+const urlFrom = (kind) => (seconds) =>
+  `/media/sound/${kind}.wav?v=${store.revision}&from=${toMilliseconds(seconds)}`;
 
-const urlFrom = (kind) => (seconds) => `/media/sound/${kind}.wav?v=${store.revision}&from=${exactly(seconds)}`;
-
-/** Goes to a second of the film; what is played on goes on from there. */
+/**
+ * Goes to a second of the film; what is played on goes on from there.
+ *
+ * @param {number} seconds
+ */
 export function seek(seconds) {
-  const to = inFilm(seconds);
-  if (run?.mode === "watch" || run?.mode === "loop") {
-    if (sound.seek(to)) return moved();
-    return begin({ ...run, from: Math.min(to, Math.max(0, duration() - 0.1)) });
+  const target = withinFilm(seconds);
+  if (isWatching()) {
+    if (sound.seek(target)) return emitPosition();
+    return begin({ ...playback, from: Math.min(target, Math.max(0, duration() - END_EDGE)) });
   }
-  if (run) stop();
-  position = to;
+  if (playback) stop();
+  position = target;
   if (canShow()) video.currentTime = position + INSIDE;
-  return moved();
+  return emitPosition();
 }
 
 /** Stops whatever is played. */
 export function stop() {
-  asked += 1;
-  if (sound.running && run?.mode !== "voice") position = sound.seconds;
+  turn += 1;
+  if (sound.isRunning && playback?.mode !== "voice") position = sound.seconds;
   sound.stop();
-  run = null;
-  spoken.lines = [];
-  view.caption("");
-  prepared();
-  view.state(current());
-  moved();
+  playback = null;
+  captions.lines = [];
+  view.showCaption("");
+  endPreparing();
+  showState();
+  emitPosition();
 }
 
-/** Nothing is prepared any more: nobody is told so. */
-function prepared() {
-  view.waiting("");
+/** Nothing is prepared any more: the page does not say so any longer. */
+function endPreparing() {
+  view.showMessage("");
   Object.values(PREPARING).forEach(unsay);
 }
 
-/** What the view shows of how the player stands. */
-const current = () => ({ mode: run?.mode ?? null, described, looping });
+const showState = () => view.showState({ mode: playback?.mode ?? null, isDescribed, isLooping });
 
-/**
- * Plays the film on from a second.
- *
- * @param {number} [from]  Where we are unless told; from the beginning at its end.
- */
-export function play(from = now()) {
-  if (looping && loopOf(line())) return loop();
-  const start = from >= duration() - 0.1 ? 0 : from;
-  return begin({ ...watching(), from: start });
-}
-
+/** @returns {Playback} The film, played on. */
 const watching = () => ({
-  mode: "watch", kind: described ? "mix" : "programme", from: 0, until: Infinity, id: null, written: "", warnings: [], settled: true,
+  mode: "watch", kind: isDescribed ? "mix" : "programme", from: 0, until: Infinity, id: null, written: "",
+  warnings: [], isSettled: true,
 });
 
+/**
+ * Plays the film on from a second; a slot again and again where slots are repeated.
+ *
+ * @param {number} [from]  From where we are if it is left out; from the beginning at the film's end.
+ */
+export function play(from = now()) {
+  if (isLooping && loopOf(chosenLine())) return loop();
+  const isAtEnd = from >= duration() - END_EDGE;
+  return begin({ ...watching(), from: isAtEnd ? 0 : from });
+}
+
 /** Plays from the chosen line or where the film stands, or pauses what is played. */
-export function toggle() {
-  if (run) return stop();
-  goNow();
+function togglePlay() {
+  if (playback) return stop();
+  followNow();
   return play();
 }
 
 /** The seconds that are repeated for a line; null: there is none. */
-function loopOf(shown) {
-  if (!shown) return null;
-  const slot = store.film.slots.find((each) => each.id === shown.slot) ?? shown;
-  return { from: inFilm(slot.start - LOOP_BEFORE), until: inFilm(slot.end + LOOP_AFTER) };
+function loopOf(line) {
+  if (!line) return null;
+  const slot = store.film.slots.find((each) => each.id === line.slot) ?? line;
+  return { from: withinFilm(slot.start - LOOP_BEFORE), until: withinFilm(slot.end + LOOP_AFTER) };
 }
 
 /** Repeats the slot of the chosen line. */
 function loop() {
-  const shown = line();
-  const { from, until } = loopOf(shown);
-  return begin({ ...watching(), mode: "loop", id: shown.id, from, until });
+  const line = chosenLine();
+  return begin({ ...watching(), mode: "loop", id: line.id, ...loopOf(line) });
 }
 
 /** Repeats the slot of the chosen line, or not any more: then the film goes on. */
 function toggleLoop() {
-  if (!looping && !line()) return say("No line is chosen.");
-  looping = !looping;
-  say(looping ? "This slot is repeated." : "The slot is not repeated any more.");
-  if (looping) return loop();
-  if (run?.mode === "loop") run = { ...run, mode: "watch", until: Infinity };
-  return view.state(current());
+  if (!isLooping && !chosenLine()) return say("No line is chosen.");
+  isLooping = !isLooping;
+  say(isLooping ? "This slot is repeated." : "The slot is not repeated any more.");
+  if (isLooping) return loop();
+  if (playback?.mode === "loop") playback = { ...playback, mode: "watch", until: Infinity };
+  return showState();
 }
 
-/** Plays a run; what is played ends. @param {Run} wanted */
+/** Says after a while that something is being prepared, if it still is. @returns {number} A timer. */
+const announceLater = (text, startTurn) => setTimeout(() => turn === startTurn && say(text), PATIENCE);
+
+/**
+ * Plays something; what is played ends.
+ *
+ * @param {Playback} wanted
+ */
 async function begin(wanted) {
-  const turn = (asked += 1);
+  const startTurn = (turn += 1);
   sound.stop();
-  run = wanted;
-  pending.clear();
-  spoken.version = "";
-  view.state(current());
-  view.waiting("Preparing the sound…");
-  const long = setTimeout(() => turn === asked && say(PREPARING.sound), LONG);
+  playback = wanted;
+  changedSeconds.clear();
+  captions.version = "";
+  showState();
+  view.showMessage("Preparing the sound…");
+  const timer = announceLater(PREPARING.sound, startTurn);
   try {
     await settled(); // what is typed is saved before it is spoken
-    if (turn !== asked) return;
+    if (turn !== startTurn) return;
     for (const [id, { stamp }] of store.lines) stamps.set(id, stamp);
     position = wanted.from;
-    sound.volume = volume();
-    if (wanted.kind === "mix") captions(wanted.from);
-    const from = exactly(wanted.from);
+    sound.volume = storedVolume();
+    if (wanted.kind === "mix") fetchCaptions(wanted.from);
+    const from = toMilliseconds(wanted.from);
     const url = wanted.url ?? urlFrom(wanted.kind)(from);
-    if (!(await sound.start(url, from, wanted.mode !== "voice" && canShow()))) return;
-    prepared();
-    view.heard(wanted);
+    const hasBegun = await sound.start(url, from, wanted.mode !== "voice" && canShow());
+    if (!hasBegun) return;
+    endPreparing();
+    view.showHeard(wanted);
   } catch (error) {
-    if (turn === asked) failedToPlay(error);
+    if (turn === startTurn) showFailure(error);
   } finally {
-    clearTimeout(long);
+    clearTimeout(timer);
   }
 }
 
-/** @param {Error} error */
-function failedToPlay(error) {
+/** @param {Error} error  Why something cannot be played. */
+function showFailure(error) {
   stop();
   if (error.name === "NotAllowedError") {
-    view.waiting(ONCE_MORE);
-    return say(ONCE_MORE);
+    view.showMessage(PRESS_AGAIN);
+    say(PRESS_AGAIN);
+    return;
   }
-  return alert(error instanceof ApiError ? error.message : `The sound cannot be played: ${error.message}`);
+  alert(error instanceof ApiError ? error.message : `The sound cannot be played: ${error.message}`);
 }
 
 /** What is written of a line, also what is not saved yet. */
-const writtenOf = (id) => outbox.texts().get(id)?.text ?? line(id)?.text ?? "";
+const writtenText = (id) => outbox.texts().get(id)?.text ?? lineById(id)?.text ?? "";
 
 const MODES = { mix: "hear", programme: "film", voice: "voice" };
 
 /**
  * Lets a line be heard; the same again stops it, unless it was changed.
  *
- * @param {"mix"|"voice"|"programme"} kind
+ * @param {Kind} kind
  */
-export async function hear(kind = "mix") {
-  const shown = line();
-  if (!shown) return say("No line is chosen.");
-  const mode = MODES[kind];
-  const isSame = run?.id === shown.id && run.mode === mode && run.written === writtenOf(shown.id);
-  if (run) stop();
-  if (isSame) return undefined;
-  const turn = (asked += 1);
-  run = { ...watching(), mode, kind, id: shown.id, written: writtenOf(shown.id) };
-  view.state(current());
-  view.waiting("Preparing the line…");
-  const long = setTimeout(() => turn === asked && say(PREPARING.line), LONG);
+async function hear(kind) {
+  const line = chosenLine();
+  if (!line) {
+    say("No line is chosen.");
+    return;
+  }
+  const { id } = line;
+  const written = writtenText(id);
+  const isSame = playback?.id === id && playback.mode === MODES[kind] && playback.written === written;
+  if (playback) stop();
+  if (isSame) return;
+  const startTurn = (turn += 1);
+  const wanted = { ...watching(), mode: MODES[kind], kind, id, written };
+  playback = wanted;
+  showState();
+  view.showMessage("Preparing the line…");
+  const timer = announceLater(PREPARING.line, startTurn);
   try {
     await settled();
-    const answer = await get(`/api/hear/${encodeURIComponent(shown.id)}?kind=${kind}`);
-    clearTimeout(long);
-    if (turn !== asked) return undefined;
-    const isEmpty = !line(shown.id)?.text;
-    const missing = kind === "mix" && !answer.line && !isEmpty ? ["The line is not spoken: it does not fit."] : [];
+    const answer = await get(`/api/hear/${encodeURIComponent(id)}?kind=${kind}`);
+    clearTimeout(timer);
+    if (turn !== startTurn) return;
+    const { start: from, end: until, url, text, warnings, settled: isSettled } = answer;
+    const isEmpty = !lineById(id)?.text;
     if (isEmpty && kind !== "voice") say(NOTHING_WRITTEN);
-    return await begin({
-      mode, kind, id: shown.id, written: run.written, from: answer.start, until: answer.end, url: answer.url,
-      caption: kind === "voice" ? { from: answer.start, to: answer.end, text: answer.text } : undefined,
-      warnings: [...(isEmpty ? [NOTHING_WRITTEN] : missing), ...answer.warnings], settled: answer.settled,
-    });
+    const notes = [];
+    if (isEmpty) notes.push(NOTHING_WRITTEN);
+    else if (kind === "mix" && !answer.line) notes.push("The line is not spoken: it does not fit.");
+    const caption = kind === "voice" ? text : undefined;
+    await begin({ ...wanted, from, until, url, caption, warnings: [...notes, ...warnings], isSettled });
   } catch (error) {
-    if (turn === asked) failedToPlay(error);
-    return undefined;
+    if (turn === startTurn) showFailure(error);
   } finally {
-    clearTimeout(long);
+    clearTimeout(timer);
   }
 }
 
-/** After what was heard of a line has ended: what a person must know of it, said when it no longer talks over the voice. */
-function ended() {
-  const { mode, warnings, settled: isSettled } = run;
-  const again = mode === "loop" ? loopOf(line(run.id)) : null;
-  if (again) return seek(again.from);
+/** What was played has ended. What a person must know of it is said now, when it no longer talks over the voice. */
+function onEnd() {
+  const { mode, id, warnings, isSettled } = playback;
+  const repeated = mode === "loop" ? loopOf(lineById(id)) : null;
+  if (repeated) {
+    seek(repeated.from);
+    return;
+  }
   stop();
-  if (mode === "watch") return say("The film is over.");
-  view.warn(warnings);
-  for (const text of [...warnings, isSettled ? "" : MEASURING]) if (text !== NOTHING_WRITTEN) say(text);
-  return undefined;
+  if (mode === "watch") {
+    say("The film is over.");
+    return;
+  }
+  view.showWarnings(warnings);
+  for (const text of warnings) if (text !== NOTHING_WRITTEN) say(text); // that was said at the start
+  if (!isSettled) say(MEASURING);
 }
 
 // Captions: the lines that are spoken around the place, as the server will play them
 
-/** What is known of the lines that are heard. `version` is that of the sound that is played. */
-const spoken = { version: "", from: 0, to: 0, lines: [], asking: false };
+/**
+ * @type {{version: string, to: number, isFetching: boolean,
+ *   lines: {id: string, start: number, end: number, text: string}[]}} version: of the sound that is played. to: film
+ *   second up to which lines were fetched.
+ */
+const captions = { version: "", to: 0, lines: [], isFetching: false };
 
-/** Fetches the lines that are spoken from a second on, and takes in the version where nothing was known of it. */
-async function captions(from, { isNew = true } = {}) {
-  const turn = asked;
-  spoken.asking = true;
+/**
+ * Fetches the lines that are spoken from a second on.
+ *
+ * @param {number} from
+ * @param {{isNew?: boolean}} [options]  isNew: the sound begins, so its version is that of the answer.
+ * @returns {Promise<{version: string}|null>} null where it failed, or something else is played by now.
+ */
+async function fetchCaptions(from, { isNew = true } = {}) {
+  const startTurn = turn;
+  captions.isFetching = true;
   try {
-    const start = Math.max(0, from - BEHIND);
-    const answer = await get(`/api/spoken?from=${exactly(start)}&to=${exactly(from + CAPTIONS)}`);
-    if (turn !== asked) return null;
-    Object.assign(spoken, { from: start, to: from + CAPTIONS, lines: answer.lines });
-    if (isNew) spoken.version = answer.version;
-    if (answer.problem && run) view.warn([`${answer.problem.what} ${answer.problem.hint}`]);
-    else if (answer.warnings.length && run?.mode === "watch") view.warn(answer.warnings);
+    const [start, end] = [Math.max(0, from - BEHIND), from + CAPTION_SECONDS];
+    const answer = await get(`/api/spoken?from=${toMilliseconds(start)}&to=${toMilliseconds(end)}`);
+    if (turn !== startTurn) return null;
+    Object.assign(captions, { to: end, lines: answer.lines });
+    if (isNew) captions.version = answer.version;
+    const { problem, warnings } = answer;
+    if (problem && playback) view.showWarnings([`${problem.what} ${problem.hint}`]);
+    else if (warnings.length && playback?.mode === "watch") view.showWarnings(warnings);
     return answer;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    if (turn === asked) view.warn([error.message]);
+    if (turn === startTurn) view.showWarnings([error.message]);
     return null;
   } finally {
-    spoken.asking = false;
+    captions.isFetching = false;
   }
 }
 
 /** The line that is spoken at a second; undefined: none. */
-const spokenAt = (seconds) => spoken.lines.find((each) => seconds >= each.start && seconds < each.end);
+const captionAt = (seconds) => captions.lines.find(({ start, end }) => seconds >= start && seconds < end);
 
 // Changes while it plays
 
-/** Film seconds of lines that were changed since the sound was asked for. @type {Set<number>} */
-const pending = new Set();
-/** The lines as they were then, by their stamps: neighbours of a changed line are told too. @type {Map<string, string>} */
+/** @type {Set<number>} Film seconds of lines that were changed since the sound was asked for. */
+const changedSeconds = new Set();
+/** @type {Map<string, string|undefined>} Stamps of the lines then: news of a change has its neighbours too. */
 const stamps = new Map();
-let changing = 0;
+let changeTimer = 0;
 
 /** Notes lines that may be heard otherwise now. */
-function changed({ changed: ids, gone }) {
-  if (run?.kind !== "mix") return;
-  for (const id of [...ids, ...gone]) {
-    const stamp = line(id)?.stamp;
-    if (stamps.get(id) === stamp) continue;
-    stamps.set(id, stamp);
-    // Where it was heard, and where it is now; of one that is gone only its name says when it was.
-    const seconds = [spoken.lines.find((each) => each.id === id)?.start, line(id)?.start ?? Number(id.slice(1)) / 1000];
-    for (const second of seconds) if (second !== undefined) pending.add(second);
+function onLines({ changed, gone }) {
+  if (playback?.kind !== "mix") return;
+  for (const id of [...changed, ...gone]) {
+    const line = lineById(id);
+    if (stamps.get(id) === line?.stamp) continue;
+    stamps.set(id, line?.stamp);
+    // Where it was heard, and where it is now; of one that is gone only its id says when it was.
+    const before = captions.lines.find((caption) => caption.id === id)?.start;
+    if (before !== undefined) changedSeconds.add(before);
+    changedSeconds.add(line?.start ?? Number(id.slice(1)) / 1000);
   }
-  soonAnew();
+  changeSoundSoon();
 }
 
-const isNear = (second, seconds) => second > seconds - BEHIND && second < seconds + AHEAD;
-
-/** Lets the new sound take over, once nobody types, where a line that is near was changed. */
-function soonAnew() {
-  if (![...pending].some((second) => isNear(second, now()))) return;
-  clearTimeout(changing);
-  changing = setTimeout(anew, REST);
+/** Lets the new sound take over, once nobody types, where a line near the place was changed. */
+function changeSoundSoon() {
+  const seconds = now();
+  const isNear = (second) => second > seconds - BEHIND && second < seconds + AHEAD;
+  if (![...changedSeconds].some(isNear)) return;
+  clearTimeout(changeTimer);
+  changeTimer = setTimeout(changeSound, CHANGE_REST);
 }
 
-async function anew() {
-  const turn = asked;
-  changing = 0;
-  if (!sound.running || run?.kind !== "mix") return;
+/** Lets the new sound take over, if it is another one. */
+async function changeSound() {
+  const startTurn = turn;
+  changeTimer = 0;
+  if (!sound.isRunning || playback?.kind !== "mix") return;
   await settled();
   const seconds = now();
-  pending.clear();
-  const answer = await captions(seconds, { isNew: false });
-  if (turn !== asked || !answer) return;
-  if (answer.version === spoken.version) return;
-  spoken.version = answer.version;
+  changedSeconds.clear();
+  const answer = await fetchCaptions(seconds, { isNew: false });
+  if (turn !== startTurn || !answer || answer.version === captions.version) return;
+  captions.version = answer.version;
   try {
     await sound.change(urlFrom("mix"));
   } catch (error) {
-    if (turn === asked) say(`The changed line cannot be heard: ${error.message}`);
+    if (turn === startTurn) say(`The changed line cannot be heard: ${error.message}`);
   }
 }
 
-/** Tells everybody where the film is. */
-function moved() {
+/** Shows where the film is, and emits it. */
+function emitPosition() {
   const seconds = now();
-  const heard = run && run.mode !== "voice" && run.kind === "mix" ? spokenAt(seconds) : undefined;
-  store.player = { seconds, playing: Boolean(run), line: heard?.id ?? null };
-  view.time(seconds, duration());
+  const isWithVoice = playback?.kind === "mix";
+  const spokenId = isWithVoice ? (captionAt(seconds)?.id ?? null) : null;
+  store.player = { seconds, playing: playback !== null, line: spokenId };
+  view.showTime(seconds, duration());
   emit("player", store.player);
 }
 
 /** While it plays, once for each picture of the screen. */
-function moment(seconds) {
-  if (!run) return;
-  if (seconds >= run.until) return void ended();
-  moved();
-  if (run.mode === "voice") return void view.caption(run.caption.text);
-  view.caption(run.kind === "mix" ? (spokenAt(seconds)?.text ?? "") : "");
-  if (run.kind !== "mix") return;
-  if (pending.size && sound.running && !changing) soonAnew();
-  if (seconds > spoken.to - SOON && spoken.to < duration() && !spoken.asking) captions(seconds, { isNew: false });
+function onMoment(seconds) {
+  if (!playback) return;
+  if (seconds >= playback.until) {
+    onEnd();
+    return;
+  }
+  emitPosition();
+  if (playback.mode === "voice") {
+    view.showCaption(playback.caption);
+    return;
+  }
+  if (playback.kind !== "mix") {
+    view.showCaption("");
+    return;
+  }
+  view.showCaption(captionAt(seconds)?.text ?? "");
+  if (changedSeconds.size && sound.isRunning && !changeTimer) changeSoundSoon();
+  const isAtEdge = seconds > captions.to - CAPTION_EDGE && captions.to < duration();
+  if (isAtEdge && !captions.isFetching) fetchCaptions(seconds, { isNew: false });
 }
 
 /** With the description, or the film alone: what is played on goes over. */
 async function toggleDescription() {
-  described = !described;
-  say(described ? "With description." : "The film alone.");
-  if (run?.mode === "watch" || run?.mode === "loop") run = { ...run, kind: described ? "mix" : "programme" };
-  view.state(current());
-  if (run?.mode !== "watch" && run?.mode !== "loop") return;
-  if (!sound.running) return void begin(run);
-  if (described) captions(now());
-  await sound.change(urlFrom(run.kind));
+  isDescribed = !isDescribed;
+  say(isDescribed ? "With description." : "The film alone.");
+  if (isWatching()) playback = { ...playback, kind: isDescribed ? "mix" : "programme" };
+  showState();
+  if (!isWatching()) return;
+  if (!sound.isRunning) {
+    begin(playback);
+    return;
+  }
+  if (isDescribed) fetchCaptions(now());
+  await sound.change(urlFrom(playback.kind));
 }
 
 /** @param {number} speed */
 function setSpeed(speed) {
   sound.setSpeed(speed);
-  view.speed(speed);
+  view.showSpeed(speed);
 }
 
-/** The next speed that is faster (1) or slower (-1). */
-function changeSpeed(way) {
-  const at = SPEEDS.indexOf(sound.speed) + way;
-  setSpeed(SPEEDS[Math.min(SPEEDS.length - 1, Math.max(0, at))]);
+/** @param {1|-1} direction  Faster, or slower. */
+function changeSpeed(direction) {
+  const index = SPEEDS.indexOf(sound.speed) + direction;
+  setSpeed(SPEEDS[Math.min(SPEEDS.length - 1, Math.max(0, index))]);
   say(`Speed ${sound.speed}.`, "speed");
 }
 
-/** Goes some seconds back or on. */
-function skip(by) {
-  if (!run) goNow();
-  const isOn = run?.mode === "watch" || run?.mode === "loop";
-  if (run && !isOn) {
+/** @param {number} seconds  To go on; negative: back. */
+function skip(seconds) {
+  if (!playback) followNow();
+  const target = now() + seconds;
+  if (playback && !isWatching()) {
     // A line that is heard: the film is played on from there.
-    const to = now() + by;
     stop();
-    return play(inFilm(to));
+    play(withinFilm(target));
+    return;
   }
-  seek(now() + by);
-  if (!isOn) say(aloud(now(), 1), "time");
-  return undefined;
+  seek(target);
+  if (!isWatching()) say(spokenTime(now(), 1), "time");
 }
 
-/** One frame on or back. */
-export function step(by) {
-  if (run) stop();
-  // Half a frame more, so that rounding never shows the same frame again.
-  const at = Math.round(now() / frame()) + by;
-  seek(at * frame());
-  say(aloud(now(), 3), "time");
+/** @param {1|-1} direction  One frame on, or back. */
+function stepFrame(direction) {
+  if (playback) stop();
+  const frame = Math.round(now() / frameSeconds()) + direction;
+  seek(frame * frameSeconds());
+  say(spokenTime(now(), 3), "time");
 }
 
-/** How loud, 0 to 1, as this browser remembers it. */
-function volume(set) {
+/** @returns {number} How loud, 0 to 1, as this browser remembers it. */
+function storedVolume() {
   try {
-    if (set !== undefined) localStorage.setItem(VOLUME, String(set));
-    const kept = Number(localStorage.getItem(VOLUME) ?? 1);
-    return kept >= 0 && kept <= 1 ? kept : 1;
+    const volume = Number(localStorage.getItem(VOLUME_KEY) ?? 1);
+    return volume >= 0 && volume <= 1 ? volume : 1;
   } catch {
-    return set ?? 1;
+    return 1;
+  }
+}
+
+/** @param {number} level  0 to 1. */
+function setVolume(level) {
+  sound.volume = level;
+  try {
+    localStorage.setItem(VOLUME_KEY, String(level));
+  } catch {
+    // It holds until something else is played.
   }
 }
 
 /** The browser cannot play what it was given: the server makes a copy that it can, or says why there is none. */
-async function failed() {
+async function onVideoError() {
   const reason = video.error?.message || `code ${video.error?.code}`;
   const playable = store.film?.playable;
-  if (!video.error || !playable || !["film", "proxy"].includes(playable.state)) return;
-  const why = `The browser cannot play this film (${reason}).`;
-  take({ ...playable, state: "none", url: null, why });
+  if (!video.error || !hasFilm(playable)) return;
+  const problem = `The browser cannot play this film (${reason}).`;
+  showFilm({ ...playable, state: "none", url: null, why: problem });
   try {
-    const news = await post("/api/proxy", { error: reason });
-    if (news?.state) emit("playable", (store.film.playable = news));
-  } catch (problem) {
-    if (!(problem instanceof ApiError)) throw problem;
-    say(`${why} ${problem.what}`);
+    const copy = await post("/api/proxy", { error: reason });
+    if (!copy?.state) return;
+    store.film.playable = copy;
+    emit("playable", copy);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    say(`${problem} ${error.what}`);
   }
 }
 
-/** Takes in which file the page plays; a film that went or came back is told. */
-function take(playable) {
-  const before = view.shown;
+/**
+ * Shows the file that the page plays; says that a film went or came back.
+ *
+ * @param {import("./store.js").Playable} playable
+ */
+function showFilm(playable) {
+  const stateBefore = shownState;
+  shownState = playable.state;
   store.film.playable = playable;
-  const at = now();
-  const isNew = view.playable(playable);
+  const seconds = now();
+  const isNew = view.showFilm(playable);
   if (isNew) {
-    position = at;
+    position = seconds;
     // To where one is by then: a line may have been chosen while the film was on its way here.
-    video.addEventListener("loadedmetadata", () => {
-      if (sound.running) sound.picture = true;
+    const onLoaded = () => {
+      if (sound.isRunning) sound.hasPicture = true;
       else video.currentTime = position + INSIDE;
-    }, { once: true });
-  } else if (!canShow()) sound.picture = false;
-  if (playable.state === "gone" && before !== "gone") alert(playable.why);
-  else if (before === "gone" && playable.state !== "gone") say("The film is back.");
+    };
+    video.addEventListener("loadedmetadata", onLoaded, { once: true });
+  } else if (!canShow()) sound.hasPicture = false;
+  if (playable.state === "gone" && stateBefore !== "gone") alert(playable.why);
+  else if (stateBefore === "gone" && playable.state !== "gone") say("The film is back.");
 }
 
-function fullScreen() {
-  if (document.fullscreenElement) return document.exitFullscreen();
-  return view.fullScreen();
+function toggleFullScreen() {
+  return document.fullscreenElement ? document.exitFullscreen() : view.enterFullScreen();
 }
 
-function pictureInPicture() {
+function togglePictureInPicture() {
   if (document.pictureInPictureElement) return document.exitPictureInPicture();
-  if (!canShow()) return say(view.why() || "There is no picture.");
+  if (!canShow()) return say(view.noPictureReason() || "There is no picture.");
   return video.requestPictureInPicture();
 }
 
-function commands() {
-  const group = "Hear";
-  const everywhere = (...keys) => ({ any: keys });
-  register({ name: "play", title: "Play with description, or pause", group, keys: { list: [" "], any: ["F8", "Alt+K"] }, run: toggle });
-  register({ name: "back-2", title: "Back 2 seconds", group, repeats: true, keys: everywhere("Alt+J"), run: () => skip(-STEP) });
-  register({ name: "on-2", title: "On 2 seconds", group, repeats: true, keys: everywhere("Alt+L"), run: () => skip(STEP) });
-  register({ name: "loop", title: "Repeat this slot, or not", group, keys: { list: ["l"], any: ["Alt+O"] }, run: toggleLoop });
-  register({ name: "hear", title: "Hear the line, from two seconds before; again: stop", group, keys: { list: ["h"], any: ["Ctrl+ ", "Alt+H"] }, run: () => hear("mix") });
-  register({ name: "hear-voice", title: "Hear the voice alone", group, keys: ["v"], run: () => hear("voice") });
-  register({ name: "hear-film", title: "Hear the film alone", group, keys: ["o"], run: () => hear("programme") });
-  register({ name: "description", title: "Film with its description, or alone", group, run: toggleDescription });
-  register({ name: "slower", title: "Slower", group, repeats: true, keys: ["<"], run: () => changeSpeed(-1) });
-  register({ name: "faster", title: "Faster", group, repeats: true, keys: [">"], run: () => changeSpeed(1) });
-  register({ name: "full-screen", title: "Full screen, or not", group, run: fullScreen });
+function registerCommands() {
+  const command = (name, title, keys, run) => register({ name, title, group: "Hear", keys, run });
+  const repeated = (name, title, keys, run) => register({ name, title, group: "Hear", keys, run, repeats: true });
+  const hearTitle = "Hear the line, from two seconds before; again: stop";
+  command("play", "Play with description, or pause", { list: [" "], any: ["F8", "Alt+K"] }, togglePlay);
+  repeated("back-2", "Back 2 seconds", { any: ["Alt+J"] }, () => skip(-STEP));
+  repeated("on-2", "On 2 seconds", { any: ["Alt+L"] }, () => skip(STEP));
+  command("loop", "Repeat this slot, or not", { list: ["l"], any: ["Alt+O"] }, toggleLoop);
+  command("hear", hearTitle, { list: ["h"], any: ["Ctrl+ ", "Alt+H"] }, () => hear("mix"));
+  command("hear-voice", "Hear the voice alone", ["v"], () => hear("voice"));
+  command("hear-film", "Hear the film alone", ["o"], () => hear("programme"));
+  command("description", "Film with its description, or alone", [], toggleDescription);
+  repeated("slower", "Slower", ["<"], () => changeSpeed(-1));
+  repeated("faster", "Faster", [">"], () => changeSpeed(1));
+  command("full-screen", "Full screen, or not", [], toggleFullScreen);
   if (document.pictureInPictureEnabled)
-    register({ name: "picture-in-picture", title: "Picture in a window of its own, or not", group, run: pictureInPicture });
-  register({ name: "frame-back", title: "Film one frame back", group, repeats: true, run: () => step(-1) });
-  register({ name: "frame-on", title: "Film one frame on", group, repeats: true, run: () => step(1) });
+    command("picture-in-picture", "Picture in a window of its own, or not", [], togglePictureInPicture);
+  repeated("frame-back", "Film one frame back", [], () => stepFrame(-1));
+  repeated("frame-on", "Film one frame on", [], () => stepFrame(1));
 }
 
 /** Keys of the keyboard and of headphones that play and pause, and those of a picture in its own window. */
-function mediaKeys() {
+function listenToMediaKeys() {
   const session = navigator.mediaSession;
   if (!session) return;
-  const handlers = {
-    play: () => !run && play(), pause: () => run && stop(), seekbackward: () => skip(-STEP), seekforward: () => skip(STEP),
-  };
-  for (const [name, handler] of Object.entries(handlers)) session.setActionHandler(name, handler);
+  session.setActionHandler("play", () => !playback && play());
+  session.setActionHandler("pause", () => playback && stop());
+  session.setActionHandler("seekbackward", () => skip(-STEP));
+  session.setActionHandler("seekforward", () => skip(STEP));
+}
+
+let followTimer = 0;
+/** @type {(() => void)|null} Goes to the chosen line, after a rest. */
+let follow = null;
+
+/** Goes to the chosen line without waiting: who chooses a line and plays at once plays that line. */
+function followNow() {
+  clearTimeout(followTimer);
+  const action = follow;
+  follow = null;
+  action?.();
+}
+
+/** @param {() => void} action  Goes to the chosen line. */
+function followLater(action) {
+  clearTimeout(followTimer);
+  follow = action;
+  followTimer = setTimeout(followNow, LINE_REST);
+}
+
+/** Another line is chosen: after a rest it is shown from its start, and repeated where slots are. */
+function onCurrent(id) {
+  // The film goes on; a line that is heard is heard to its end while it is the chosen one.
+  if (playback?.mode === "watch" || playback?.id === id) return;
+  if (isLooping && playback?.mode === "loop") {
+    followLater(() => isLooping && playback?.mode === "loop" && loop());
+    return;
+  }
+  if (playback) stop();
+  const line = lineById(id);
+  if (!line) return;
+  followLater(() => {
+    if (store.current === id && !playback) seek(line.start);
+  });
 }
 
 /** Starts the player. */
 export function start() {
-  commands();
-  view = build(document.getElementById("player"), {
-    volume: volume(),
-    seek,
-    setVolume: (level) => (sound.volume = volume(level)),
-    setSpeed,
-  });
+  registerCommands();
+  const place = document.getElementById("player");
+  view = buildPlayer(place, { volume: storedVolume(), seek, setVolume, setSpeed });
   video = view.video;
-  const broken = () => {
+  const onBreak = () => {
     stop();
     alert("The sound broke off. Press play to go on.");
   };
-  sound = new Sound(...view.audios, video, { moment, ended, broken });
-  mediaKeys();
-  view.state(current());
-  for (const name of ["seeked", "loadedmetadata"]) video.addEventListener(name, () => run || moved());
-  video.addEventListener("error", failed);
+  sound = new Sound(...view.audios, video, { onMoment, onEnd, onBreak });
+  listenToMediaKeys();
+  showState();
+  for (const name of ["seeked", "loadedmetadata"]) video.addEventListener(name, () => playback || emitPosition());
+  video.addEventListener("error", onVideoError);
   subscribe("film", (film) => {
-    view.film(film);
-    take(film.playable);
-    moved();
+    view.showNotice(film.voice.notice);
+    showFilm(film.playable);
+    emitPosition();
   });
-  subscribe("playable", take);
-  subscribe("lines", changed);
-  subscribe("heard", ({ settled: is }) => is && run && view.heard((run = { ...run, settled: true })));
-  // Another line is shown from its start, and repeated where slots are; what is heard of the last one ends.
-  subscribe("current", (id) => {
-    if (run?.mode === "watch" || run?.id === id) return;
-    if (looping && run?.mode === "loop") return void later(() => looping && run?.mode === "loop" && loop());
-    if (run) stop();
-    const shown = line(id);
-    if (shown) later(() => line()?.id === id && !run && seek(shown.start));
+  subscribe("playable", showFilm);
+  subscribe("lines", onLines);
+  subscribe("heard", (levels) => {
+    if (!levels.settled || !playback) return;
+    playback = { ...playback, isSettled: true };
+    view.showHeard(playback);
   });
-}
-
-let timer = 0;
-/** @type {(() => void)|null} What is done after the rest. */
-let delayed = null;
-/** After a rest: a film that seeks at each key of two hundred lines would choke. */
-function later(work) {
-  clearTimeout(timer);
-  delayed = work;
-  timer = setTimeout(goNow, 150);
-}
-
-/** Does at once what waits for the rest: who chooses a line and plays at once plays that line. */
-function goNow() {
-  clearTimeout(timer);
-  const work = delayed;
-  delayed = null;
-  work?.();
+  subscribe("current", onCurrent);
 }

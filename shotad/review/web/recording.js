@@ -6,100 +6,132 @@
  */
 
 import { tab, upload } from "./api.js";
-import { make } from "./build.js";
-import { button, register } from "./commands.js";
-import { stop } from "./player.js";
+import { make, setText } from "./build.js";
+import { commandButton, register } from "./commands.js";
+import * as player from "./player.js";
 import { alert, say } from "./say.js";
-import { act, apply, flush, line, number, store, subscribe } from "./store.js";
-import { setText } from "./wording.js";
+import { act, applyChange, chosenLine, flush, lineById, lineNumber, store, subscribe } from "./store.js";
 
 /** Seconds after which a recording ends by itself. */
 const LONGEST = 120;
 /** Seconds that are counted down before it begins, where that is wanted. */
-const COUNT = 3;
+const COUNTDOWN = 3;
 /** Lossless where the browser can, else what it has. */
-const KINDS = ["audio/webm;codecs=pcm", "audio/webm;codecs=opus", "audio/ogg;codecs=opus", "audio/mp4"];
+const MEDIA_TYPES = ["audio/webm;codecs=pcm", "audio/webm;codecs=opus", "audio/ogg;codecs=opus", "audio/mp4"];
 /** What a microphone does for calls makes a voice sound like one. */
 const PLAIN = { echoCancellation: false, noiseSuppression: false, autoGainControl: false };
 /** dBFS of peaks: above, it is cut off; below, it is too soft. */
 const [TOO_LOUD, TOO_SOFT] = [-1, -30];
-const BYTES = 50_000_000;
+/** dBFS that the meter shows as silence. */
+const SILENCE = -60;
+/** Bytes that a sound file may have. */
+const LARGEST = 50_000_000;
 /** Times the film's pace at which a line may be spoken. */
 const PACES = [0.8, 0.9, 1, 1.1, 1.2, 1.3];
+const NO_DRAFT = "Nothing is recorded that waits to be kept.";
 
-/** Recordings that are neither kept nor discarded, by line. @type {Map<string, {blob: Blob, seconds: number}>} */
-const waiting = new Map();
+/** @typedef {{blob: Blob, seconds: number, name?: string}} Draft  name: of the file that was brought. */
+/** @type {Map<string, Draft>} Recordings that are neither kept nor discarded, by line. */
+const drafts = new Map();
+
+/**
+ * @typedef {{id: string, microphone: Microphone|null, countdown: number, level?: number}} Recording  countdown: seconds
+ *   until it begins. level: dBFS just now.
+ */
+/** @type {Recording|null} The recording that is under way. */
+let recording = null;
+/** @type {AudioBufferSourceNode|null} The draft that is heard. */
+let heardDraft = null;
+/** @type {() => void} Shows in the panel what goes on. */
+let showPanel = () => {};
+/** Set by the box on the page. */
+let isCountdownWanted = false;
 
 let context = null;
-/** @returns {AudioContext} */
-const sound = () => (context ??= new AudioContext());
+/** @returns {AudioContext} Made when it is first needed: browsers want a key or a click before. */
+const audioContext = () => (context ??= new AudioContext());
 
-/** What people do about a microphone that cannot be had. */
-function why(error) {
-  const reasons = {
+const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+/** Why a microphone cannot be had, and what people do about it. */
+function microphoneProblem(error) {
+  const problems = {
     NotAllowedError: "This page may not use the microphone. Allow it beside the address of the page, and record again; or choose a sound file.",
     NotFoundError: "No microphone was found. Plug one in and record again, or choose a sound file.",
     NotReadableError: "Another program uses the microphone. Close it and record again.",
   };
-  return reasons[error?.name] ?? `The microphone cannot be used: ${error?.message ?? error}`;
+  return problems[error?.name] ?? `The microphone cannot be used: ${error?.message ?? error}`;
 }
 
-/** "good", and what to do where it is not. */
-export function levelWords(peak) {
+/** "good", or what to do. @param {number} peak dBFS */
+function levelWords(peak) {
   if (peak > TOO_LOUD) return "too loud: go further away";
   return peak < TOO_SOFT ? "too soft: come nearer" : "good";
 }
 
-/** A tone of a tenth of a second; resolves when it is over. */
-function tone() {
-  const audio = sound();
-  const [source, gain] = [audio.createOscillator(), audio.createGain()];
-  [source.frequency.value, gain.gain.value] = [880, 0.2];
-  source.connect(gain).connect(audio.destination);
-  source.start();
-  source.stop(audio.currentTime + 0.1);
-  return new Promise((over) => setTimeout(over, 250));
+/** Plays a tone of a tenth of a second; resolves when it is over. */
+function playTone() {
+  const audio = audioContext();
+  const oscillator = audio.createOscillator();
+  const gain = audio.createGain();
+  oscillator.frequency.value = 880;
+  gain.gain.value = 0.2;
+  oscillator.connect(gain).connect(audio.destination);
+  oscillator.start();
+  oscillator.stop(audio.currentTime + 0.1);
+  return wait(250);
 }
 
 /** The microphone while it is on. */
-class Take {
-  constructor(id, stream) {
-    [this.id, this.stream, this.parts, this.peak, this.began] = [id, stream, [], -Infinity, 0];
-    const audio = sound();
+class Microphone {
+  /** @param {MediaStream} stream */
+  constructor(stream) {
+    this.stream = stream;
+    /** @type {Blob[]} */
+    this.parts = [];
+    this.peak = -Infinity; // dBFS
+    this.startTime = 0; // 0: it is not recorded yet
+    const audio = audioContext();
     this.analyser = audio.createAnalyser();
     this.analyser.fftSize = 2048;
     this.samples = new Float32Array(this.analyser.fftSize);
     this.source = audio.createMediaStreamSource(stream);
     this.source.connect(this.analyser);
-    const mimeType = KINDS.find((kind) => MediaRecorder.isTypeSupported(kind));
+    const mimeType = MEDIA_TYPES.find((type) => MediaRecorder.isTypeSupported(type));
     this.recorder = new MediaRecorder(stream, { mimeType, audioBitsPerSecond: 256_000 });
     this.recorder.addEventListener("dataavailable", (event) => event.data.size && this.parts.push(event.data));
   }
 
+  /** Seconds that were recorded until now. */
   get seconds() {
-    return this.began ? (performance.now() - this.began) / 1000 : 0;
+    return this.startTime ? (performance.now() - this.startTime) / 1000 : 0;
   }
 
   start() {
-    this.began = performance.now();
+    this.startTime = performance.now();
     this.recorder.start();
   }
 
   /** dBFS of what was loudest just now. */
-  level() {
+  measureLevel() {
     this.analyser.getFloatTimeDomainData(this.samples);
-    const peak = 20 * Math.log10(this.samples.reduce((most, one) => Math.max(most, Math.abs(one)), 1e-6));
-    this.peak = Math.max(this.peak, peak);
-    return peak;
+    const loudest = this.samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 1e-6);
+    const level = 20 * Math.log10(loudest);
+    this.peak = Math.max(this.peak, level);
+    return level;
   }
 
-  /** Turns the microphone off; the recording, or null where none had begun. */
+  /**
+   * Turns it off.
+   *
+   * @returns {Promise<Draft|null>} null where no recording had begun.
+   */
   async stop() {
     const { seconds, recorder } = this;
-    const over = new Promise((done) => recorder.addEventListener("stop", done, { once: true }));
+    const stopped = new Promise((resolve) => recorder.addEventListener("stop", resolve, { once: true }));
     if (recorder.state !== "inactive") {
       recorder.stop();
-      await over;
+      await stopped;
     }
     this.source.disconnect();
     for (const track of this.stream.getTracks()) track.stop();
@@ -107,233 +139,280 @@ class Take {
   }
 }
 
-/** The recording that is under way: its line, its microphone when that is on, and whether it was called off. */
-let going = null;
-let playing = null;
-/** @type {(() => void)[]} Panels that show what goes on. */
-const views = [];
-const show = () => views.forEach((view) => view());
-
-function silence() {
-  playing?.stop();
-  playing = null;
-  stop();
+/** Stops a draft that is heard, and the player. */
+function stopSound() {
+  heardDraft?.stop();
+  heardDraft = null;
+  player.stop();
 }
 
-/** Whether to count before it begins; set by the box on the page. */
-const options = { count: false };
+/** Counts down; ends early where the recording is called off. */
+async function countDown(started) {
+  say(`Recording begins in ${COUNTDOWN} seconds, with a tone.`);
+  for (started.countdown = COUNTDOWN; started.countdown > 0 && recording === started; started.countdown -= 1) {
+    showPanel();
+    await wait(1000);
+  }
+}
 
+/** Begins to record the chosen line. */
 async function begin() {
-  const shown = line();
-  if (!shown) return;
-  if (!shown.heard) return say("A line that is not heard cannot be recorded. Write it first.");
+  const line = chosenLine();
+  if (!line) return;
+  if (!line.heard) {
+    say("A line that is not heard cannot be recorded. Write it first.");
+    return;
+  }
   if (!navigator.mediaDevices?.getUserMedia) {
     alert("The browser gives the microphone only to pages on this computer. Open the page at 127.0.0.1, through an SSH tunnel from elsewhere; or choose a sound file.");
     return;
   }
-  silence();
-  const mine = (going = { id: shown.id, take: null, left: 0 });
-  show();
+  stopSound();
+  const started = { id: line.id, microphone: null, countdown: 0 };
+  recording = started;
+  showPanel();
   try {
-    const stream = await navigator.mediaDevices.getUserMedia({ audio: PLAIN });
-    mine.take = new Take(shown.id, stream);
-    await sound().resume();
-    if (options.count) {
-      say(`Recording begins in ${COUNT} seconds, with a tone.`);
-      for (mine.left = COUNT; mine.left > 0 && going === mine; mine.left -= 1) {
-        show();
-        await new Promise((over) => setTimeout(over, 1000));
-      }
+    started.microphone = new Microphone(await navigator.mediaDevices.getUserMedia({ audio: PLAIN }));
+    await audioContext().resume();
+    if (isCountdownWanted) await countDown(started);
+    if (recording === started) await playTone();
+    if (recording !== started) {
+      started.microphone.stop();
+      return;
     }
-    if (going === mine) await tone();
-    if (going !== mine) return void mine.take.stop();
-    mine.take.start();
-    watch(mine);
+    started.microphone.start();
+    watchLevel(started);
   } catch (error) {
-    mine.take?.stop();
-    if (going === mine) going = null;
-    alert(why(error));
+    started.microphone?.stop();
+    if (recording === started) recording = null;
+    alert(microphoneProblem(error));
   }
-  show();
+  showPanel();
 }
 
-/** Shows the level after each picture of the screen, and ends what goes on for too long. */
-function watch(mine) {
-  if (going !== mine) return;
-  mine.level = mine.take.level();
-  show();
-  if (mine.take.seconds > LONGEST) end();
-  else requestAnimationFrame(() => watch(mine));
+/** Shows the level with each picture of the screen, and ends what goes on for too long. */
+function watchLevel(started) {
+  if (recording !== started) return;
+  started.level = started.microphone.measureLevel();
+  showPanel();
+  if (started.microphone.seconds > LONGEST) end();
+  else requestAnimationFrame(() => watchLevel(started));
 }
 
+/** Ends the recording that is under way; what was recorded is a draft then. */
 async function end() {
-  const mine = going;
-  going = null;
-  show();
-  if (!mine?.take?.began) return say("Nothing was recorded.");
-  const made = await mine.take.stop();
-  if (made) waiting.set(mine.id, made);
-  show();
-  if (made) say(`Line ${number(mine.id)}: ${made.seconds.toFixed(1)} s recorded, level ${levelWords(mine.take.peak)}. Hear it, keep it or discard it.`);
-  return made;
+  const { id, microphone } = recording;
+  recording = null;
+  showPanel();
+  if (!microphone?.startTime) {
+    say("Nothing was recorded.");
+    return;
+  }
+  const draft = await microphone.stop();
+  if (draft) drafts.set(id, draft);
+  showPanel();
+  if (!draft) return;
+  const length = `${draft.seconds.toFixed(1)} s recorded, level ${levelWords(microphone.peak)}`;
+  say(`Line ${lineNumber(id)}: ${length}. Hear it, keep it or discard it.`);
 }
 
-const toggle = () => (going ? end() : begin());
-
-/** Plays what was just recorded; again: stops it. */
-async function hear() {
-  const made = waiting.get(store.current);
-  if (playing) return silence();
-  if (!made) return say("Nothing is recorded that waits to be kept.");
-  silence();
+/** Plays the draft of the chosen line; again: stops it. */
+async function hearDraft() {
+  const draft = drafts.get(store.current);
+  if (heardDraft) return stopSound();
+  if (!draft) return say(NO_DRAFT);
+  stopSound();
   try {
-    const audio = sound();
+    const audio = audioContext();
     await audio.resume();
     const source = audio.createBufferSource();
-    source.buffer = await audio.decodeAudioData(await made.blob.arrayBuffer());
+    source.buffer = await audio.decodeAudioData(await draft.blob.arrayBuffer());
     source.connect(audio.destination);
-    source.addEventListener("ended", () => playing === source && (playing = null));
-    playing = source;
+    source.addEventListener("ended", () => {
+      if (heardDraft === source) heardDraft = null;
+    });
+    heardDraft = source;
     source.start();
   } catch {
     say("The browser cannot play this file here. Keep it to hear it in the film.");
   }
+  return undefined;
 }
 
-async function keep() {
+async function keepDraft() {
   const id = store.current;
-  const made = waiting.get(id);
-  if (!made) return say("Nothing is recorded that waits to be kept.");
-  silence();
+  const draft = drafts.get(id);
+  if (!draft) return say(NO_DRAFT);
+  stopSound();
   await flush(); // what was typed until now is the text that was read
-  const query = new URLSearchParams({ tab, seen: line(id)?.stamp ?? "" });
-  const answer = await upload(`/api/lines/${encodeURIComponent(id)}/recording?${query}`, made.blob);
-  waiting.delete(id);
-  apply(answer.changed);
+  const query = new URLSearchParams({ tab, seen: lineById(id)?.stamp ?? "" });
+  const answer = await upload(`/api/lines/${encodeURIComponent(id)}/recording?${query}`, draft.blob);
+  drafts.delete(id);
+  applyChange(answer.changed);
   say([answer.changed.said, ...answer.warnings].join(" "));
-  show();
+  return showPanel();
 }
 
-function discard() {
-  if (!waiting.delete(store.current)) return say("Nothing is recorded that waits to be kept.");
-  silence();
+function discardDraft() {
+  if (!drafts.delete(store.current)) return say(NO_DRAFT);
+  stopSound();
   say("Discarded.");
-  show();
+  return showPanel();
 }
 
-/** Takes a sound file as the recording of the chosen line. */
-function bring(file) {
-  const shown = line();
-  if (!shown?.heard) return say("A line that is not heard cannot be recorded. Write it first.");
-  if (file.size > BYTES) return alert(`${file.name} has more than ${BYTES / 1e6} MB. Give the sound of one line.`);
-  waiting.set(shown.id, { blob: file.type.startsWith("audio/") ? file : new Blob([file], { type: "audio/wav" }), seconds: 0, name: file.name });
-  show();
-  say(`${file.name} for line ${number(shown.id)}. Hear it, keep it or discard it.`);
+/** Takes a sound file as the draft of the chosen line. */
+function bringFile(file) {
+  const line = chosenLine();
+  if (!line?.heard) return say("A line that is not heard cannot be recorded. Write it first.");
+  if (file.size > LARGEST) return alert(`${file.name} has more than ${LARGEST / 1e6} MB. Give the sound of one line.`);
+  const blob = file.type.startsWith("audio/") ? file : new Blob([file], { type: "audio/wav" });
+  drafts.set(line.id, { blob, seconds: 0, name: file.name });
+  showPanel();
+  return say(`${file.name} for line ${lineNumber(line.id)}. Hear it, keep it or discard it.`);
+}
+
+/** How the line is spoken, or what is being recorded of it. */
+function stateText(line) {
+  if (recording?.id === line.id) {
+    if (recording.countdown) return `Recording begins in ${recording.countdown}…`;
+    const { microphone } = recording;
+    if (!microphone?.startTime) return "The microphone is being opened…";
+    return `Recording: ${microphone.seconds.toFixed(1)} s. Read the line, then stop.`;
+  }
+  const draft = drafts.get(line.id);
+  if (draft?.name) return `${draft.name}: not kept yet.`;
+  if (draft) return `${draft.seconds.toFixed(1)} s recorded: not kept yet.`;
+  const { recording: kept } = line;
+  if (!kept) return line.heard ? "Spoken by the voice." : "Not heard, so nothing to record.";
+  if (kept.fits) return `In your own voice, ${kept.seconds.toFixed(1)} s.`;
+  return "Recorded for another text: the voice speaks the line until you keep the recording or record again.";
+}
+
+const choiceLabel = (label, input) => make("label", { className: "rec-choose" }, make("span", {}, label), input);
+const optionOf = ([value, label]) => make("option", { value }, label);
+
+/** The voice of the line. */
+function voiceField() {
+  const select = make("select", {});
+  select.addEventListener("change", () => act("voice", { name: select.value }));
+  /** @param {string} chosen Name of the line's own voice; empty: that of the film. */
+  const show = (chosen) => {
+    // Voices that send lines away speak a whole film or nothing.
+    const usable = store.film.voice.choices.filter(({ name, speaks }) => speaks !== false && !name.startsWith("openai"));
+    const options = [["", "As the film"], ...usable.map(({ name, title }) => [name, title])];
+    if (chosen && !usable.some(({ name }) => name === chosen)) options.push([chosen, chosen]);
+    const before = [...select.options].map((option) => option.value).join("\n");
+    if (before !== options.map(([name]) => name).join("\n")) select.replaceChildren(...options.map(optionOf));
+    select.value = chosen;
+  };
+  return { element: choiceLabel("Voice", select), show };
+}
+
+/** The pace of the line. */
+function paceField() {
+  const optionOfPace = (pace) => optionOf([pace, pace === 1 ? "As the film" : `${pace} times`]);
+  const select = make("select", {}, ...PACES.map(optionOfPace));
+  select.addEventListener("change", () => act("pace", { times: Number(select.value) }));
+  const show = (pace) => {
+    const isListed = [...select.options].some((option) => Number(option.value) === pace);
+    if (!isListed) select.append(optionOfPace(pace));
+    select.value = String(pace);
+  };
+  return { element: choiceLabel("Pace", select), show };
+}
+
+/** A file that is dropped on the panel is taken as well. */
+function takeDroppedFiles(panel) {
+  panel.addEventListener("dragover", (event) => {
+    event.preventDefault();
+    panel.classList.add("over");
+  });
+  panel.addEventListener("dragleave", () => panel.classList.remove("over"));
+  panel.addEventListener("drop", (event) => {
+    event.preventDefault();
+    panel.classList.remove("over");
+    if (event.dataTransfer.files[0]) bringFile(event.dataTransfer.files[0]);
+  });
+}
+
+function registerCommands() {
+  const command = (name, title, run, keys) => register({ name, title, group: "Choose and edit", keys, run });
+  const toggle = () => (recording ? end() : begin());
+  command("record", "Record the line in your own voice; again: stop", toggle, { any: ["Alt+R"] });
+  command("record-hear", "Hear the recording that is not kept yet", hearDraft);
+  command("record-keep", "Keep the recording", keepDraft);
+  command("record-discard", "Discard the recording that is not kept yet", discardDraft);
+  command("recording-fits", "Use the recording for the line's new words", () => act("keep_recording"));
+  command("recording-remove", "Remove the recording: the voice speaks the line", () => act("discard_recording"));
 }
 
 /**
- * The part of the chosen line that is about its recording.
+ * The part of the chosen line that is about how it is spoken.
  *
  * @param {HTMLElement} place
- * @returns {{show: (line: object) => void}}
+ * @returns {{show: (line: import("./store.js").Line) => void}}
  */
-export function recording(place) {
+export function recordingPanel(place) {
+  registerCommands();
+  // Whoever goes on to another line has read this one.
+  subscribe("current", () => recording && recording.id !== store.current && end());
+
   const state = make("p", { className: "rec-state" });
-  const meter = make("meter", { min: -60, max: 0, low: TOO_SOFT, high: TOO_LOUD, optimum: -12, value: -60, "aria-label": "Level of the microphone" });
+  const meter = make("meter", {
+    min: SILENCE, max: 0, low: TOO_SOFT, high: TOO_LOUD, optimum: -12, value: SILENCE,
+    "aria-label": "Level of the microphone",
+  });
   const level = make("span", { className: "rec-level" });
   const levels = make("p", { className: "rec-levels", hidden: true }, meter, level);
-  const start = button("record", "Record");
-  const [listen, take, drop] = [button("record-hear", "Hear recording"), button("record-keep", "Keep"), button("record-discard", "Discard")];
-  const [again, back] = [button("recording-fits", "Use it for these words"), button("recording-remove", "Back to the voice")];
-  const count = make("input", { type: "checkbox" });
+  const record = commandButton("record", "Record");
+  const draftButtons = [
+    commandButton("record-hear", "Hear recording"),
+    commandButton("record-keep", "Keep"),
+    commandButton("record-discard", "Discard"),
+  ];
+  const fits = commandButton("recording-fits", "Use it for these words");
+  const remove = commandButton("recording-remove", "Back to the voice");
+  const countdown = make("input", { type: "checkbox" });
+  countdown.addEventListener("change", () => (isCountdownWanted = countdown.checked));
   const file = make("input", { type: "file", accept: "audio/*,.wav,.flac", className: "rec-file" });
-  const voice = make("select", {});
-  const pace = make("select", {}, ...PACES.map((times) => make("option", { value: times }, times === 1 ? "As the film" : `${times} times`)));
-  const section = make("details", { className: "d-more rec" },
-    make("summary", {}, "How it is spoken"), state, levels,
-    make("div", { className: "d-row" }, start, listen, take, drop, again, back),
-    make("div", { className: "d-row rec-options" },
-      make("label", { className: "choice" }, count, ` Count ${COUNT}, 2, 1 first`),
-      make("label", { className: "rec-choose" }, make("span", {}, "Sound file"), file)),
-    make("div", { className: "d-row rec-options" },
-      make("label", { className: "rec-choose" }, make("span", {}, "Voice"), voice),
-      make("label", { className: "rec-choose" }, make("span", {}, "Pace"), pace), button("say-as", "Say a word as…")));
-  place.append(section);
-
-  // Voices that send lines away speak a whole film or nothing.
-  const voices = (chosen) => {
-    const own = store.film.voice.choices.filter((one) => one.speaks !== false && !one.name.startsWith("openai"));
-    const names = [["", "As the film"], ...own.map((one) => [one.name, one.title])];
-    if (chosen && !own.some((one) => one.name === chosen)) names.push([chosen, chosen]);
-    const known = [...voice.options].map((one) => one.value).join("\n");
-    if (known !== names.map(([name]) => name).join("\n"))
-      voice.replaceChildren(...names.map(([name, title]) => make("option", { value: name }, title)));
-    voice.value = chosen;
-  };
-  voice.addEventListener("change", () => act("voice", { name: voice.value }));
-  pace.addEventListener("change", () => act("pace", { times: Number(pace.value) }));
-
-  count.addEventListener("change", () => (options.count = count.checked));
   file.addEventListener("change", () => {
-    if (file.files[0]) bring(file.files[0]);
+    if (file.files[0]) bringFile(file.files[0]);
     file.value = "";
   });
-  section.addEventListener("dragover", (event) => {
-    event.preventDefault();
-    section.classList.add("over");
-  });
-  section.addEventListener("dragleave", () => section.classList.remove("over"));
-  section.addEventListener("drop", (event) => {
-    event.preventDefault();
-    section.classList.remove("over");
-    if (event.dataTransfer.files[0]) bring(event.dataTransfer.files[0]);
-  });
+  const voice = voiceField();
+  const pace = paceField();
+  const countdownLabel = make("label", { className: "choice" }, countdown, ` Count ${COUNTDOWN}, 2, 1 first`);
+  const sayAs = commandButton("say-as", "Say a word as…");
+  const panel = make("details", { className: "d-more rec" },
+    make("summary", {}, "How it is spoken"), state, levels,
+    make("div", { className: "d-row" }, record, ...draftButtons, fits, remove),
+    make("div", { className: "d-row rec-options" }, countdownLabel, choiceLabel("Sound file", file)),
+    make("div", { className: "d-row rec-options" }, voice.element, pace.element, sayAs));
+  place.append(panel);
+  takeDroppedFiles(panel);
 
-  const words = (shown) => {
-    const made = waiting.get(shown.id);
-    if (going?.id === shown.id) {
-      if (going.left) return `Recording begins in ${going.left}…`;
-      return going.take?.began ? `Recording: ${going.take.seconds.toFixed(1)} s. Read the line, then stop.` : "The microphone is being opened…";
-    }
-    if (made) return made.name ? `${made.name}: not kept yet.` : `${made.seconds.toFixed(1)} s recorded: not kept yet.`;
-    const { recording: kept } = shown;
-    if (!kept) return shown.heard ? "Spoken by the voice." : "Not heard, so nothing to record.";
-    return kept.fits ? `In your own voice, ${kept.seconds.toFixed(1)} s.` : "Recorded for another text: the voice speaks the line until you keep the recording or record again.";
-  };
-  const draw = (shown) => {
-    const [isOn, made, kept] = [going !== null, waiting.has(shown.id), shown.recording];
+  const show = (line) => {
+    const isRecording = recording !== null;
+    const hasDraft = drafts.has(line.id);
+    const { recording: kept } = line;
     // A button that goes away must not take the focus along.
-    const focused = section.contains(document.activeElement) ? document.activeElement : null;
-    setText(state, words(shown));
-    setText(start, isOn ? "Stop" : made || kept ? "Record again" : "Record");
-    section.classList.toggle("on", isOn);
-    if (isOn || made) section.open = true;
-    for (const one of [listen, take, drop]) one.hidden = isOn || !made;
-    again.hidden = isOn || made || !kept || kept.fits;
-    back.hidden = isOn || made || !kept;
-    levels.hidden = going?.level === undefined;
+    const focused = panel.contains(document.activeElement) ? document.activeElement : null;
+    setText(state, stateText(line));
+    setText(record, isRecording ? "Stop" : hasDraft || kept ? "Record again" : "Record");
+    panel.classList.toggle("on", isRecording);
+    if (isRecording || hasDraft) panel.open = true;
+    for (const button of draftButtons) button.hidden = isRecording || !hasDraft;
+    fits.hidden = isRecording || hasDraft || !kept || kept.fits;
+    remove.hidden = isRecording || hasDraft || !kept;
+    levels.hidden = recording?.level === undefined;
     if (!levels.hidden) {
-      meter.value = Math.max(-60, going.level);
-      setText(level, `Level ${levelWords(going.take.peak)}`);
+      meter.value = Math.max(SILENCE, recording.level);
+      setText(level, `Level ${levelWords(recording.microphone.peak)}`);
     }
-    voices(shown.own_voice);
-    if (![...pace.options].some((one) => Number(one.value) === shown.pace)) pace.append(make("option", { value: shown.pace }, `${shown.pace} times`));
-    pace.value = String(shown.pace);
-    if (focused?.hidden) start.focus();
+    voice.show(line.own_voice);
+    pace.show(line.pace);
+    if (focused?.hidden) record.focus();
   };
-  const redraw = () => line() && draw(line());
-  views.push(redraw);
-  return { show: draw };
+  showPanel = () => chosenLine() && show(chosenLine());
+  return { show };
 }
-
-const named = (name, title, run, keys) => register({ name, title, group: "Choose and edit", keys, run });
-
-named("record", "Record the line in your own voice; again: stop", toggle, { any: ["Alt+R"] });
-named("record-hear", "Hear the recording that is not kept yet", hear);
-named("record-keep", "Keep the recording", keep);
-named("record-discard", "Discard the recording that is not kept yet", discard);
-named("recording-fits", "Use the recording for the line's new words", () => act("keep_recording"));
-named("recording-remove", "Remove the recording: the voice speaks the line", () => act("discard_recording"));
-
-// Whoever goes on to another line has read this one.
-subscribe("current", () => going && going.id !== store.current && end());

@@ -9,12 +9,16 @@ const DRIFT = 0.08;
 const JUMP = 0.5;
 /** Seconds within which it runs at its own pace again. */
 const NEAR = 0.03;
-/** Share by which it runs faster or slower, at most. */
-const HASTE = 0.25;
+/** Share by which it runs faster or slower: at least, at most. */
+const [LEAST_HASTE, MOST_HASTE] = [0.05, 0.25];
+/** Seconds that it jumps ahead of the sound: it needs about that long to jump. */
+const JUMP_LEAD = 0.05;
 /** Milliseconds to wait for the picture: the sound does not wait for ever. */
 const PATIENCE = 1500;
 /** Seconds that a new sound may be off when it takes over. */
 const SEAM = 0.1;
+/** Seconds before the end of what is loaded from which the browser may have to wait. */
+const LOADED_EDGE = 0.2;
 
 /**
  * How much faster the picture should run than the sound, and whether it should jump.
@@ -23,12 +27,13 @@ const SEAM = 0.1;
  * @param {number} haste  How much faster it runs now; 1 as fast.
  * @returns {{haste: number, jump: boolean}}
  */
-export function follow(drift, haste) {
-  const off = Math.abs(drift);
-  if (off > JUMP) return { haste: 1, jump: true };
-  if (off > DRIFT || (haste !== 1 && off > NEAR))
-    return { haste: 1 - Math.sign(drift) * Math.min(HASTE, Math.max(0.05, off)), jump: false };
-  return { haste: 1, jump: false };
+function pictureCorrection(drift, haste) {
+  const distance = Math.abs(drift);
+  if (distance > JUMP) return { haste: 1, jump: true };
+  const isCorrecting = haste !== 1;
+  if (distance <= DRIFT && !(isCorrecting && distance > NEAR)) return { haste: 1, jump: false };
+  const share = Math.min(MOST_HASTE, Math.max(LEAST_HASTE, distance));
+  return { haste: 1 - Math.sign(drift) * share, jump: false };
 }
 
 /**
@@ -39,26 +44,28 @@ export function follow(drift, haste) {
  * @param {{signal: AbortSignal, limit?: number}} options  Ends at the latest with the signal, or after `limit` ms.
  * @returns {Promise<void>}
  */
-function event(target, name, { signal, limit = Infinity }) {
+function nextEvent(target, name, { signal, limit = Infinity }) {
   return new Promise((resolve) => {
     const timer = limit < Infinity ? setTimeout(resolve, limit) : 0;
-    const done = () => (clearTimeout(timer), resolve());
-    target.addEventListener(name, done, { once: true, signal });
-    if (signal.aborted) done();
-    else signal.addEventListener("abort", done, { once: true });
+    const end = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    target.addEventListener(name, end, { once: true, signal });
+    if (signal.aborted) end();
+    else signal.addEventListener("abort", end, { once: true });
   });
 }
 
 /** Waits until an element can play on. Throws where its sound cannot be played. */
-async function playable(audio, signal) {
+async function whenPlayable(audio, signal) {
   if (audio.readyState >= HTMLMediaElement.HAVE_FUTURE_DATA) return;
-  const failing = event(audio, "error", { signal });
-  await Promise.race([event(audio, "canplay", { signal }), failing]);
+  await Promise.race([nextEvent(audio, "canplay", { signal }), nextEvent(audio, "error", { signal })]);
   if (!signal.aborted && audio.error) throw new Error(audio.error.message || "it cannot be read");
 }
 
 /** Lets go of what an element plays: the server stops making it. */
-function drop(audio) {
+function unload(audio) {
   audio.pause();
   if (!audio.hasAttribute("src")) return;
   audio.removeAttribute("src");
@@ -71,22 +78,26 @@ export class Sound {
    * @param {HTMLAudioElement} audio
    * @param {HTMLAudioElement} spare  Plays what takes over from `audio`, and the other way round.
    * @param {HTMLVideoElement} video  Always muted.
-   * @param {{moment: (seconds: number) => void, ended: () => void, broken: () => void}} told
+   * @param {{onMoment: (seconds: number) => void, onEnd: () => void, onBreak: () => void}} handlers  onMoment: with
+   *   each picture of the screen while it plays.
    */
-  constructor(audio, spare, video, told) {
-    [this.audio, this.spare, this.video, this.told] = [audio, spare, video, told];
+  constructor(audio, spare, video, handlers) {
+    [this.audio, this.spare, this.video, this.handlers] = [audio, spare, video, handlers];
+    /** Film second of the sound's first sample. */
     this.offset = 0;
     this.speed = 1;
     this.haste = 1;
-    this.running = false;
-    this.picture = false;
+    this.isRunning = false;
+    /** Whether the film is shown beside the sound. */
+    this.hasPicture = false;
     this.playing = new AbortController();
     this.changing = new AbortController();
     for (const element of [audio, spare]) {
-      element.addEventListener("ended", () => element === this.audio && this.running && told.ended());
-      element.addEventListener("error", () => element === this.audio && this.running && told.broken());
-      // Where nothing is drawn, as in a tab out of sight, this is all that tells how far it is.
-      element.addEventListener("timeupdate", () => element === this.audio && this.running && told.moment(this.seconds));
+      const isHeard = () => element === this.audio && this.isRunning;
+      element.addEventListener("ended", () => isHeard() && handlers.onEnd());
+      element.addEventListener("error", () => isHeard() && handlers.onBreak());
+      // Where nothing is drawn, as in a tab out of sight, only this says how far it is.
+      element.addEventListener("timeupdate", () => isHeard() && handlers.onMoment(this.seconds));
     }
   }
 
@@ -112,27 +123,28 @@ export class Sound {
    *
    * @param {string} url
    * @param {number} start  Film second of the sound's first sample.
-   * @param {boolean} picture  Whether there is a film that can be shown.
+   * @param {boolean} hasPicture  Whether there is a film that can be shown.
    * @returns {Promise<boolean>} False if it was stopped before it began. Throws where it cannot be played.
    */
-  async start(url, start, picture) {
+  async start(url, start, hasPicture) {
     this.stop();
     const { audio, video } = this;
-    const playing = (this.playing = new AbortController());
-    [this.offset, this.picture] = [start, picture];
+    const playing = new AbortController();
+    this.playing = playing;
+    [this.offset, this.hasPicture] = [start, hasPicture];
     audio.src = url;
     this.setSpeed(this.speed);
-    const waits = [playable(audio, playing.signal)];
-    if (picture && Math.abs(video.currentTime - start) > 0.01) {
+    const waits = [whenPlayable(audio, playing.signal)];
+    if (hasPicture && Math.abs(video.currentTime - start) > 0.01) {
       video.currentTime = start;
-      waits.push(event(video, "seeked", { signal: playing.signal, limit: PATIENCE }));
+      waits.push(nextEvent(video, "seeked", { signal: playing.signal, limit: PATIENCE }));
     }
     await Promise.all(waits);
     if (playing.signal.aborted) return false;
-    if (picture) video.play().catch(() => {}); // the sound does not wait for it
+    if (hasPicture) video.play().catch(() => {}); // the sound does not wait for it
     await audio.play();
     if (playing.signal.aborted) return false;
-    this.running = true;
+    this.isRunning = true;
     this.watch(playing);
     return true;
   }
@@ -141,38 +153,45 @@ export class Sound {
    * Lets another sound take over where this one is: it is loaded beside it and begins when it can.
    *
    * @param {(seconds: number) => string} urlFrom  Address of the new sound from a film second on.
-   * @returns {Promise<boolean>} Whether it took over; not where it was stopped or changed again meanwhile.
+   * @returns {Promise<boolean>} Whether it took over; not where it was stopped or changed again meanwhile. Throws
+   *   where it cannot be played.
    */
   async change(urlFrom) {
     this.changing.abort();
-    const changing = (this.changing = new AbortController());
+    const changing = new AbortController();
+    this.changing = changing;
     const signal = AbortSignal.any([changing.signal, this.playing.signal]);
     const { audio: old, spare } = this;
     const start = Math.floor(this.seconds * 1000) / 1000;
-    drop(spare);
+    unload(spare);
     spare.src = urlFrom(start);
     spare.playbackRate = this.speed;
     try {
-      await playable(spare, signal);
-      // The old sound went on meanwhile.
-      for (let late = this.seconds - start; !signal.aborted && Math.abs(late - spare.currentTime) > SEAM; late = this.seconds - start) {
-        const sought = event(spare, "seeked", { signal });
-        spare.currentTime = late;
-        await sought;
-        await playable(spare, signal);
-      }
+      await whenPlayable(spare, signal);
+      await this.catchUp(spare, start, signal);
       if (!signal.aborted) await spare.play();
     } catch (error) {
-      drop(spare);
+      unload(spare);
       throw error;
     }
     if (signal.aborted) {
-      if (this.spare === spare && this.changing === changing) drop(spare);
+      if (this.spare === spare && this.changing === changing) unload(spare);
       return false;
     }
     [this.audio, this.spare, this.offset] = [spare, old, start];
-    drop(old);
+    unload(old);
     return true;
+  }
+
+  /** Brings a new sound, which begins at a film second, to where the old one is, which goes on meanwhile. */
+  async catchUp(spare, start, signal) {
+    const isOff = () => Math.abs(this.seconds - start - spare.currentTime) > SEAM;
+    while (!signal.aborted && isOff()) {
+      const seeked = nextEvent(spare, "seeked", { signal });
+      spare.currentTime = this.seconds - start;
+      await seeked;
+      await whenPlayable(spare, signal);
+    }
   }
 
   /**
@@ -183,37 +202,49 @@ export class Sound {
    */
   seek(seconds) {
     const { audio } = this;
-    const at = seconds - this.offset;
-    const loaded = Array.from({ length: audio.buffered.length }, (_, i) => [audio.buffered.start(i), audio.buffered.end(i)]);
-    if (!this.running || !loaded.some(([from, to]) => at >= from && at < to - 0.2)) return false;
-    audio.currentTime = at;
-    if (this.picture) this.video.currentTime = seconds;
+    const place = seconds - this.offset;
+    if (!this.isRunning || !this.isLoaded(place)) return false;
+    audio.currentTime = place;
+    if (this.hasPicture) this.video.currentTime = seconds;
     return true;
   }
 
-  /** Looks at each picture of the screen whether both are together. */
+  /** Whether the browser has a place of the sound, in seconds from its first sample. */
+  isLoaded(place) {
+    const { buffered } = this.audio;
+    for (let i = 0; i < buffered.length; i += 1)
+      if (place >= buffered.start(i) && place < buffered.end(i) - LOADED_EDGE) return true;
+    return false;
+  }
+
+  /** With each picture of the screen: brings film and sound together, and says where they are. */
   watch(playing) {
     if (playing.signal.aborted) return;
     const { audio, video } = this;
-    if (this.picture && !video.seeking && video.readyState >= 2 && audio.currentTime > 0 && !audio.paused && !audio.seeking) {
-      const { haste, jump } = follow(video.currentTime - this.seconds, this.haste);
-      if (jump) video.currentTime = this.seconds + 0.05 * this.speed;
-      this.haste = haste;
-      const pace = this.speed * haste;
-      if (video.playbackRate !== pace) video.playbackRate = pace;
-      if (video.paused && !video.ended) video.play().catch(() => {});
-    }
-    this.told.moment(this.seconds);
+    const isPictureReady = this.hasPicture && !video.seeking && video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA;
+    const isSoundGoing = audio.currentTime > 0 && !audio.paused && !audio.seeking;
+    if (isPictureReady && isSoundGoing) this.correctPicture();
+    this.handlers.onMoment(this.seconds);
     requestAnimationFrame(() => this.watch(playing));
+  }
+
+  correctPicture() {
+    const { video } = this;
+    const { haste, jump } = pictureCorrection(video.currentTime - this.seconds, this.haste);
+    if (jump) video.currentTime = this.seconds + JUMP_LEAD * this.speed;
+    this.haste = haste;
+    const rate = this.speed * haste;
+    if (video.playbackRate !== rate) video.playbackRate = rate;
+    if (video.paused && !video.ended) video.play().catch(() => {});
   }
 
   /** Stops both. */
   stop() {
     this.playing.abort();
     this.changing.abort();
-    this.running = false;
-    for (const audio of [this.audio, this.spare]) drop(audio);
-    if (this.picture) this.video.pause();
+    this.isRunning = false;
+    for (const audio of [this.audio, this.spare]) unload(audio);
+    if (this.hasPicture) this.video.pause();
     this.haste = 1;
   }
 }

@@ -1,10 +1,10 @@
 /** Transcribing the dialogue of a film without subtitles: its words then stand between the lines. */
 
 import { register } from "./commands.js";
-import { begin, hasEnded } from "./jobs.js";
+import { hasEnded, startJob } from "./jobs.js";
 import { say } from "./say.js";
 import { store } from "./store.js";
-import { count } from "./wording.js";
+import { pluralize } from "./wording.js";
 
 const isRunning = () => [...store.jobs.values()].some((job) => job.kind === "transcribe" && !hasEnded(job));
 
@@ -14,8 +14,8 @@ async function transcribe() {
   else if (!wordless) say("Nothing to transcribe: all dialogue has words already, or nobody speaks.");
   else if (missing) say(`${missing}. Then start shotad review again.`);
   else {
-    await begin({ kind: "transcribe" });
-    say(`Transcribing begun, ${count(wordless, "place")}. You can go on working; the words will stand between the lines.`);
+    await startJob({ kind: "transcribe" });
+    say(`Transcribing begun, ${pluralize(wordless, "place")}. You can go on working; the words will stand between the lines.`);
   }
 }
 
