@@ -201,7 +201,7 @@ let dialogue = [];
 /** A row of what somebody says in the film: to read, not to choose. */
 function dialogueRow({ start, text, speaker }) {
   const words = make("span", { className: "text", dir: "auto" }, speaker ? `${speaker}: ${text}` : text);
-  return make("div", { role: "row", className: "speech", lang: store.film?.language ?? "" },
+  return make("div", { role: "row", className: "speech", lang: "" },
     make("div", { role: "gridcell", className: "line" }, make("span", { className: "time" }, clock(start)), words));
 }
 

@@ -93,9 +93,6 @@ const PAGE_MENU = [
 /** Dialogue is transcribed where it lacks words; everything else can always be done. */
 const canDo = (name) => name !== "transcribe" || Boolean(store.film?.transcript?.wordless);
 
-/** Dialogue is transcribed where it lacks words; everything else can always be done. */
-const canDo = (name) => name !== "transcribe" || Boolean(store.film?.transcript?.wordless);
-
 /** Registers the page's own menu. */
 export function start() {
   const menu = makeMenu("page-menu", "Menu", PAGE_MENU, canDo);
