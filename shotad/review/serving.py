@@ -112,9 +112,10 @@ def serve(
             # An answer passes through several threads, and each would wait Python's 5 ms again while lines
             # are checked or a film is rendered.
             sys.setswitchinterval(_THREAD_SWITCH_SECONDS)
+            server = end_signals.server = ReviewServer(review)
             try:
                 if not end_signals.count:
-                    ReviewServer(review).run(sockets=[listener])
+                    server.run(sockets=[listener])
             finally:
                 _close(review, end_signals, console)
 
@@ -273,12 +274,13 @@ class ReviewServer(uvicorn.Server):
 
 
 class _EndSignals:
-    """Counts the signals that ask the program to end."""
+    """Counts the signals that ask the program to end, and has ``server`` end by the first."""
 
     SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
     def __init__(self) -> None:
         self.count = 0
+        self.server: ReviewServer | None = None
 
     @contextmanager
     def counted(self) -> Iterator[_EndSignals]:
@@ -295,6 +297,9 @@ class _EndSignals:
 
     def _count(self, number: int, frame: FrameType | None) -> None:
         self.count += 1
+        if self.server is not None:
+            # A signal that comes just before uvicorn's own handlers are there would be lost on it.
+            self.server.should_exit = True
 
 
 def _close(review: OpenReview, end_signals: _EndSignals, console: ServerConsole) -> None:
