@@ -14,6 +14,7 @@ from tests.redo.redoing import fresh
 Answer = Callable[[Request], str]
 
 ANSWERS = "stage2.engine=tests.review.engines:Answering"
+COUNTED = "stage2.engine=tests.review.engines:Counted"
 BREAKS = "stage2.engine=tests.review.engines:Broken"
 LOOKS_FAR_AWAY = "stage1.engine=tests.review.engines:FarAway"
 
@@ -63,3 +64,13 @@ class Broken(FakeEngine):
 
     def __init__(self, settings: Config | None = None) -> None:
         raise KeyError("no such key")
+
+
+class Counted(FakeEngine):
+    """Counts how often it was made."""
+
+    made = 0
+
+    def __init__(self, settings: Config | None = None) -> None:
+        super().__init__(settings)
+        type(self).made += 1
