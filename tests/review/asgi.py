@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, unquote
@@ -106,6 +106,16 @@ class Visitor:
     def get(self, path: str, *, method: str = "GET", **changed: str | None) -> Answer:
         """A GET with headers changed or, with None, left out; ``x_y`` stands for ``x-y``."""
         return asyncio.run(ask(self.app, method, path, self._headers({}, changed)))
+
+    def get_all(self, paths: Iterable[str]) -> list[Answer]:
+        """GETs that are under way at the same time."""
+
+        async def get_together() -> list[Answer]:
+            return await asyncio.gather(
+                *(ask(self.app, "GET", path, self._headers({}, {})) for path in paths)
+            )
+
+        return asyncio.run(get_together())
 
     def scope(self, path: str) -> dict[str, Any]:
         """What the application is given of a GET, for a test that reads the answer itself."""

@@ -95,6 +95,14 @@ class Page(Visitor):
         """The findings of a line as it now is."""
         return next(row["findings"] for row in self.checked()["lines"] if row["id"] == line)
 
+    def until_settled(self, line: str) -> Any:
+        """Where a line is heard, once the loudness of the whole film is known."""
+        until = time.monotonic() + WAIT
+        while not (heard := self.get(f"/api/hear/{line}").json)["settled"]:
+            assert time.monotonic() < until, "the film is never measured"
+            time.sleep(0.05)
+        return heard
+
 
 @contextmanager
 def reviewed(
