@@ -5,6 +5,13 @@ from .opening import (
 from .parts import (
     track_film as track_film,
 )
+from .playable import (
+    browser_kind as browser_kind,
+)
+from .proxy import (
+    CopyOrder as CopyOrder,
+    make_copy as make_copy,
+)
 from .serving import (
     ReviewServer as ReviewServer,
     serve as serve,
