@@ -465,8 +465,7 @@ def join(timeline: LineTimeline, line_id: str, args: Json) -> Change:
 def why_apart(timeline: LineTimeline, cue: Cue) -> tuple[str, str] | None:
     """Why a line cannot be joined with the next heard one, and what to do; None where it can.
 
-    The joined line is spoken in one go, so no speech and no long pause may be between the two. Where it is
-    not known when somebody speaks, slots that do not touch show it: the time between them was not free.
+    The joined line is spoken in one go, so no speech and no long pause may be between the two.
     """
     if not cue.heard:
         return "A line that is not heard cannot be joined.", "Restore it first."
@@ -483,10 +482,6 @@ def why_apart(timeline: LineTimeline, cue: Cue) -> tuple[str, str] | None:
             f"The next line begins {seconds:.1f} s after this one ends: more than {most:g} s is too far."
         )
         return problem, "Move one of them nearer to the other first, or leave them as two lines."
-    slot = timeline.slots.get(cue.slot_id or "")
-    next_slot = timeline.slots.get(following.slot_id or "")
-    if timeline.free is None and slot and next_slot and slot.interval.end < next_slot.interval.start:
-        return f"The slot of this line ends {between}.", "Leave them as two lines."
     return None
 
 

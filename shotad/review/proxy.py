@@ -75,7 +75,7 @@ class Proxy:
         self.media_type, self.why = browser_kind(info, config)
         """Of the film, and why browsers do not play it; empty where they do."""
         settings = [LINES, QUALITY, BITS, config.film.reader, config.film.audio_track]
-        self._order = Order(
+        self._order = CopyOrder(
             film.absolute(),
             inner_folder(folder.absolute(), "review") / "proxy.mp4",
             hash_key(PROXY_STEP, info.fingerprint, settings),
@@ -211,7 +211,7 @@ PROXY_STEP = "proxy/2"
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class CopyOrder:
     """What to make. ``frame_rate`` is that of numbered frames, ``track`` the number of the audio track
     (None: the film's default). ``small``: the picture is encoded whatever it is."""
 
@@ -229,7 +229,7 @@ class Order:
         return self.target.with_suffix(".json")
 
 
-def _work(order: Order, sender: Connection) -> None:
+def _work(order: CopyOrder, sender: Connection) -> None:
     """Make the copy, in a process of its own: reports the shares done, then why it failed or nothing."""
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 2)
@@ -243,7 +243,7 @@ def _work(order: Order, sender: Connection) -> None:
         sender.send("")
 
 
-def known_copy(order: Order) -> dict[str, Any] | None:
+def known_copy(order: CopyOrder) -> dict[str, Any] | None:
     """What is known of the copy that is there, if it is of this order and whole."""
     try:
         record = json.loads(read_file(order.key_file))
@@ -256,7 +256,7 @@ def known_copy(order: Order) -> dict[str, Any] | None:
     return None if order.small and record.get("picture") == "copied" else record
 
 
-def make_copy(order: Order, report: PlaybackReport) -> dict[str, Any]:
+def make_copy(order: CopyOrder, report: PlaybackReport) -> dict[str, Any]:
     """Make the copy unless it is there; what `known_copy` then gives.
 
     One process makes it at a time; others wait and find it made. Raises FilmError for a film that cannot
@@ -292,7 +292,7 @@ def make_copy(order: Order, report: PlaybackReport) -> dict[str, Any]:
         raise _unwritable(order.target, error) from None
 
 
-def _write(film: Film, order: Order, picture: str, part: Path, report: PlaybackReport) -> str | None:
+def _write(film: Film, order: CopyOrder, picture: str, part: Path, report: PlaybackReport) -> str | None:
     """Write the copy in one way; what is damaged, if anything. Raises Uncopyable."""
     # The index of a copy as large as the film stays at its end: to move it would be to write all twice.
     flags = {"movflags": "+faststart"} if picture == "encoded" else {}

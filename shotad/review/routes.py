@@ -1,7 +1,4 @@
-"""The review page's application: what one review consists of, and which address answers what.
-
-When the track has changed, findings are looked at again and every open tab is told. Who reviews is remembered
-between two sessions in ``review.json``.
+"""The review page's application: which address answers what.
 
 Everything that an answer says comes from elsewhere; here a request is read, the right object is asked, and
 what it says is sent. All that may touch a disk or wait for a lock runs in a thread.
@@ -16,8 +13,7 @@ import re
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import asdict, dataclass
-from fractions import Fraction
+from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 from types import UnionType
@@ -34,31 +30,19 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
-from shotad.core import (
-    FilmInfo,
-    RunSettings,
-    ShotadError,
-)
+from shotad.core import ShotadError
 from shotad.core.errors import (
     CastError,
-    FilmError,
     OutdatedLine,
     ReviewError,
     WorkFolderError,
 )
-from shotad.core.files import read_file, write_text
-from shotad.core.records import parse_record
-from shotad.core.workfolder import readable_json
-from shotad.film import open_film
 from shotad.review.details import line_detail
-from shotad.review.events import Json, Tabs, event_stream
-from shotad.review.frames import ShownFrames
-from shotad.review.hearing import Hearing, WavStream
+from shotad.review.events import Json, event_stream
+from shotad.review.hearing import WavStream
 from shotad.review.imports import ScriptImports
-from shotad.review.jobs import Jobs, Work
-from shotad.review.material import MaterialViews
-from shotad.review.people import CastEditor
-from shotad.review.proxy import Proxy
+from shotad.review.jobs import Work
+from shotad.review.parts import Review, remember
 from shotad.review.security import (
     MOST_BYTES,
     Guard,
@@ -71,166 +55,17 @@ from shotad.review.security import (
     too_large,
     upload_limit,
 )
-from shotad.review.session import Session
 from shotad.review.timeline import Change
-from shotad.review.views import Findings, changed_view, conflict_view, film_view
-from shotad.review.waveform import PEAKS_A_SECOND, Waveform
+from shotad.review.views import conflict_view, film_view
+from shotad.review.waveform import PEAKS_A_SECOND
 from shotad.review.work import export, redo_line, render_film, transcribe_film, transcript_view
-from shotad.script import load_track
 from shotad.script.cue import MAX_TEXT_LENGTH
-from shotad.script.track import FilmId
-from shotad.script.track_files import TRACK
 from shotad.sound import read_lexicon
 from shotad.sound.film_lexicon import film_lexicon, set_saying
 from shotad.sound.recordings import keep_recording, read_recording, recording_file
 from shotad.sound.voicing import pronunciations
 
-
-def open_session(
-    folder: Path, film: Path | None, run: RunSettings, tabs: Tabs, *, reviewer: str | None = None
-) -> Session:
-    """The session of a work folder: all of a review that can fail.
-
-    ``film`` is None where it is gone; ``reviewer`` None: as remembered. Raises FilmError for a film that is
-    not the track's, WorkFolderError for records that are missing, ScriptError for a track that is damaged.
-    """
-    recorded_film = track_film(folder)
-    if film is None:
-        # What is known of a film that is gone. Its size is not, and nothing asks for it.
-        info = FilmInfo(
-            recorded_film.name,
-            None,
-            recorded_film.fingerprint,
-            recorded_film.duration,
-            1,
-            1,
-            None,
-            None,
-            "gone",
-            Fraction(0),
-        )
-    else:
-        with open_film(film, reader=run.config.film.reader, frame_rate=run.frame_rate) as opened:
-            info = opened.info
-    if info.fingerprint != recorded_film.fingerprint:
-        raise FilmError(
-            f"{film} is not the film that {folder} is of: {recorded_film.name}, or it was changed since.",
-            "Name the film with --film FILM, or run shotad describe on this one.",
-        )
-    if reviewer is None:
-        reviewer = str(remembered(folder).get("reviewer", ""))
-    else:
-        remember(folder, reviewer=reviewer)
-    return Session(folder, info, run, reviewer=reviewer, tabs=tabs)
-
-
-def review_of(session: Session, film: Path | None, tabs: Tabs) -> Review:
-    """A session with the parts that show, hear and work."""
-    findings, jobs, people, pictures = Findings(session, tabs), Jobs(tabs), CastEditor(session), None
-    if film is not None:
-        folder = session.folder
-        config = session.config.model_copy(update={"language": session.track.language})
-
-        def settled() -> None:
-            tabs.send("heard", {"settled": True})
-
-        hearing = Hearing(
-            film, folder, config, lambda: session.prepared, settled=settled, spoken=findings.update
-        )
-        findings.foresee = hearing.foresee
-        session.take_seconds = hearing.take_seconds
-        session.seconds_per_word = lambda: hearing.lengths.seconds_per_word
-        proxy = Proxy(film, folder, config, session.film, tabs)
-        if proxy.why:
-            proxy.start()
-        waveform = Waveform(film, folder, config, session.film.fingerprint, tabs)
-        pictures = PictureServices(film, ShownFrames(session, film), proxy, hearing, waveform)
-    review = Review(session, findings, jobs, people, MaterialViews(session), tabs, pictures)
-    session.publish = review._publish
-    return review
-
-
-def track_film(folder: Path) -> FilmId:
-    """Which film the track of a folder is of. Raises ScriptError."""
-    return load_track(folder / TRACK).film
-
-
 _LOG = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class PictureServices:
-    """The parts that need the film itself."""
-
-    film: Path
-    frames: ShownFrames
-    proxy: Proxy
-    hearing: Hearing
-    waveform: Waveform
-
-
-@dataclass(frozen=True)
-class Review:
-    """One review of one work folder. ``pictures`` is None where the film is gone: its lines can be read and
-    changed all the same."""
-
-    session: Session
-    findings: Findings
-    jobs: Jobs
-    people: CastEditor
-    material: MaterialViews
-    tabs: Tabs
-    pictures: PictureServices | None
-
-    def watched(self) -> PictureServices:
-        """The parts that need the film. Raises ReviewError where it is gone."""
-        if self.pictures is None:
-            raise ReviewError(
-                f"The film {self.session.film.name} is not where it was.", "Start again with --film FILM."
-            )
-        return self.pictures
-
-    def _publish(self, change: Change, origin: str) -> Json:
-        """Tell all tabs of a change; what they are told."""
-        self.findings.update()
-        view = changed_view(self.session, change, origin, self.findings)
-        self.tabs.send("change", view)
-        return view
-
-    def look(self) -> None:
-        """Take in what other programs have changed, and tell. A track that cannot be read just now, for
-        somebody is in the middle of editing it say or no file can be opened, is looked at again later."""
-        try:
-            self.session.refresh()
-        except (ShotadError, OSError) as error:
-            _LOG.debug("The track cannot be read just now: %s", error)
-
-    def close(self) -> None:
-        self.findings.close()
-
-        if self.pictures is not None:
-            self.pictures.proxy.stop()
-            self.pictures.frames.close()
-            self.pictures.hearing.close()
-            self.pictures.waveform.close()
-        self.session.close()
-
-
-REMEMBERED = "review.json"
-
-
-def remembered(folder: Path) -> dict[str, Any]:
-    """What was remembered; nothing where that is not known or cannot be read."""
-    try:
-        return dict(parse_record(REMEMBERED, read_file(folder / REMEMBERED)) or {})
-    except (OSError, WorkFolderError):
-        return {}
-
-
-def remember(folder: Path, **values: Any) -> None:
-    """Remember these values and those before. Raises WorkFolderError."""
-    write_text(folder / REMEMBERED, readable_json(remembered(folder) | values))
-
 
 _LOOK = 1.0
 """Seconds between two looks at whether another program has changed the track."""

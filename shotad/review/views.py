@@ -411,7 +411,7 @@ class Findings:
         """``version``: the number of the last check; ``done``: whether no check is due after it."""
         # First: a check that ends in between makes the version too low, and the page asks again.
         version = self.version
-        return {"done": version > 0 and not self._check_later.is_due, "version": version}
+        return {"done": version > 0 and self._check_later.is_idle, "version": version}
 
     def update(self, delay: float | None = None) -> None:
         """Have all lines checked after ``delay`` seconds (None: as set), since something has changed."""
@@ -438,7 +438,9 @@ class Findings:
         line_ids = {**before, **self._by_line}
         changed = [line_id for line_id in line_ids if before.get(line_id) != self._by_line.get(line_id)]
         lines = {line_id: [finding_view(finding) for finding in self.of(line_id)] for line_id in changed}
-        self._tabs.send("findings", {"lines": lines, "summary": self.summary()})
+        # This check is the last one, unless another is due already.
+        summary = {"done": not self._check_later.is_due, "version": self.version}
+        self._tabs.send("findings", {"lines": lines, "summary": summary})
         self._tell_lengths()
 
     def _tell_lengths(self) -> None:

@@ -1,5 +1,5 @@
 """What tests of the review page share: one browser for those that follow one another in a process, a described
-folder, its session, its page."""
+folder, its page."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from typing import Any
 
 import pytest
 
-from shotad.review.session import Session
 from tests.browser import chromium
 from tests.rendering.described import write_folder
 from tests.review.pages import served, tabs, until
-from tests.review.sessions import session_of
 
 _KEPT: list[tuple[ExitStack, Any]] = []
 
@@ -42,13 +40,6 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 def place(tmp_path: Path) -> Path:
     """The folder of a described film."""
     return write_folder(tmp_path / "film.shotad")
-
-
-@pytest.fixture
-def session(place: Path) -> Iterator[Session]:
-    made = session_of(place)
-    yield made
-    made.close()
 
 
 @pytest.fixture

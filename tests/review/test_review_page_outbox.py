@@ -3,16 +3,15 @@ line that is split and joined is the line that it was."""
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from shotad.core.errors import WorkFolderError
-from shotad.review.keeping import TrackFile
-from shotad.review.session import Session
 from shotad.script import LineState, load_track
 from shotad.script.track_files import TRACK
 from tests.rendering.described import write_folder
@@ -32,14 +31,14 @@ def place(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each act takes the server a while."""
-    act = Session.act
+    """Each act takes the server a while: whatever it writes is long on the way to the disk."""
+    sync = os.fsync
 
-    def late(*args: Any, **options: Any) -> Any:
-        time.sleep(0.15)
-        return act(*args, **options)
+    def sync_late(number: int) -> None:
+        time.sleep(0.05)
+        sync(number)
 
-    monkeypatch.setattr(Session, "act", late)
+    monkeypatch.setattr(os, "fsync", sync_late)
 
 
 def accepted(place: Path) -> int:
@@ -174,14 +173,14 @@ def test_leaving_while_acts_wait_asks_first(page: Any) -> None:
 
 
 def test_a_full_disk_keeps_what_was_done_until_there_is_room(page, place, monkeypatch):
-    def full(*_: Any) -> None:
-        raise WorkFolderError("The disk is full.", "Free some space.")
+    def fail(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(TrackFile, "write", full)
+        patched.setattr(os, "fsync", fail)
         press(page, *"aa")
         until(page, BANNER.format(2))
-        assert "The disk is full. Free some space." in page.locator("#banner").inner_text()
+        assert "No space left" in page.locator("#banner").inner_text()
     page.locator("#banner button", has_text="Send now").click()
     until(page, DONE)
     assert accepted(place) == 2

@@ -16,10 +16,8 @@ from hypothesis import given, settings, strategies as st
 from shotad.core import Interval
 from shotad.core.errors import (
     EditConflict,
-    ReviewError,
     ScriptError,
 )
-from shotad.review.session import Session
 from shotad.script import (
     ALL_FORMATS,
     FORMATS,
@@ -59,7 +57,7 @@ from shotad.script.track import (
 )
 from shotad.script.track_files import TRACK as TRACK_FILE
 from tests.rendering.described import write_folder
-from tests.review.sessions import session_of
+from tests.review.reviewed import Page, reviewed
 from tests.script_text import write_script
 
 FILM = FilmId("film.mp4", "abc", 100.0)
@@ -462,41 +460,40 @@ NAMES = st.sampled_from(
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_folder(tmp_path_factory.mktemp("acts") / "w")
+    return write_folder(tmp_path_factory.mktemp("acts") / "w", settings=("lint.parse=words",))
 
 
-def done(session: Session, name: str, number: int, args: dict[str, Any]) -> None:
-    cues = session.track.cues
-    try:
-        if name in ("undo", "redo"):
-            getattr(session, name)()
-        else:
-            group = "g" if name == "write" else ""
-            session.act(name, cues[number % len(cues)].id if name != "add" else "", args, group=group)
-    except ReviewError:
-        return
+def steps(page: Page, direction: str) -> int:
+    """Undo or redo all steps; how many there were."""
+    count = 0
+    while page.film()["history"][direction]:
+        page.do(direction)
+        count += 1
+    return count
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(NAMES, st.integers(0, 9), ARGS), max_size=14))
 def test_any_acts_undone_give_back_the_very_track(folder: Path, acts: list[Any]) -> None:
     (folder / "review.jsonl").unlink(missing_ok=True)
-    session = session_of(folder)
     first = (folder / TRACK_FILE).read_bytes()
-    for name, number, args in acts:
-        done(session, name, number, args)
-        assert load_track(folder / TRACK_FILE) == session.track
-        spans = sorted((cue.interval.start, cue.interval.end) for cue in session.track.heard)
-        assert all(one[1] <= two[0] for one, two in itertools.pairwise(spans))
-    last = (folder / TRACK_FILE).read_bytes()
-    steps = 0
-    while session.next_steps["undo"]:
-        session.undo()
-        steps += 1
-    assert (folder / TRACK_FILE).read_bytes() == first
-    for _ in range(steps):
-        session.redo()
-    assert (folder / TRACK_FILE).read_bytes() == last
-    while session.next_steps["undo"]:
-        session.undo()
-    session.close()
+    with reviewed(folder, gone=True) as (_, page):
+        for name, number, args in acts:
+            cues = load_track(folder / TRACK_FILE).cues
+            line = "" if name in ("add", "undo", "redo") else cues[number % len(cues)].id
+            group = "g" if name == "write" else ""
+            answer = page.act(name, line, args, seen=None, group=group)
+            assert answer.status in (200, 400, 409), answer.text
+            heard = load_track(folder / TRACK_FILE).heard
+            spans = sorted((cue.interval.start, cue.interval.end) for cue in heard)
+            assert all(span[1] <= following[0] for span, following in itertools.pairwise(spans))
+        shown = {row["id"]: (row["start"], row["text"]) for row in page.film()["lines"]}
+        cues = load_track(folder / TRACK_FILE).cues
+        assert shown == {cue.id: (pytest.approx(cue.interval.start, abs=0.001), cue.text) for cue in cues}
+        last = (folder / TRACK_FILE).read_bytes()
+        undone = steps(page, "undo")
+        assert (folder / TRACK_FILE).read_bytes() == first
+        for _ in range(undone):
+            page.do("redo")
+        assert (folder / TRACK_FILE).read_bytes() == last
+        steps(page, "undo")
