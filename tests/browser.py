@@ -34,8 +34,10 @@ OPTIONS = (
 
 
 @contextmanager
-def chromium() -> Iterator[Any]:
+def chromium(*options: str) -> Iterator[Any]:
     """A launched ``playwright.sync_api.Browser``, closed at the end; skips where there is none.
+
+    ``options`` are further ones of the program, such as those of a fake microphone.
 
     Close it (leave the ``with``) before anything else in the same thread runs an event loop: Playwright's
     keeps running until then.
@@ -48,7 +50,7 @@ def chromium() -> Iterator[Any]:
     if program is None:
         pytest.skip(f"no Chromium was found: install it, or name its program in {ASKED}")
     with sync.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=OPTIONS)
+        browser = playwright.chromium.launch(executable_path=program, args=[*OPTIONS, *options])
         try:
             yield browser
         finally:

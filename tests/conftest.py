@@ -105,6 +105,19 @@ def shotad(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
 
 
 @pytest.fixture
+def empty_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache of the Hugging Face hub, and no network."""
+    huggingface_hub = pytest.importorskip("huggingface_hub")
+    cache = tmp_path / "hub"
+    cache.mkdir()
+    monkeypatch.setenv("HF_HUB_CACHE", str(cache))
+    # The hub's library has read the environment when it was imported.
+    for name, value in (("HF_HUB_CACHE", str(cache)), ("HF_HUB_OFFLINE", True)):
+        monkeypatch.setattr(huggingface_hub.constants, name, value)
+    return cache
+
+
+@pytest.fixture
 def painted_faces(monkeypatch: pytest.MonkeyPatch) -> PaintedFaces:
     """All that look for faces look for painted ones."""
     from tests.painted_faces import look_for_painted_faces

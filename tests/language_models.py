@@ -6,11 +6,14 @@
 from __future__ import annotations
 
 import itertools
+import json
+import struct
 import weakref
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+import pytest
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from transformers import (
@@ -23,6 +26,8 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 from transformers.utils import logging
+
+from shotad.core.system import memory_free
 
 BEGIN, HEAD, HEAD_END, TURN_END, TEXT_END = (
     "<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>", "<|end_of_text|>",
@@ -116,6 +121,23 @@ class CountedLlama(LlamaForCausalLM):
 
 AutoConfig.register(CountedConfig.model_type, CountedConfig)
 AutoModelForCausalLM.register(CountedConfig, CountedLlama)
+
+
+def add_ballast(folder: Path) -> None:
+    """Give the model's file a tensor of which nobody knows, as large as all memory that is free (no disk)."""
+    path = folder / "model.safetensors"
+    content = path.read_bytes()
+    (length,) = struct.unpack("<Q", content[:8])
+    tensors, values = json.loads(content[8 : 8 + length]), content[8 + length :]
+    free = memory_free()
+    if free is None:
+        pytest.skip("this system does not tell its free memory")
+    end = len(values) + free // 4 * 4
+    tensors["ballast"] = {"dtype": "F32", "shape": [free // 4], "data_offsets": [len(values), end]}
+    header = json.dumps(tensors).encode()
+    with path.open("wb") as stream:
+        stream.write(struct.pack("<Q", len(header)) + header + values)
+        stream.truncate(8 + len(header) + end)
 
 
 def make_llama(

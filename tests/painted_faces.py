@@ -5,22 +5,30 @@ So that what is done with faces can be tested without weights, and with the trut
 
 from __future__ import annotations
 
+import atexit
+import hashlib
+import json
+import shutil
+import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 import pytest
+import yaml
 from PIL import Image as Pictures
 
-from shotad.core import Box, Progress
-from shotad.core.config.sight import CastSettings
-from shotad.sight import Face, faces as facemodels
-from shotad.sight.faces import TrackingRules
+from shotad.core import Box
+from shotad.core.settings import manifest_path
+from shotad.core.weight_store import cache_folder
+from shotad.sight import Face
+from shotad.sight.faces import FACE_MODEL_PAIRS, TrackingRules
 
 Image = npt.NDArray[np.uint8]
 
@@ -84,7 +92,7 @@ class PaintedFaces:
     threshold, margin, join, same = 0.5, 0.1, 0.6, 0.8
     tracking = TrackingRules(0.2, 0.45, 0.6, 0.5, 0.5)
 
-    def __init__(self, settings: CastSettings | None = None, progress: Progress | None = None) -> None:
+    def __init__(self) -> None:
         self.identity = "painted/1"
         self.shown = 0
 
@@ -118,23 +126,48 @@ class PaintedFaces:
         return vector
 
 
+_WEIGHTS = ("painted-finder", "painted-reader")
+
+
+@cache
+def _weights_folder() -> Path:
+    """A folder with the program's manifest of weights and the painted models in it, and with a cache that has
+    what the user's has."""
+    folder = Path(tempfile.mkdtemp(prefix="painted-faces-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    (folder / "weights").mkdir()
+    if cache_folder().is_dir():
+        for kept in cache_folder().iterdir():
+            if kept.is_dir():
+                (folder / "weights" / kept.name).symlink_to(kept)
+    tree: dict[str, Any] = yaml.safe_load(manifest_path().read_text(encoding="utf-8"))
+    for name in _WEIGHTS:
+        digest = hashlib.sha256(name.encode()).hexdigest()
+        tree["weights"][name] = {
+            "role": "faces", "file": name, "sha256": digest, "bytes": len(name), "memory_mb": 1,
+            "licence": "MIT", "credit": "made by a test", "sources": [],
+        }  # fmt: skip
+        file = folder / "weights" / digest[:16] / name
+        file.parent.mkdir()
+        file.write_bytes(name.encode())
+    (folder / "models").mkdir()
+    (folder / "models" / "manifest.yaml").write_text(json.dumps(tree), encoding="utf-8")
+    return folder
+
+
 def look_for_painted_faces(monkeypatch: pytest.MonkeyPatch) -> PaintedFaces:
-    """All that look for faces look for painted ones."""
-    models = PaintedFaces()
-
-    known = {
-        name: getattr(models, name)
-        for name in ("identity", "threshold", "margin", "join", "same", "tracking")
-    }
-
-    def make(self: facemodels.FaceModels, settings: CastSettings, progress: Progress | None = None) -> None:
-        vars(self).update(known)
-
-    monkeypatch.setattr(facemodels.FaceModels, "__init__", make)
-    monkeypatch.setattr(facemodels.FaceModels, "find", lambda self, *looked: models.find(*looked))
-    monkeypatch.setattr(facemodels.FaceModels, "read", lambda self, *looked: models.read(*looked))
-    monkeypatch.setattr(facemodels, "weights_file", lambda name, progress=None: Path(name))
-    return models
+    """The usual face models are those for painted faces."""
+    models: Any = PaintedFaces()
+    folder = _weights_folder()
+    monkeypatch.setenv("SHOTAD_DATA", str(folder))
+    monkeypatch.setenv("SHOTAD_CACHE", str(folder))
+    pair = replace(
+        FACE_MODEL_PAIRS["sface"], weights=_WEIGHTS, finder=lambda path, score: models, reader=lambda path: models,
+        detection=0.5, threshold=models.threshold, margin=models.margin, join=models.join, same=models.same,
+        tracking=models.tracking,
+    )  # fmt: skip
+    monkeypatch.setitem(FACE_MODEL_PAIRS, "sface", pair)
+    return cast("PaintedFaces", models)
 
 
 def _picture(place: int, take: Take, at: float) -> Image:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from shotad.core import ShotadError, model_loading as compute
+from shotad.core import ShotadError
 from shotad.core.config.sight import ComputeSettings
 from shotad.core.errors import ConfigError
 from shotad.core.model_loading import (
@@ -17,43 +16,27 @@ from shotad.core.model_loading import (
     require_module,
     require_torch,
 )
+from tests.gpus import show_gpus
 
 torch = pytest.importorskip("torch")
-
-
-@pytest.fixture
-def processor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The file in which Linux describes the processor."""
-    path = tmp_path / "cpuinfo"
-    monkeypatch.setattr(compute, "_CPU_INFO", path)
-    compute._cpu_flags.cache_clear()
-    yield path
-    compute._cpu_flags.cache_clear()
-
-
-def gpus(monkeypatch: pytest.MonkeyPatch, n: int, capability: tuple[int, int] = (8, 0)) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: n > 0)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: n)
-    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
 
 
 def test_auto_takes_the_best_there_is_and_a_name_must_be_of_one_that_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    gpus(monkeypatch, 0)
-    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
-    assert device_of(ComputeSettings()) == torch.device("cpu")
-    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
-    assert device_of(ComputeSettings()) == torch.device("mps")
-    gpus(monkeypatch, 1)
+    show_gpus(monkeypatch, 0)
+    for has_mps, device in ((False, "cpu"), (True, "mps")):
+        monkeypatch.setattr(torch.backends.mps, "is_available", lambda answer=has_mps: answer)
+        assert device_of(ComputeSettings()) == torch.device(device)
+    show_gpus(monkeypatch, 1)
     assert device_of(ComputeSettings()) == torch.device("cuda")
     assert device_of(ComputeSettings(device="cpu")) == torch.device("cpu")
     # A GPU by number.
-    gpus(monkeypatch, 2)
+    show_gpus(monkeypatch, 2)
     assert device_of(ComputeSettings(device="cuda:1")) == torch.device("cuda:1")
     with pytest.raises(ConfigError, match=r"'cuda:2' cannot be used: this machine shows 2 of that kind"):
         device_of(ComputeSettings(device="cuda:2"))
-    gpus(monkeypatch, 0)
+    show_gpus(monkeypatch, 0)
     with pytest.raises(ConfigError, match="torch finds none on this machine. Use auto or cpu"):
         device_of(ComputeSettings(device="cuda"))
     for name in ("cdua", "cuda:-1", "", "tpu:0"):
@@ -71,18 +54,19 @@ def test_auto_takes_the_best_there_is_and_a_name_must_be_of_one_that_is(
         (None, False),
     ],
 )
-def test_what_gains_by_bfloat16(processor: Path, text: str | None, gains: bool) -> None:
+def test_what_gains_by_bfloat16(tmp_path: Path, text: str | None, gains: bool) -> None:
+    (tmp_path / "proc").mkdir()
     if text is not None:
-        processor.write_text(text)
+        (tmp_path / "proc" / "cpuinfo").write_text(text)
     cpu = torch.device("cpu")
-    assert dtype_of(ComputeSettings(), cpu) == (torch.bfloat16 if gains else torch.float32)
-    assert dtype_of(ComputeSettings(precision="float32"), cpu) == torch.float32
-    assert dtype_of(ComputeSettings(precision="bfloat16"), cpu) == torch.bfloat16
+    assert dtype_of(ComputeSettings(), cpu, tmp_path) == (torch.bfloat16 if gains else torch.float32)
+    assert dtype_of(ComputeSettings(precision="float32"), cpu, tmp_path) == torch.float32
+    assert dtype_of(ComputeSettings(precision="bfloat16"), cpu, tmp_path) == torch.bfloat16
 
 
 def test_gpus_that_gain_by_bfloat16(monkeypatch: pytest.MonkeyPatch) -> None:
     for capability, wanted in (((7, 5), torch.float32), ((8, 0), torch.bfloat16), ((12, 0), torch.bfloat16)):
-        gpus(monkeypatch, 1, capability)
+        show_gpus(monkeypatch, 1, capability=capability)
         assert dtype_of(ComputeSettings(), torch.device("cuda")) == wanted
     assert dtype_of(ComputeSettings(), torch.device("mps")) == torch.float32
 

@@ -11,6 +11,7 @@ import tempfile
 import threading
 import traceback
 from collections.abc import Callable
+from contextlib import ExitStack
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -20,13 +21,15 @@ import pytest
 from shotad.core import (
     Engine,
     Identity,
-    RecordLog,
+    NoProgress,
+    Progress,
     Request,
     RunInputs,
+    Task,
 )
 from shotad.core.errors import EngineError, WorkFolderError
 from shotad.description import DescribeResult
-from shotad.description.clip_builder import ClipReader
+from tests.disk import largest_file
 from tests.media import FilmSpec, make_film
 from tests.runs import Talker, rows, run as talked, slots, tree
 
@@ -73,9 +76,11 @@ def run(
     *settings: str,
     film: Path | None = None,
     words: str = "Well, well.",
+    progress: Progress | None = None,
 ) -> DescribeResult:
     given, film = RunInputs(subtitles=subtitles(out, words)), film or make_film(SPEC).path
-    return talked(out, *SETTINGS, *settings, looks=looks, writes=writes, given=given, film=film)[0]
+    engines = {"looks": looks, "writes": writes}
+    return talked(out, *SETTINGS, *settings, **engines, given=given, film=film, progress=progress)[0]
 
 
 @functools.cache
@@ -161,22 +166,37 @@ def test_stage_two_begins_before_stage_one_is_done(tmp_path: Path) -> None:
     assert looks.slots == writes.slots == slots(tmp_path / "w")
 
 
-def test_grammar_is_measured_while_stage_one_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+class AfterClips(NoProgress):
+    """A front end that calls ``then`` when the grammar of so many clips was read."""
+
+    def __init__(self, clips: int, then: Callable[[], None]) -> None:
+        self._left, self._then = clips, then
+        self._reads_grammar = False
+
+    def task(self, name: str, total: float | None, unit: str) -> Task:
+        task = AfterClips(self._left, self._then)
+        task._reads_grammar = name == "Reading film grammar"
+        return task
+
+    def advance(self, amount: float = 1) -> None:
+        if self._reads_grammar:
+            self._left -= 1
+            if self._left == 0:
+                self._then()
+
+
+def test_grammar_is_measured_while_stage_one_answers(tmp_path: Path) -> None:
     _, looks, writes = engines(FAR)
-    asked = threading.Event()
+    asked, clips = threading.Event(), []
     looks.before = lambda _: asked.set()
-    read, count = ClipReader.read, 0
 
-    def slowly(self: ClipReader, *given: Any) -> None:
-        nonlocal count
-        count += 1
-        if count == 4:
-            assert asked.wait(WAIT), "Stage I waited for the film grammar of all clips"
-        read(self, *given)
+    def wait() -> None:
+        clips.append(3)
+        assert asked.wait(WAIT), "Stage I waited for the film grammar of all clips"
 
-    monkeypatch.setattr(ClipReader, "read", slowly)
-    run(tmp_path / "w", looks, writes)
-    assert count > 4
+    run(tmp_path / "w", looks, writes, progress=AfterClips(3, wait))
+    assert clips
+    assert len(slots(tmp_path / "w")) > 4
 
 
 @pytest.mark.parametrize(
@@ -189,10 +209,11 @@ def test_grammar_is_measured_while_stage_one_answers(tmp_path: Path, monkeypatch
     ],
 )
 def test_whatever_stops_a_run_costs_no_answer_and_leaves_no_thread(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, which: str, error: BaseException
+    tmp_path: Path, which: str, error: BaseException
 ) -> None:
     _, looks, writes = engines(FAR)
     dying = {"eyes": looks, "pen": writes}.get(which)
+    progress = None
 
     def die(*_: Any) -> None:
         if dying is None or len(dying.slots) == 3:
@@ -201,30 +222,27 @@ def test_whatever_stops_a_run_costs_no_answer_and_leaves_no_thread(
     if dying is not None:
         dying.before = die
     else:
-        monkeypatch.setattr("shotad.description.clip_builder.ClipReader.read", die)
+        progress = AfterClips(1, die)
     with pytest.raises(type(error)):
-        run(tmp_path / "w", looks, writes)
+        run(tmp_path / "w", looks, writes, progress=progress)
     assert ours() == []
-    monkeypatch.undo()
     goes_on(tmp_path / "w")
 
 
-def test_a_full_disk_stops_all_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    add, count = RecordLog.add, 0
+def test_a_disk_that_takes_no_more_stops_all_and_loses_nothing(tmp_path: Path) -> None:
+    _, looks, writes = engines({"in_flight": 2})
+    answers = tmp_path / "w" / "answers.jsonl"
+    with ExitStack() as limits:
 
-    def full(self: RecordLog, *given: Any) -> Any:
-        nonlocal count
-        count += 1
-        if count > 5:
-            raise WorkFolderError("The disk is full.", "Free some space.")
-        return add(self, *given)
+        def fill(_: Request) -> None:
+            if len(looks.slots) == 4:
+                limits.enter_context(largest_file(answers.stat().st_size + 10))
 
-    monkeypatch.setattr(RecordLog, "add", full)
-    with pytest.raises(WorkFolderError, match="disk is full"):
-        run(tmp_path / "w", *engines({"in_flight": 2})[1:])
+        looks.before = fill
+        with pytest.raises(WorkFolderError, match="File too large"):
+            run(tmp_path / "w", looks, writes)
     assert ours() == []
-    monkeypatch.undo()
-    assert 2 <= goes_on(tmp_path / "w") <= 5
+    assert 2 <= goes_on(tmp_path / "w") < 2 * 5, "some of both stages' answers are kept"
 
 
 def killed(film: Path, out: Path) -> None:

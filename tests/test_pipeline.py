@@ -391,18 +391,19 @@ def test_a_second_look_has_the_clip_and_its_answer_counts(tmp_path: Path) -> Non
     assert not any("not seen" in cue.reason for cue in sure.track.cues)
 
 
-def test_lines_are_sought_before_too_many_are_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shotad.description.writing.LINES_BEFORE_LOOKS", 2)
-
+def test_lines_are_sought_before_too_many_are_lost(tmp_path: Path) -> None:
     class Dies(Talker):
         def answer(self, request: Request) -> str:
-            if "summarized" in str(request.schema) and len(self.asked) > 2:
+            if "summarized" in str(request.schema) and len(self.asked) > 64:
                 raise EngineError("The GPU has stopped working.")
             return super().answer(request)
 
+    slots = tmp_path / "slots.csv"
+    slots.write_text("start,end\n" + "".join(f"{n / 4},{n / 4 + 0.2}\n" for n in range(4, 70)))
+    settings, given = ("verify.on=true", "stage2.attempts=1"), RunInputs(slots=slots)
     with pytest.raises(EngineError, match="GPU"):
-        run(tmp_path / "w", "verify.on=true", looks=Talker("looks"), writes=Dies("writes"))
-    assert len(rows(tmp_path / "w", "stage2")) == 2
+        run(tmp_path / "w", *settings, looks=Talker("looks"), writes=Dies("writes"), given=given)
+    assert len(rows(tmp_path / "w", "stage2")) == 64
 
 
 def test_independent_candidates_and_an_engine_that_chooses(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import re
 import shutil
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -224,25 +224,22 @@ def test_threads_take_every_shot_and_shots_of_ones_own(here: Path) -> None:
         shotad.find_threads("movie.mp4", mine[::-1])
 
 
-@pytest.mark.usefixtures("here")
-def test_scales_are_by_shot(monkeypatch: pytest.MonkeyPatch) -> None:
-    from shotad.grammar.features import ScaleGuess
+def test_scales_are_by_shot(here: Path) -> None:
+    pytest.importorskip("torch")
+    from shotad.core.config.sight import ComputeSettings
+    from shotad.grammar.scale_net import BackboneShape, ScaleClassifier, ScaleDesign, ScaleNet, save_net
 
-    class BySecond:
-        """Close in its first picture, nothing in its second, long in all others."""
-
-        identity, moments, seen = "by second", ("middle",), 0
-
-        def of(self, images: Sequence[Any]) -> list[ScaleGuess | None]:
-            before, self.seen = self.seen, self.seen + len(images)
-            close, long = ScaleGuess((0.0, 1.0, 0.0, 0.0, 0.0)), ScaleGuess((0.0, 0.0, 0.0, 0.0, 1.0))
-            return [(close, None)[at] if at < 2 else long for at in range(before, self.seen)]
-
-    monkeypatch.setattr("shotad.description.clip_builder.make_scale_reader", lambda *_: BySecond())
-    monkeypatch.setattr("shotad.description.clip_builder.scale_weights", lambda _: ())
-    shots = [shotad.Shot(at, shotad.Interval(at * 4.0, at * 4.0 + 4)) for at in range(4)]
-    scales = shotad.shot_scales("movie.mp4", shots, settings={"scale.method": "by-face"})
-    assert scales == {0: shotad.ShotScale.CLOSE_UP, 2: shotad.ShotScale.LONG, 3: shotad.ShotScale.LONG}
+    checkpoint = here / "scale.safetensors"
+    save_net(checkpoint, ScaleNet(ScaleDesign(BackboneShape(16, 1, 2, side=56), 1, 112, 84)), {})
+    # The last is too short for a frame of the grid.
+    bounds = [(0.0, 4.0), (4.0, 8.0), (8.0, 12.0), (12.01, 12.02)]
+    shots = [shotad.Shot(index, shotad.Interval(*bound)) for index, bound in enumerate(bounds)]
+    scales = shotad.shot_scales("movie.mp4", shots, settings={"scale.checkpoint": str(checkpoint)})
+    with shotad.open_film("movie.mp4") as film:
+        pictures = [frame.rgb() for frame in film.frames_at([2.0, 6.0, 10.0])]
+    guesses = ScaleClassifier.load(checkpoint, ComputeSettings(device="cpu")).of(pictures)
+    assert scales == {index: guess.scale for index, guess in enumerate(guesses) if guess}
+    assert len(scales) == 3
 
 
 # --- evaluate
@@ -331,7 +328,7 @@ def in_no_time(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every engine is the fake one, every voice too, and the defaults ask for no weights."""
     from shotad.cli import interface
     from shotad.engines.table import PRESETS
-    from shotad.sound import voice_engines as voices
+    from shotad.sound.voice_engines import VOICE_KINDS
 
     def load(config: Any, settings: Any = None, **more: Any) -> shotad.Config:
         given = settings if isinstance(settings, tuple) else assignments_of(settings)
@@ -340,7 +337,8 @@ def in_no_time(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(interface, "load_config", load)
     for preset in ("embedded", "paper"):
         monkeypatch.setitem(PRESETS, preset, PRESETS["fake"])
-    monkeypatch.setattr(voices, "auto_kinds", lambda: ("fake",))
+    for name, kind in VOICE_KINDS.items():
+        monkeypatch.setitem(VOICE_KINDS, name, replace(kind, in_auto=name == "fake"))
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/python.md"])

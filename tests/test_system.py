@@ -25,9 +25,7 @@ MB = 1_000_000
 
 @pytest.fixture
 def linux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A Linux with 64 processors and 900 of 1,000 MiB free, its process in the group ``/pod/film`` (v2)."""
-    monkeypatch.setattr(system, "_PROC", tmp_path / "proc")
-    monkeypatch.setattr(system, "_GROUPS", tmp_path / "groups")
+    """The root of a Linux with 64 processors and 900 of 1,000 MiB free, its process in the group ``/pod/film`` (v2)."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(64)), raising=False)
     monkeypatch.setattr(os, "sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 256_000}.__getitem__)
     written(tmp_path, "proc/meminfo", "MemTotal: 1024000 kB\nMemAvailable:   921600 kB\n")
@@ -46,48 +44,47 @@ def written(folder: Path, name: str, text: str) -> None:
     [("150000 100000", 2), ("10000 100000", 1), ("max 100000", 64), ("9900000 100000", 64), ("what 1", 64)],
 )
 def test_a_share_of_the_processors_counts_and_is_rounded_up(linux: Path, limit: str, count: int) -> None:
-    written(linux, "groups/pod/film/cpu.max", limit + "\n")
-    assert system.processors() == count
+    written(linux, "sys/fs/cgroup/pod/film/cpu.max", limit + "\n")
+    assert system.processors(linux) == count
 
 
 def test_the_narrowest_of_the_groups_counts(linux: Path) -> None:
-    written(linux, "groups/pod/film/cpu.max", "800000 100000\n")
-    written(linux, "groups/pod/cpu.max", "300000 100000\n")
-    written(linux, "groups/pod/film/memory.max", "max\n")
-    written(linux, "groups/pod/memory.max", "500000\n")
-    written(linux, "groups/pod/memory.current", "90000\n")
-    written(linux, "groups/pod/memory.stat", "anon 5\ninactive_file 20000\n")
-    assert system.processors() == 3
-    assert system.memory_total() == 500_000
-    assert system.memory_free() == 430_000
+    written(linux, "sys/fs/cgroup/pod/film/cpu.max", "800000 100000\n")
+    written(linux, "sys/fs/cgroup/pod/cpu.max", "300000 100000\n")
+    written(linux, "sys/fs/cgroup/pod/film/memory.max", "max\n")
+    written(linux, "sys/fs/cgroup/pod/memory.max", "500000\n")
+    written(linux, "sys/fs/cgroup/pod/memory.current", "90000\n")
+    written(linux, "sys/fs/cgroup/pod/memory.stat", "anon 5\ninactive_file 20000\n")
+    assert system.processors(linux) == 3
+    assert system.memory_total(linux) == 500_000
+    assert system.memory_free(linux) == 430_000
 
 
 def test_the_first_version_of_groups_is_read_too(linux: Path) -> None:
     written(linux, "proc/self/cgroup", "9:memory:/docker/1f2e\n4:cpu,cpuacct:/\n1:name=systemd:/\n0::/\n")
-    written(linux, "groups/cpu/cpu.cfs_quota_us", "-1\n")
-    written(linux, "groups/cpu/cpu.cfs_period_us", "100000\n")
-    written(linux, "groups/memory/memory.limit_in_bytes", "9223372036854771712\n")
-    assert (system.processors(), system.memory_total()) == (64, 1000 * 2**20)
-    written(linux, "groups/cpu/cpu.cfs_quota_us", "250000\n")
-    written(linux, "groups/memory/memory.limit_in_bytes", "700000\n")
-    written(linux, "groups/memory/memory.usage_in_bytes", "300000\n")
-    written(linux, "groups/memory/memory.stat", "inactive_file 1\ntotal_inactive_file 100000\n")
-    assert system.processors() == 3
-    assert system.memory_total() == 700_000
-    assert system.memory_free() == 500_000
+    written(linux, "sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n")
+    written(linux, "sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n")
+    written(linux, "sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n")
+    assert (system.processors(linux), system.memory_total(linux)) == (64, 1000 * 2**20)
+    written(linux, "sys/fs/cgroup/cpu/cpu.cfs_quota_us", "250000\n")
+    written(linux, "sys/fs/cgroup/memory/memory.limit_in_bytes", "700000\n")
+    written(linux, "sys/fs/cgroup/memory/memory.usage_in_bytes", "300000\n")
+    written(linux, "sys/fs/cgroup/memory/memory.stat", "inactive_file 1\ntotal_inactive_file 100000\n")
+    assert system.processors(linux) == 3
+    assert system.memory_total(linux) == 700_000
+    assert system.memory_free(linux) == 500_000
 
 
 def test_a_system_other_than_linux_is_asked_in_its_ways(linux: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(system, "_PROC", linux / "none")
+    no_files = linux / "none"
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
-    monkeypatch.setattr(os, "cpu_count", lambda: 10)
-    assert system.processors() == 10
-    monkeypatch.setattr(os, "cpu_count", lambda: None)
-    assert system.processors() == 1
-    assert system.memory_total() == 1000 * 2**20
+    for count, expected in ((10, 10), (None, 1)):
+        monkeypatch.setattr(os, "cpu_count", lambda count=count: count)
+        assert system.processors(no_files) == expected
+    assert system.memory_total(no_files) == 1000 * 2**20
     monkeypatch.delattr(os, "sysconf")
-    assert system.memory_total() is None
-    assert system.memory_free() is None
+    assert system.memory_total(no_files) is None
+    assert system.memory_free(no_files) is None
     assert system.peak_memory() > 10 * MB
     system.forget_peak()
 

@@ -12,18 +12,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-import shotad.description.clip_builder
-from shotad.core import Image, RunInputs
+from shotad.core import Image, NoProgress, RunInputs, WorkFolder, load_config
 from shotad.core.errors import WeightsError
-from shotad.description import DescribeResult
+from shotad.description import DescribeResult, Engines, RunContext, plan_clips, prepare, write_slots
 from shotad.engines.fake import FakeEngine
+from shotad.film import open_film
 from shotad.film.sampling import Moment
-from shotad.grammar import Features
+from shotad.grammar import Features, GrammarModels
 from shotad.grammar.features import ScaleGuess
 from tests.cli.program import invoke
+from tests.decodes import counted_decodes
 from tests.made_weights import use_manifest
 from tests.media import FilmSpec, make_film, read_number
-from tests.runs import rows, run as talked
+from tests.runs import QUICK, SMALL, rows, run as talked
 
 CUTS = (50, 100, 150, 200, 250, 300, 350, 400, 450)
 SPEC = FilmSpec(frames=500, cuts=CUTS)
@@ -76,24 +77,41 @@ class Scales:
 
 
 @pytest.fixture
-def readers(monkeypatch: pytest.MonkeyPatch) -> tuple[Maker, Scales]:
-    maker, scales = Maker(), Scales()
-    monkeypatch.setattr(shotad.description.clip_builder, "make_feature_maker", lambda *_: maker)
-    monkeypatch.setattr(shotad.description.clip_builder, "make_scale_reader", lambda *_: scales)
-    return maker, scales
+def readers() -> tuple[Maker, Scales]:
+    return Maker(), Scales()
+
+
+EDGES = tuple(edge / 25 for edge in (0, *CUTS, 500))
+"""Where shots begin and end, in seconds."""
 
 
 def run(
-    out: Path, *assignments: str, slots: str | None = None
-) -> tuple[DescribeResult, list[dict[str, Any]]]:
-    """One run into ``out``; the outcome and Stage I's records. The shots are given, and are true."""
+    out: Path,
+    readers: tuple[Maker, Scales],
+    *assignments: str,
+    slots: str | None = None,
+    edges: Sequence[float] = EDGES,
+) -> list[dict[str, Any]]:
+    """One run into ``out``, whose film grammar is read by these readers; Stage I's records. The shots are given."""
     shots, given_slots = out.parent / "shots.csv", out.parent / "slots.csv"
-    pairs = (f"{first / 25},{after / 25}" for first, after in pairwise((0, *CUTS, 500)))
-    shots.write_text("\n".join(["start,end", *pairs]) + "\n")
+    rows_of_shots = (f"{first},{after}" for first, after in pairwise(edges))
+    shots.write_text("\n".join(["start,end", *rows_of_shots]) + "\n")
     given_slots.write_text(slots or "")
-    given = RunInputs(shots=shots, slots=given_slots if slots else None)
-    engines: dict[str, Any] = {"looks": FakeEngine(), "writes": FakeEngine()}
-    outcome, _, _ = talked(out, *assignments, given=given, film=make_film(SPEC).path, **engines)
+    inputs = RunInputs(shots=shots, slots=given_slots if slots else None)
+    config = load_config(None, (*QUICK, "speech.source=none", *SMALL, *assignments))
+    engines = Engines(FakeEngine(), FakeEngine())
+    with open_film(make_film(SPEC).path) as film, WorkFolder(out) as folder:
+        context = RunContext.of(film, folder, config, inputs, NoProgress())
+        prepared = prepare(context)
+        models = GrammarModels(*readers)
+        plans, _ = plan_clips(prepared, context, engines.looks.abilities, readers=(models, ()))
+        write_slots(plans, len(plans), prepared, context, engines)
+    return rows(out, "stage1")
+
+
+def described(out: Path, *assignments: str) -> tuple[DescribeResult, list[dict[str, Any]]]:
+    """What comes of ``describe``, and Stage I's records."""
+    outcome, _, _ = talked(out, *assignments, film=make_film(SPEC).path)
     return outcome, rows(out, "stage1")
 
 
@@ -111,7 +129,7 @@ def threads_by_eye(record: dict[str, Any]) -> list[list[int]]:
 
 def test_prompts_and_records_follow_threads_and_scales(tmp_path: Path, readers: tuple[Maker, Scales]) -> None:
     maker, scales = readers
-    _, records = run(tmp_path / "w")
+    records = run(tmp_path / "w", readers)
     # First, middle and last frames of whole shots are read once. Frames stand 40 ms apart, the grid's
     # moments 125 ms: up to three frames lie between.
     read, edges = [row["index"] for row in grammar(tmp_path / "w")["shots"]], (0, *CUTS, 500)
@@ -139,11 +157,11 @@ def test_prompts_and_records_follow_threads_and_scales(tmp_path: Path, readers: 
         assert record["overlay"] == "number"
     # A new threshold changes threads unseen.
     seen = len(maker.frames)
-    _, records = run(tmp_path / "w", "threads.threshold=1")
+    records = run(tmp_path / "w", readers, "threads.threshold=1")
     assert len(maker.frames) == seen
     assert all(record["threads"] == [] for record in records)
     assert grammar(tmp_path / "w")["threshold"] == 1
-    run(tmp_path / "w", "threads.rules=code")
+    run(tmp_path / "w", readers, "threads.rules=code")
     assert len(maker.frames) > seen
 
 
@@ -160,69 +178,69 @@ def factors(scale: float) -> list[str]:
 
 
 def test_the_published_code_looks_at_the_part_that_is_shown(
-    tmp_path: Path, readers: tuple[Maker, Scales], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, readers: tuple[Maker, Scales]
 ) -> None:
-    monkeypatch.setattr("shotad.film.sampling.CURRENT_REACH", 1.0)
-    slots = "start,end\n8.1,8.2\n8.3,8.4\n"
-    _, records = run(tmp_path / "w", "threads.rules=code", slots=slots)
-    record = grammar(tmp_path / "w")
-    assert [row["slot"] for row in record["shots"] if row["index"] == 4] == ["s00008100", "s00008300"]
-    for row, end in zip([r for r in record["shots"] if r["index"] == 4], (9.2, 9.4), strict=True):
-        assert row["first"] == pytest.approx(8.0)
-        assert row["last"] == pytest.approx(8.0 + (end - 8.0) * 31 / 32)
-        assert row["middle"] == pytest.approx(8.0 + (end - 8.0) * 15 / 32)
-    assert [r["threads"] for r in records] == [threads_by_eye(r) for r in records]
+    slots, edges = "start,end\n4.1,4.2\n4.3,4.4\n", (0.0, 2.0, 4.0, 10.0, 12.0, 20.0)
+    run(tmp_path / "w", readers, "threads.rules=code", slots=slots, edges=edges)
+    of_long_shot = [row for row in grammar(tmp_path / "w")["shots"] if row["index"] == 2]
+    assert [row["slot"] for row in of_long_shot] == ["s00004100", "s00004300"]
+    # It reaches three seconds beyond the slot.
+    for row, end in zip(of_long_shot, (7.2, 7.4), strict=True):
+        assert row["first"] == pytest.approx(4.0)
+        assert row["last"] == pytest.approx(4.0 + (end - 4.0) * 31 / 32)
+        assert row["middle"] == pytest.approx(4.0 + (end - 4.0) * 15 / 32)
     frames = len(readers[0].frames)
-    run(tmp_path / "w", "threads.rules=code", slots=slots)
+    run(tmp_path / "w", readers, "threads.rules=code", slots=slots, edges=edges)
     assert len(readers[0].frames) == frames
+    records = run(tmp_path / "v", readers, "threads.rules=code", slots="start,end\n8.1,8.2\n8.3,8.4\n")
+    assert any(record["threads"] for record in records)
+    assert [record["threads"] for record in records] == [threads_by_eye(record) for record in records]
 
 
-def test_a_stopped_run_goes_on(
-    tmp_path: Path, readers: tuple[Maker, Scales], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(shotad.description.clip_builder, "SAVE_EVERY", 1)
-    run(tmp_path / "whole")
+def test_a_stopped_run_goes_on(tmp_path: Path, readers: tuple[Maker, Scales]) -> None:
+    run(tmp_path / "whole", readers)
     maker, whole = readers[0], len(readers[0].frames)
 
     maker.stop_at = whole + 12
     with pytest.raises(KeyboardInterrupt):
-        run(tmp_path / "w", "compute.batch=4")
+        run(tmp_path / "w", readers, "compute.batch=4")
     assert 0 < len(grammar(tmp_path / "w")["shots"]) < 10
     maker.stop_at = None
     stopped = len(maker.frames)
-    run(tmp_path / "w", "compute.batch=4")
+    run(tmp_path / "w", readers, "compute.batch=4")
     assert 0 < len(maker.frames) - stopped < whole
     assert grammar(tmp_path / "w") == grammar(tmp_path / "whole")
 
 
-def test_the_command_reads_all_shots_without_slots(tmp_path: Path, readers: tuple[Maker, Scales]) -> None:
+def test_the_command_reads_all_shots_without_slots(tmp_path: Path) -> None:
     spoken = tmp_path / "spoken.srt"
     spoken.write_text("1\n00:00:00,000 --> 00:00:20,000\nOn and on.\n")
     film, out = str(make_film(SPEC).path), str(tmp_path / "w")
     (tmp_path / "shots.csv").write_text("start,end\n" + "".join(f"{n},{n + 2}\n" for n in range(0, 20, 2)))
     words = [film, "--out", out, "--subtitles", str(spoken), "--shots", str(tmp_path / "shots.csv"), "--json"]
-    told = json.loads(invoke("grammar", *words).stdout)
-    assert [row["index"] for row in told["shots"]] == list(range(10))
-    assert [row["scale"] for row in told["shots"]] == [NAMES[scale] for scale in SCALES]
-    threads = {row["index"]: row["thread"] for row in told["shots"]}
-    near = {(i, j) for i in range(10) for j in range(i + 1, 10) if j - i < 5 and SET_UPS[i] == SET_UPS[j]}
-    assert all(threads[i] == threads[j] is not None for i, j in near)
-    assert threads[4] is None
-    # What is known is not read again, and a run that describes wants no more than it did.
-    seen = len(readers[0].frames)
-    invoke("grammar", *words)
-    assert len(readers[0].frames) == seen == 20
+    for setting in ("threads.features=grid", "threads.threshold=-1", "scale.method=none"):
+        words += ["--set", setting]
+    with counted_decodes() as decodes:
+        told = json.loads(invoke("grammar", *words).stdout)
+        assert [row["index"] for row in told["shots"]] == list(range(10))
+        assert {row["thread"] for row in told["shots"]} == {told["shots"][0]["thread"]} != {None}
+        pairs = grammar(Path(out))["pairs"]
+        assert len(pairs) == sum(1 for i in range(10) for j in range(i + 1, 10) if j - i < 5)
+        # What is known is not read again.
+        read = decodes.frames
+        assert json.loads(invoke("grammar", *words).stdout) == told
+        assert decodes.frames == read > 0
 
 
 def test_scales_that_cannot_be_had_are_left_out_with_a_word(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use_manifest(tmp_path / "weights", monkeypatch, dict.fromkeys(("yunet", "sface"), ("faces", None)))
-    outcome, records = run(tmp_path / "w", "threads.features=grid", "scale.method=auto")
+    outcome, records = described(tmp_path / "w", "threads.features=grid", "scale.method=auto")
     assert any("Shot scales were not read" in warning for warning in outcome.warnings)
     assert all(r["scales"] == {} and r["effective_scale"] == 2 for r in records)
     with pytest.raises(WeightsError, match="could not be fetched"):
-        run(tmp_path / "v", "threads.features=grid", "scale.method=by-face")
+        described(tmp_path / "v", "threads.features=grid", "scale.method=by-face")
     # Nor can a file be read that is no model.
     (tmp_path / "faces.onnx").write_bytes(b"no model")
     use_manifest(
@@ -230,7 +248,7 @@ def test_scales_that_cannot_be_had_are_left_out_with_a_word(
         monkeypatch,
         dict.fromkeys(("yunet", "sface"), ("faces", tmp_path / "faces.onnx")),
     )
-    outcome, _ = run(tmp_path / "x", "threads.features=grid", "scale.method=auto")
+    outcome, _ = described(tmp_path / "x", "threads.features=grid", "scale.method=auto")
     assert any("Shot scales were not read" in warning for warning in outcome.warnings)
     with pytest.raises(WeightsError, match=r"faces\.onnx"):
-        run(tmp_path / "y", "threads.features=grid", "scale.method=by-face")
+        described(tmp_path / "y", "threads.features=grid", "scale.method=by-face")

@@ -61,7 +61,10 @@ def describe_film(
             open_film(place.film, reader=job.config.film.reader, frame_rate=job.frame_rate) as film,
         ):
             seconds = job.seconds_of(film.info.duration)
-            outputs = wanted_files(parse_wanted(job.makes), film.info.name, place.folder) if job.makes else ()
+            outputs: tuple[OutputFile, ...] = ()
+            if job.makes:
+                kinds, language = parse_wanted(job.makes), job.config.language
+                outputs = wanted_files(kinds, film.info.name, place.folder, language=language)
             if begin is not None:
                 begin(need_of(job, film.info, place.folder, outputs))
             with WorkFolder(place.folder, force=job.force) as folder:

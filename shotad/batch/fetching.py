@@ -24,7 +24,7 @@ from typing import Any, Self
 from filelock import FileLock, Timeout
 
 from shotad.batch.places import is_local, local_path, name_of, shown
-from shotad.batch.store import Store, StoredObject, names_below
+from shotad.batch.store import Store, StoredObject, is_passing, names_below
 from shotad.core import NoProgress, Progress
 from shotad.core.errors import FolderInUse, StorageError
 from shotad.core.files import write_text
@@ -61,9 +61,19 @@ def fetch_film(
             raise store.missing(place)
         if target.is_file() and target.stat().st_size == entry.size and _known(target) == _version(entry):
             return entry
-        fetch_object(store, entry, target, progress, scratch)
+        trouble: StorageError | None = None
+        try:
+            fetch_object(store, entry, target, progress, scratch)
+        except StorageError as error:
+            if error.__cause__ is not None and is_passing(error.__cause__):
+                raise
+            trouble = error
         after = store.find(place)
-        if after is not None and after.mark == entry.mark:
+        is_same = after is not None and after.mark == entry.mark
+        # A film that was replaced by a shorter one lacks the ranges that were still to come.
+        if trouble is not None and is_same:
+            raise trouble
+        if is_same:
             write_text(_notes_of(target), json.dumps(_version(entry)))
             return entry
         target.unlink(missing_ok=True)

@@ -133,10 +133,16 @@ def command(console: Console, **options: Any) -> None:
             return
         if spoken:
             # Refused before any work goes into the film where it cannot be made
-            from shotad.sound.outputs import parse_wanted, wanted_files
+            from shotad.sound.outputs import film_to_lie_beside, parse_wanted, wanted_files
             from shotad.sound.render import check_wanted
 
-            files_to_make = wanted_files(parse_wanted(makes), film.info.name, folder.path)
+            files_to_make = wanted_files(
+                parse_wanted(makes),
+                film.info.name,
+                folder.path,
+                language=config.language,
+                beside=film_to_lie_beside(film),
+            )
             check_wanted(film, files_to_make, config, config.language)
         for line in open_engines(config, folder.path, engines):
             console.note(line)

@@ -73,7 +73,9 @@ def command(use: str | None, trusted: str | None, distrusted: str | None, consol
         raise ShotadError(f"Trouble with {', '.join(troubles)}.", "See the lines above.")
 
 
-LIBRARIES = ("av", "opencv-python", "scenedetect", "onnxruntime", "chardet", "lxml")
+LIBRARIES = (
+    "av", "opencv-python", "scenedetect", "onnxruntime", "chardet", "lxml", "python-docx", "openpyxl",
+)  # fmt: skip
 EXTRAS = {  # name of import: what pip installs, what it is for
     "decord": ("shotad[decord]", "decord, the second reader of film"),
     "torch": ("shotad[models]", "torch, for local models"),
@@ -85,8 +87,6 @@ EXTRAS = {  # name of import: what pip installs, what it is for
     "spacy": ("shotad[evaluate]", "spaCy, for shotad lint and the action score"),
     "hibari": ("shotad[voice]", "hibari-tts, the embedded voice"),
     "num2words": ("shotad[voice]", "num2words, for numbers in what is spoken"),
-    "openpyxl": ("shotad[documents]", "openpyxl, for XLSX"),
-    "docx": ("shotad[documents]", "python-docx, for DOCX"),
     "scipy": ("shotad[evaluate]", "scipy, for agreement with people and between them"),
     "matplotlib": ("shotad[evaluate]", "matplotlib, for the plots of evaluation"),
     "pycocoevalcap": ("shotad[coco]", "pycocoevalcap, for METEOR and SPICE (with Java)"),

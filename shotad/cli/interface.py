@@ -225,7 +225,7 @@ def render(
     from shotad.description.shortening import shortener
     from shotad.script import load_track
     from shotad.sound import run_render
-    from shotad.sound.outputs import parse_wanted, wanted_files
+    from shotad.sound.outputs import film_to_lie_beside, parse_wanted, wanted_files
 
     place, shown = _work_folder(film, out), shown_progress(progress)
     run = read_settings(place) if (place / SETTINGS_FILE).is_file() else None
@@ -248,7 +248,15 @@ def render(
         source = _track_file(track, folder)
         spoken = load_track(source)
         tag = spoken.language if spoken.translated_from else ""
-        targets = wanted_files(kinds, spoken.film.name, place, out=_path("file", file), tag=tag)
+        targets = wanted_files(
+            kinds,
+            spoken.film.name,
+            place,
+            out=_path("file", file),
+            tag=tag,
+            language=spoken.language,
+            beside=film_to_lie_beside(opened),
+        )
         if run is None:
             context = RunContext.of(opened, folder, resolved, inputs, shown)
             film_speech(context)

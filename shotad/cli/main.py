@@ -42,6 +42,7 @@ _COMMANDS = {
     "lint": ("shotad.cli.lint", "Check a track against describers' guidelines."),
     "models": ("shotad.cli.doctor:models", "List, fetch and check model weights."),
     "predict": ("shotad.cli.predict", "Describe the videos of a dataset."),
+    "record": ("shotad.cli.record", "Have lines heard in your own recording."),
     "redo": ("shotad.cli.redo", "Describe single slots again."),
     "render": ("shotad.cli.render", "Speak the lines, and write the described film."),
     "review": ("shotad.cli.review", "Choose, edit and hear the lines in your browser."),
@@ -50,6 +51,7 @@ _COMMANDS = {
     "shots": ("shotad.cli.analysis:shots_command", "Find the shots of a film."),
     "slots": ("shotad.cli.analysis:slots_command", "Find speech, and slots for AD."),
     "train": ("shotad.cli.train", "Train the classifier of shot scale."),
+    "transcribe": ("shotad.cli.transcribe", "Write down dialogue that has no subtitles."),
     "translate": ("shotad.cli.translate", "Translate a track."),
     "voices": ("shotad.cli.voices", "List the voices, and hear them."),
 }
@@ -57,7 +59,7 @@ _COMMANDS = {
 _SECTIONS = {
     "From film to description": "describe review render",
     "People's names": "cast",
-    "More for a film": "redo translate lint export import screenplay voices",
+    "More for a film": "redo record transcribe translate lint export import screenplay voices",
     "Many films": "batch",
     "Single steps": "shots slots grammar sheet",
     "Research": "datasets predict evaluate train",

@@ -72,7 +72,7 @@ _SECTIONS = {
     "Description": "engine target language detail quotes note context verify candidates select estimate "
     "shown_slot",
     "Cast": "cast cast_folder cast_bank cast_photos cast_key",
-    "Sound": "voice makes loudness extended track_file default_track",
+    "Sound": "voice makes loudness extended subtitles_spoken subtitle_voice sayings track_file default_track",
     "Metrics": "metrics expert judge analyst baseline planted people missing system compare",
     "Rules": "level only skip ignore accept listing words read_screen",
     "Many films": "jobs watch settle dry_run report_file no_beside",

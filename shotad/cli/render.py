@@ -19,14 +19,22 @@ from shotad.cli.options import (
     track_folder,
 )
 from shotad.core.config.sound import LOUDNESS_PROFILES
+from shotad.core.errors import UsageError
 from shotad.sound.outputs import parse_wanted, wanted_files
 
-_MAKES = "Write film, film+text, text, ad or mix, as in film:mkv or ad:mp3; repeatable."
+_MAKES = "Write film, film+text, text, ad, mix or sidecar, as in film:mkv or ad:mp3; repeatable."
 sound_options = together(
     click.option("--loudness", type=click.Choice(LOUDNESS_PROFILES), help="Loudness standard of the result."),
     click.option("--voice", metavar="NAME", help="Voice: auto, or a name that shotad voices lists."),
     click.option("--make", "makes", multiple=True, metavar="KIND[:ENDING]", help=_MAKES),
     click.option("--extended", is_flag=True, default=None, help="Pause the film for lines that do not fit."),
+    click.option(
+        "--speak-subtitles",
+        "subtitles_spoken",
+        metavar="auto|FILE",
+        help="Speak subtitles of foreign dialogue too: the film's forced ones, or a file.",
+    ),
+    click.option("--subtitle-voice", metavar="NAME", help="Voice of spoken subtitles (default: another)."),
 )
 
 
@@ -34,6 +42,8 @@ def sound_flags(options: Mapping[str, Any]) -> dict[str, Any]:
     """The settings that the flags of `sound_options` stand for."""
     return {
         "voice__name": options["voice"],
+        "voice__subtitles": options.get("subtitles_spoken"),
+        "voice__subtitle_voice": options.get("subtitle_voice"),
         "mix__profile": options["loudness"],
         "extended__on": options["extended"],
     }
@@ -44,6 +54,13 @@ def sound_flags(options: Mapping[str, Any]) -> dict[str, Any]:
 @sound_options
 @click.option("--track", "track_file", type=PATH, help="Another track to speak, such as a translation.")
 @click.option("--out", type=PATH, help="Output folder, or output file if there is only one.")
+@click.option(
+    "--say-as",
+    "sayings",
+    multiple=True,
+    metavar="WORD=SAYING",
+    help="How a word is spoken in this film, kept for later renders; repeatable.",
+)
 @film_file_option
 @click.option("--default", "default_track", is_flag=True, default=None, help="Players start with AD.")
 @click.option("--ask", is_flag=True, default=None, help="Ask the engine to shorten lines that do not fit.")
@@ -71,7 +88,8 @@ def command(console: Console, path: Path, **options: Any) -> None:
     from shotad.script import load_track
     from shotad.script.track_files import TRACK
     from shotad.sound import run_render
-    from shotad.sound.outputs import summary
+    from shotad.sound.film_lexicon import set_saying
+    from shotad.sound.outputs import film_to_lie_beside, summary
 
     place = track_folder(path)
     run = read_settings(place)
@@ -94,9 +112,20 @@ def command(console: Console, path: Path, **options: Any) -> None:
         open_film(source, reader=config.film.reader, frame_rate=run.frame_rate) as film,
         WorkFolder(place) as folder,
     ):
+        for text in options["sayings"]:
+            word, equals, saying = text.partition("=")
+            if not equals:
+                raise UsageError(f"--say-as {text}: there is no '='.", "Write --say-as Siobhan=shiv-awn")
+            set_saying(place, word, saying)
         tag = track.language if file.name != TRACK else ""
         files = wanted_files(
-            parse_wanted(options["makes"]), track.film.name, place, out=options["out"], tag=tag
+            parse_wanted(options["makes"]),
+            track.film.name,
+            place,
+            out=options["out"],
+            tag=tag,
+            language=track.language,
+            beside=film_to_lie_beside(film),
         )
         done = run_render(
             film, folder, config, files, console, shorten=shortener, file=file, force=options["force"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,11 +15,13 @@ from shotad.core.errors import (
     MissingLines,
     ScriptError,
     UsageError,
+    quoted,
 )
 from shotad.core.progress import plural
 
 if TYPE_CHECKING:
-    from shotad.script import Track, Worksheet
+    from shotad.script import Cue, Track, Worksheet
+    from shotad.script.edits import ImportPlan
 
 
 @click.command(name="export")
@@ -29,8 +31,8 @@ if TYPE_CHECKING:
     "formats",
     multiple=True,
     metavar="NAME",
-    help="vtt, srt, dapt, csv, json, frazier (or frazier@24: 24 frames per second), reaper, docx, xlsx, "
-    "hls or dash; repeatable.",
+    help="vtt, srt, dapt, csv, json, frazier (or frazier@24: 24 frames per second), reaper, docx, xlsx, edl, "
+    "fcpxml (or edl@29.97df+01:00:00;00), hls or dash; repeatable.",
 )
 @click.option("--out", type=HerePath(), metavar="DIR|FILE", help="Folder (DIR/), or file for one format.")
 @click.option("--check", is_flag=True, help="Check script files instead of writing.")
@@ -48,8 +50,8 @@ def export_command(
 
     PATH is a film, a work folder, or the file of a translation. Without --format it writes the first five
     formats next to the track. docx and xlsx show the material of each slot beside its line (docx with
-    pictures), and need the extra shotad[documents]. hls and dash are lines for a playlist or manifest, which
-    tell players about the description.
+    pictures). edl and fcpxml are markers for editing programs, at the film's frame rate and time code. hls
+    and dash are lines for a playlist or manifest, which tell players about the description.
 
     With --check, PATHS are script files from any program; exit code 1 if one breaks the rules of its format.
     """
@@ -69,14 +71,28 @@ def export_command(
     from shotad.script.formats import check_unchanged, script_file
     from shotad.script.track_files import (
         TRACK,
+        exported_hashes,
         is_translation,
+        note_exports,
+        read_versions,
         refuse_older,
+        scripts_record,
         translation_file_name,
     )
 
     file = track_file(paths[0])
     track = load_track(file)
     chosen = [script_format(name) for name in formats or FORMATS]
+    if any(form.needs_frames for form in chosen):
+        from shotad.description.film_frames import frames_of_folder
+
+        frames = frames_of_folder(file.parent)
+        if frames is None:
+            console.note(
+                "Note: the film is not at hand, so markers count 25 frames a second from 00:00:00:00. Name "
+                "the film's own count: --format edl@24+01:00:00:00."
+            )
+        chosen = [form.counting(frames) for form in chosen]
     target = None if out is None else Path(out)
     if target is not None and len(chosen) == 1 and not (out or "").endswith("/") and not target.is_dir():
         places = [target]
@@ -88,16 +104,20 @@ def export_command(
         name = TRACK if file.name == TRACK else translation_file_name(track.language)
         if file.name == name:
             refuse_older(track, file.parent, track_file_name=name)
+        versions = read_versions(file.parent, scripts_record(track, file.name))
+        exported = exported_hashes(track, file)
         for form, place in zip(chosen, places, strict=True):
-            check_unchanged(track, form, place)
+            check_unchanged(track, form, place, exported=exported, versions=versions)
     worksheet = _worksheet_of(file, track.language) if any(form.has_material for form in chosen) else None
     written = [
-        str(write_format(track, form, place, worksheet=worksheet, overwrite=True))
+        write_format(track, form, place, worksheet=worksheet, overwrite=True)
         for form, place in zip(chosen, places, strict=True)
     ]
+    note_exports(track, file, written)
     if worksheet is not None and worksheet.no_pictures:
         console.note(f"Note: {worksheet.no_pictures}")
-    console.result("\n".join(written), {"files": written})
+    names = [str(path) for path in written]
+    console.result("\n".join(names), {"files": names})
 
 
 def _worksheet_of(file: Path, language: str) -> Worksheet | None:
@@ -143,13 +163,14 @@ def _check(console: Console, paths: tuple[Path, ...]) -> None:
     "form",
     metavar="NAME",
     help="Format, if the name does not show it: vtt, srt, dapt, csv, json, frazier (or frazier@24), reaper, "
-    "docx or xlsx.",
+    "docx, xlsx, edl (or edl@24+01:00:00:00) or fcpxml.",
 )
 @click.option("--reviewer", "reviewers", multiple=True, metavar="NAME", help="Reviewer's name; repeatable.")
 @click.option("--overwrite", is_flag=True, help="If the track was edited too, take the script's text.")
 @click.option(
     "--remove-missing", is_flag=True, help="Remove the lines that the script lacks, without asking."
 )
+@click.option("--dry-run", is_flag=True, help="Show what would change, line by line, and change nothing.")
 @console_options
 def import_command(
     console: Console,
@@ -159,8 +180,10 @@ def import_command(
     reviewers: tuple[str, ...],
     overwrite: bool,
     remove_missing: bool,
+    dry_run: bool,
 ) -> None:
-    """Bring an edited SCRIPT (VTT, SRT, DAPT, CSV, JSON, Frazier, Reaper, DOCX, XLSX) back into the track.
+    """Bring an edited SCRIPT (VTT, SRT, DAPT, CSV, JSON, Frazier, Reaper, DOCX, XLSX, EDL, FCPXML) back into
+    the track.
 
     It matches lines by their ids; in a script from another program, by times or texts. Each difference
     becomes an edit, which later runs keep. If script and track were both edited, it changes nothing and
@@ -168,8 +191,9 @@ def import_command(
     place. For a translation, name its track (track.de.json) instead of the WORKFOLDER.
 
     Lines that the script lacks are removed only with --remove-missing, or when you say yes on a terminal.
+    --dry-run shows first what would change.
     """
-    from shotad.script import import_into
+    from shotad.script import import_into, plan_import_into
     from shotad.script.track_files import TRACK, translation_of
 
     lost = _lost_track(path, script)
@@ -179,6 +203,12 @@ def import_command(
     else:
         file = lost[0]
     place = file.parent if file.name == TRACK else file
+    into = "" if file.name == TRACK else f" into {file.name}"
+    if dry_run:
+        lost_track = None if lost is None else lost[1]
+        plan = plan_import_into(place, script, form, overwrite=overwrite, lost=lost_track)
+        _show_plan(console, plan, f"{script}{into}", remove_missing=remove_missing)
+        return
     bring_in = partial(
         import_into,
         place,
@@ -193,19 +223,64 @@ def import_command(
     except MissingLines as error:
         if not sys.stdin.isatty():
             raise
-        plan = error.what.removesuffix(" Nothing was imported.")
-        confirm("Remove them?", "Nothing was imported", error.hint, plan=plan)
+        question = error.what.removesuffix(" Nothing was imported.")
+        confirm("Remove them?", "Nothing was imported", error.hint, plan=question)
         done = bring_in(remove_missing=True)
     counts = {
         "changed": len(done.changed),
         "added": len(done.added),
         "removed": len(done.removed),
         "kept": len(done.kept),
+        **({"noted": len(done.noted)} if done.noted else {}),
     }
     words = ", ".join(f"{number} {kind}" for kind, number in counts.items())
     ids = {name: list(getattr(done, name)) for name in counts}
-    into = "" if file.name == TRACK else f" into {file.name}"
     console.result(f"{script}{into}: {words}.", {**ids, "reviewed_by": list(done.track.reviewed_by)})
+
+
+def _show_plan(console: Console, plan: ImportPlan, title: str, *, remove_missing: bool) -> None:
+    """Print what an import would do; ``title`` names the script."""
+    from shotad.script.edits import PlannedKind
+
+    words = {
+        PlannedKind.MISSING: "removed" if remove_missing else "not in the script, stays",
+        PlannedKind.CONFLICT: "changed on both sides",
+        PlannedKind.NOTED: "new note",
+        PlannedKind.KEPT: "stays as the track has it",
+    }
+    differing = plural(len(plan.lines), "line differs", "lines differ")
+    lines = [f"{title}: {differing}, {plan.unchanged} unchanged."]
+    rows = []
+    for line in plan.lines:
+        before, after = _version(line.before), _version(line.after)
+        lines.append(f"{line.after.id}  {words.get(line.kind, line.kind.value)}")
+        if before is not None:
+            lines.append(f"  now   {_version_text(before)}")
+        stays = line.kind is PlannedKind.KEPT or (line.kind is PlannedKind.MISSING and not remove_missing)
+        if after != before and not stays:
+            lines.append(f"  then  {_version_text(after)}")
+        rows.append({"id": line.id, "kind": line.kind.value, "before": before, "after": after})
+    console.result("\n".join(lines), {"lines": rows, "unchanged": plan.unchanged})
+
+
+def _version(cue: Cue | None) -> dict[str, Any] | None:
+    """A line as the plan shows it; None where it is not spoken and has no note."""
+    if cue is None or not (cue.heard or cue.note):
+        return None
+    values: dict[str, Any] = {"start": round(cue.start, 3), "end": round(cue.end, 3)}
+    values["text"] = cue.text if cue.heard else ""
+    if cue.note is not None:
+        values["note"] = cue.note.text
+    return values
+
+
+def _version_text(version: dict[str, Any] | None) -> str:
+    from shotad.script.cue import timecode
+
+    if version is None:
+        return "(no line)"
+    note = f" [note: {quoted(version['note'])}]" if "note" in version else ""
+    return f"{timecode(version['start'])} to {timecode(version['end'])}  {quoted(version['text'])}{note}"
 
 
 def _lost_track(path: Path, script: Path) -> tuple[Path, Track] | None:

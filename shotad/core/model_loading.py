@@ -27,11 +27,11 @@ from typing import TYPE_CHECKING, Any
 from shotad.core.config.sight import ComputeSettings
 from shotad.core.errors import ConfigError, ShotadError, WeightsError, did_you_mean
 from shotad.core.progress import NoProgress, Progress
+from shotad.core.system import ROOT
 
 if TYPE_CHECKING:
     import torch
 
-_CPU_INFO = Path("/proc/cpuinfo")
 _BFLOAT16_FLAGS = frozenset({"avx512_bf16", "amx_bf16", "bf16"})
 """Names by which Linux says that the processor multiplies bfloat16 (Intel and AMD; Intel; Arm)."""
 
@@ -91,11 +91,12 @@ def device_of(settings: ComputeSettings) -> torch.device:
     return torch.device(settings.device)
 
 
-def dtype_of(settings: ComputeSettings, device: torch.device) -> torch.dtype:
+def dtype_of(settings: ComputeSettings, device: torch.device, root: Path = ROOT) -> torch.dtype:
     """The precision of the matrix products: bfloat16 where it is asked for or the machine gains by it.
 
     It gains on GPUs of CUDA capability 8 and above, and on processors with bfloat16 instructions
-    (benchmarks/LOG.md); elsewhere bfloat16 is emulated, and slower than float32.
+    (benchmarks/LOG.md); elsewhere bfloat16 is emulated, and slower than float32. ``root`` is where the
+    kernel's files lie, by which Linux tells of its processors.
     """
     torch = require_torch("A model")
     if settings.precision != "auto":
@@ -103,18 +104,18 @@ def dtype_of(settings: ComputeSettings, device: torch.device) -> torch.dtype:
     elif device.type == "cuda":
         gains = torch.cuda.get_device_capability(device) >= (8, 0)
     else:
-        gains = device.type == "cpu" and bool(_cpu_flags() & _BFLOAT16_FLAGS)
+        gains = device.type == "cpu" and bool(_cpu_flags(root) & _BFLOAT16_FLAGS)
     return torch.bfloat16 if gains else torch.float32
 
 
 @cache
-def _cpu_flags() -> frozenset[str]:
+def _cpu_flags(root: Path) -> frozenset[str]:
     """What the first processor can do, as Linux lists it; empty where it cannot be read."""
     try:
-        lines = _CPU_INFO.read_text(encoding="ascii", errors="replace").splitlines()
+        text = (root / "proc" / "cpuinfo").read_text(encoding="ascii", errors="replace")
     except OSError:
         return frozenset()
-    line = next((row for row in lines if row.startswith(("flags", "Features"))), "")
+    line = next((row for row in text.splitlines() if row.startswith(("flags", "Features"))), "")
     return frozenset(line.partition(":")[2].split())
 
 

@@ -278,6 +278,18 @@ class _HeardSpeech(_KeyedRecord):
     shouts: list[Span]
 
 
+class _TranscribedWord(_TimedRecord):
+    text: Annotated[str, Field(min_length=1)]
+
+
+class _Transcript(_Record):
+    film: str
+    recogniser: str
+    language: str
+    listened: list[Span]
+    words: list[_TranscribedWord]
+
+
 class _Slot(_TimedRecord):
     id: Annotated[str, Field(pattern=r"^s\d{8,}$", max_length=20)]
     max_words: Annotated[int, Field(ge=1, le=10**6)]
@@ -491,6 +503,7 @@ _SHAPES: Mapping[str, type[BaseModel]] = {
     "shots.json": _Shots,
     "speech.json": _Speech,
     "heard.json": _HeardSpeech,
+    "transcript.json": _Transcript,
     "slots.json": _Slots,
     "slots.hand.json": _HandSlotsFile,
     "credits.json": _Credits,

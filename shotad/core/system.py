@@ -22,8 +22,9 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-_PROC = Path("/proc")
-_GROUPS = Path("/sys/fs/cgroup")
+ROOT = Path("/")
+"""Where the kernel's files lie, ``proc`` and ``sys``; a container may have those of its host elsewhere."""
+_PROC = ROOT / "proc"
 
 
 _AGAIN = 0.05
@@ -67,13 +68,13 @@ def exit_process(code: int) -> NoReturn:
         os._exit(code)
 
 
-def processors() -> int:
+def processors(root: Path = ROOT) -> int:
     """How many processors this process may use: by its affinity, and by its groups' share of time.
 
-    A share of one and a half counts as two.
+    A share of one and a half counts as two. ``root`` is where the kernel's files lie.
     """
     most = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    for folder in _folders("cpu"):
+    for folder in _folders("cpu", root):
         words = (_text(folder / "cpu.max") or "").split()
         if not words:
             words = [_text(folder / f"cpu.cfs_{name}_us") or "" for name in ("quota", "period")]
@@ -84,21 +85,23 @@ def processors() -> int:
     return max(1, most)
 
 
-def memory_total() -> int | None:
-    """Memory that this process can ever have: the machine's, or what its groups allow."""
-    limits = [limit for limit, _ in _memory_limits()]
+def memory_total(root: Path = ROOT) -> int | None:
+    """Memory that this process can ever have: the machine's, or what its groups allow, by the kernel's files
+    below ``root``."""
+    limits = [limit for limit, _ in _memory_limits(root)]
     with suppress(AttributeError, OSError, ValueError):
         limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     return min(limits, default=None)
 
 
-def memory_free() -> int | None:
+def memory_free(root: Path = ROOT) -> int | None:
     """Memory that can still be taken: what Linux calls available, within what the process's groups allow.
 
-    What a group holds of files that it read counts as free, for the system gives it up.
+    What a group holds of files that it read counts as free, for the system gives it up. ``root`` is where the
+    kernel's files lie.
     """
-    free_by_limit = [max(limit - used, 0) for limit, used in _memory_limits()]
-    free = _kilobytes(_PROC / "meminfo", "MemAvailable")
+    free_by_limit = [max(limit - used, 0) for limit, used in _memory_limits(root)]
+    free = _kilobytes(root / "proc" / "meminfo", "MemAvailable")
     return min(free_by_limit if free is None else [free, *free_by_limit], default=None)
 
 
@@ -172,9 +175,9 @@ def _kilobytes(file: Path, name: str) -> int | None:
     return int(match[1]) * 1024 if match else None
 
 
-def _memory_limits() -> Iterator[tuple[int, int]]:
+def _memory_limits(root: Path) -> Iterator[tuple[int, int]]:
     """Limit and use of each group that has a limit; use is without files that can be given up."""
-    for folder in _folders("memory"):
+    for folder in _folders("memory", root):
         for limit, used, cache in (
             ("memory.max", "memory.current", "inactive_file"),
             ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
@@ -190,20 +193,21 @@ _UNLIMITED = 1 << 62
 """Version 1 has no word for no limit, only a number near 2⁶³."""
 
 
-def _folders(controller: str) -> Iterator[Path]:
+def _folders(controller: str, root: Path) -> Iterator[Path]:
     """Where the limits of the process's groups stand: its own group's, then those above it.
 
     Inside a container the path of the group may be the one outside, which is not there; the root then is
     the container's own.
     """
-    for line in (_text(_PROC / "self" / "cgroup") or "").splitlines():
+    groups = root / "sys" / "fs" / "cgroup"
+    for line in (_text(root / "proc" / "self" / "cgroup") or "").splitlines():
         _, names, path = [*line.split(":", 2), "", ""][:3]
         if names and controller not in names.split(","):
             continue
-        root = _GROUPS / controller if names else _GROUPS
+        top = groups / controller if names else groups
         parts = [part for part in path.split("/") if part not in ("", "..")]
         for depth in range(len(parts), -1, -1):
-            yield root.joinpath(*parts[:depth])
+            yield top.joinpath(*parts[:depth])
 
 
 def _text(file: Path) -> str | None:

@@ -53,7 +53,8 @@ _LOCK = ".lock"
 _LOCKS = frozenset({_LOCK, ".track.lock"})
 
 _NAMES_OF_OTHER_FILES = re.compile(
-    r"log\.txt|(?:given-)?track(?:\.[\w-]+)?\.json|review(?:\.begun)?\.json|worksheet\.html|screen\.json"
+    r"log\.txt|transcript\.vtt"
+    r"|(?:given-)?track(?:\.[\w-]+)?\.json|review(?:\.begun)?\.json|worksheet\.html|screen\.json"
     r"|material\.json|done\.json|missing\.json|lint-accepted\.txt|frames\.(?:pack|index)|\.(?:\w+\.)?lock"
     r"|\.review\.address|.+\.ad\.(?:vtt|srt|csv|dapt\.xml)"
 )

@@ -6,7 +6,7 @@ Each value has a function that gives the content of its record, and one that rea
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from shotad.core import (
     Interval,
     Shot,
     Slot,
+    WorkFolder,
 )
 from shotad.core.records import (
     interval_rows,
@@ -36,6 +37,7 @@ from shotad.film.slot_records import (
     hand_row,
     read_hand_slots,
 )
+from shotad.film.transcript import Word, with_words
 
 Json = Mapping[str, Any]
 
@@ -89,6 +91,24 @@ def speech_of(record: Json) -> FoundSpeech:
         notes=tuple(record["warnings"]),
         voices=_voices_of(record),
     )
+
+
+TRANSCRIPT = "transcript.json"
+"""The words of a transcript, and what was listened to."""
+
+
+def kept_words(folder: WorkFolder, fingerprint: str) -> list[Word] | None:
+    """The words of an earlier transcript of this film; None where there is none. Raises WorkFolderError."""
+    record = folder.read_json(TRANSCRIPT)
+    if record is None or record["film"] != fingerprint:
+        return None
+    return [Word(row["text"], row["start"], row["end"]) for row in record["words"]]
+
+
+def with_kept_words(speech: FoundSpeech, folder: WorkFolder, fingerprint: str) -> FoundSpeech:
+    """The speech of a run, with the words of an earlier transcript where it has none of its own."""
+    words = kept_words(folder, fingerprint)
+    return speech if words is None else replace(speech, utterances=with_words(speech.utterances, words))
 
 
 def sound_speech_record(speech: HeardSpeech | None) -> dict[str, Any]:

@@ -42,6 +42,7 @@ from shotad.description.film_records import (
     sound_speech_record,
     speech_of,
     speech_record,
+    with_kept_words,
 )
 from shotad.description.inputs import GivenFile, Inputs, SlotCues, check_start, digest_of
 from shotad.film import (
@@ -198,12 +199,15 @@ def picture_warnings(film: Film, shots: FilmShots) -> list[str]:
 
 
 def film_speech(context: RunContext) -> FoundSpeech:
-    """Where people speak. Kept in ``speech.json``."""
+    """Where people speak, with the words of subtitles, else of a transcript. Kept in ``speech.json``."""
     film, settings, subtitles = context.film, context.config.speech, context.inputs.subtitles
     # The sound is listened to only where the record is made, and has a record of its own.
-    make = partial(
-        find_speech_of_film, film, settings, subtitles, partial(film_sound_speech, context), context.progress
-    )
+    listen = partial(film_sound_speech, context)
+
+    def make() -> FoundSpeech:
+        speech = find_speech_of_film(film, settings, subtitles, listen, context.progress)
+        return with_kept_words(speech, context.folder, film.info.fingerprint)
+
     return context.folder.cached("speech", _speech_key(context), make, write=speech_record, read=speech_of)
 
 

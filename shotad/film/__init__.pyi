@@ -14,6 +14,7 @@ from . import (
     slot_records as slot_records,
     slots as slots,
     speech as speech,
+    start_code as start_code,
     subtitles as subtitles,
 )
 from .audio import (

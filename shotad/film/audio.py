@@ -475,23 +475,30 @@ class SoundSeeker:
         Where the track has none there is silence; None: there is nothing but that. Raises FilmError.
         """
         sound: Samples | None = None
+        for position, samples in self.pieces(first, end):
+            if sound is None:
+                sound = np.zeros((end - first, *samples.shape[1:]), np.float32)
+            sound[position - first : position - first + len(samples)] = samples
+        return sound
+
+    def pieces(self, first: int, end: int) -> Iterator[SoundPiece]:
+        """What the track has of samples ``[first, end)``, in order, decoded as it is asked for.
+
+        Raises FilmError.
+        """
         done = first
         for position, samples in self._pieces(first / self._rate - self._context):
             if position >= end:
-                break
+                return
             # As in a whole pass, what comes twice is left out the second time.
             skip = max(0, done - position)
             part = samples[skip : max(skip, end - position)]
             if len(part) == 0:
                 continue
-            if sound is None:
-                sound = np.zeros((end - first, *samples.shape[1:]), np.float32)
-            at = position + skip - first
-            sound[at : at + len(part)] = part
-            done = first + at + len(part)
+            done = position + skip + len(part)
+            yield position + skip, part
             if done >= end:
-                break
-        return sound
+                return
 
     @cached_property
     def _first(self) -> AudioLayout | None:

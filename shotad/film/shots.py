@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from shotad.film.adaptive_cuts import AdaptiveCutFinder
-    from shotad.film.shot_scores import LearnedCutFinder
+    from shotad.film.shot_scores import Chances, LearnedCutFinder
 
 
 LEAST_LEFT = 0.1
@@ -67,13 +67,15 @@ class ShotFinder:
 
     Frames are scored in the caller's thread. Cuts are searched for in a second thread, so that decoding
     goes on while the network of ``learned`` runs. A context manager, which ends that thread.
+
+    ``network`` is as in `detect_shots_in_pass`.
     """
 
-    def __init__(self, settings: ShotSettings) -> None:
+    def __init__(self, settings: ShotSettings, network: Callable[[], Chances] | None = None) -> None:
         from shotad.film.shot_scores import ContentScore
 
         self._score = ContentScore(exact=settings.path == "exact")
-        self._cut_finder = make_cut_finder(settings)
+        self._cut_finder = make_cut_finder(settings, network)
         self._scores = array("d")
         self._seconds = array("d")
         self._cuts: list[int] = []
@@ -136,8 +138,10 @@ class ShotFinder:
         self._thread.shutdown(cancel_futures=True)
 
 
-def make_cut_finder(settings: ShotSettings) -> AdaptiveCutFinder | LearnedCutFinder:
-    """The cut detector that ``settings.detector`` names."""
+def make_cut_finder(
+    settings: ShotSettings, network: Callable[[], Chances] | None = None
+) -> AdaptiveCutFinder | LearnedCutFinder:
+    """The cut detector that ``settings.detector`` names; ``network`` is as in `detect_shots_in_pass`."""
     if settings.detector == "adaptive":
         from shotad.film.adaptive_cuts import AdaptiveCutFinder
 
@@ -145,7 +149,7 @@ def make_cut_finder(settings: ShotSettings) -> AdaptiveCutFinder | LearnedCutFin
     from shotad.film.cut_net import cut_net
     from shotad.film.shot_scores import LearnedCutFinder
 
-    return LearnedCutFinder(settings, cut_net)
+    return LearnedCutFinder(settings, network or cut_net)
 
 
 def unmixed_part(shot: Interval, changes: Iterable[tuple[float, float]]) -> Interval | None:
@@ -179,13 +183,15 @@ def detect_shots_in_pass(
     advance: Callable[[float], None] | None = None,
     decoder: str = "cpu",
     tell: Callable[[str], None] | None = None,
+    network: Callable[[], Chances] | None = None,
 ) -> ShotList:
     """The shots of the whole film, detected in one pass.
 
     ``keeping`` wraps the pass: it gets the frames and yields them unchanged (`Frames.keeping`). ``advance``
     is called with the seconds of film since its last call. ``decoder`` is a device as in
     `shotad.core.config.FilmSettings`; where it is not available, the processors decode and ``tell`` is called
-    with the reason. Raises FilmError where no picture can be decoded.
+    with the reason. ``network`` makes what decides for ``learned`` where cuts are in doubt, at its first use;
+    None: TransNet V2. Raises FilmError where no picture can be decoded.
     """
     from shotad.film.pyav_reader import PyavFilm
 
@@ -200,7 +206,7 @@ def detect_shots_in_pass(
     if keeping is not None:
         frames = keeping(frames)
     last_advance = 0.0
-    with ShotFinder(settings) as finder:
+    with ShotFinder(settings, network) as finder:
         for frame in frames:
             with time_step("shots"):
                 finder.add(frame)

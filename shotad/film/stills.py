@@ -16,7 +16,7 @@ import numpy as np
 from shotad.core import FilmInfo, Image
 from shotad.core.errors import FilmError, UsageError
 from shotad.core.types import file_fingerprint
-from shotad.core.weight_store import TarArchive, read_limited
+from shotad.core.weight_store import TarArchive
 from shotad.film.reader import TOLERANCE, Film, Frame
 
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff"})
@@ -196,9 +196,11 @@ def _file(path: Path) -> bytes:
 
 def _member(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
     """A member's bytes; none where it is over `LARGEST_FRAME`, or the archive is cut off within it."""
+    if member.size > LARGEST_FRAME:
+        return b""
     try:
         file = archive.extractfile(member)
-        return read_limited(file, LARGEST_FRAME) if file else b""
+        return file.read() if file else b""
     except (tarfile.TarError, OSError, EOFError):
         return b""
 

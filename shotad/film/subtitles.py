@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shotad.core import Interval, Utterance
+from shotad.core.config.languages import language_of, languages
 from shotad.core.errors import FilmError, SubtitleError
 from shotad.core.progress import (
     plural,
@@ -116,6 +117,61 @@ def embedded_track(path: Path) -> tuple[Subtitles, str] | None:
     lost = undecoded.get(chosen.number, 0)
     notes = (f"{plural(lost, 'subtitle')} of text track {chosen.number} cannot be decoded.",) if lost else ()
     return Subtitles(chosen.utterances, notes), reason
+
+
+def forced_track(path: Path, language: str) -> tuple[Subtitles, str] | None:
+    """The subtitles in a film that are shown always (forced), for foreign dialogue, and what they are called.
+
+    They are marked as forced, or their title says so. ``language`` is a short code, ``en``; tracks of another
+    language are left out, and one of it goes before one of none. Tracks of pictures are not read. None where
+    there is none. Raises FilmError for an unreadable film.
+    """
+    import av
+    from av.stream import Disposition
+
+    if path.is_dir() or (path.is_file() and is_tar(path)):
+        return None
+    try:
+        with find_media(path).open() as container:
+            streams: dict[int, SubtitleStream] = {}
+            for number, stream in enumerate(container.streams.subtitles):
+                metadata = readable_metadata(stream.metadata)
+                is_forced = stream.disposition & Disposition.forced or _FORCED_TITLE.search(
+                    metadata.get("title", "")
+                )
+                # Containers write three letters; a tag that is not known counts as that of no language.
+                named = _short_language(metadata.get("language", ""))
+                if is_forced and stream.codec_context.name in TEXT_CODECS and named in ("", language):
+                    streams[number] = stream
+            if not streams:
+                return None
+            languages = {
+                number: _short_language(readable_metadata(stream.metadata).get("language", ""))
+                for number, stream in streams.items()
+            }
+            utterances, undecoded = _read_tracks(container, streams)
+    except av.error.FFmpegError as error:
+        raise FilmError(f"The subtitles inside {path} cannot be read: {error.strerror}.", HINT) from None
+    with_text = [number for number in streams if utterances[number]]
+    if not with_text:
+        return None
+    chosen = min(with_text, key=lambda number: (languages[number] != language, number))
+    lost = undecoded.get(chosen, 0)
+    notes = (f"{plural(lost, 'subtitle')} of text track {chosen} cannot be decoded.",) if lost else ()
+    return Subtitles(utterances[chosen], notes), f"the forced subtitle track {chosen}"
+
+
+_FORCED_TITLE = re.compile(r"\bforced\b|foreign (?:parts|dialog)", re.IGNORECASE)
+
+
+def _short_language(code: str) -> str:
+    """``eng → en``, ``ger → de``; empty for a language that is not named or not known."""
+    base = code.lower().replace("_", "-").partition("-")[0]
+    for known in languages():
+        entry = language_of(known)
+        if base in (entry.code, entry.alpha3, entry.bibliographic):
+            return entry.code
+    return ""
 
 
 def end_of_sound_and_picture(path: Path) -> float | None:

@@ -1,6 +1,18 @@
-from .routes import (
+from .opening import (
+    OpenReview as OpenReview,
+    open_review as open_review,
+)
+from .parts import (
     track_film as track_film,
 )
+from .playable import (
+    browser_kind as browser_kind,
+)
+from .proxy import (
+    CopyOrder as CopyOrder,
+    make_copy as make_copy,
+)
 from .serving import (
+    ReviewServer as ReviewServer,
     serve as serve,
 )

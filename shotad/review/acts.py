@@ -20,6 +20,7 @@ from shotad.core.progress import plural
 from shotad.description.pipeline import empty_line
 from shotad.film import SlotChange
 from shotad.film.slot_records import new_slot
+from shotad.review import voice_acts
 from shotad.review.events import Json
 from shotad.review.timeline import (
     SOURCE,
@@ -48,6 +49,8 @@ from shotad.script import (
 )
 from shotad.script.cue import (
     EARLIEST_CUE,
+    MAX_NOTE_LENGTH,
+    LineNote,
     accept as accepted_by,
     clean_text,
     hand_id,
@@ -92,6 +95,33 @@ def write(timeline: LineTimeline, line_id: str, args: Json) -> Change:
         return Change("Text emptied: the line is dropped.", (as_saved(changed),), focus=cue.id)
     message = "Text changed." if cue.heard else "Text changed: the line is heard again."
     return Change(message, (_with_text(timeline, cue, text),), focus=cue.id)
+
+
+def replace_text(timeline: LineTimeline, _: str, args: Json) -> Change:
+    """Put ``text`` for each ``find`` in all heard lines.
+
+    ``match_case`` and ``whole_words`` narrow what is found. A line that would have no words left stays as it
+    is. Raises ReviewError where nothing is found.
+    """
+    find, by = args.get("find"), text_in(args)
+    if not isinstance(find, str) or not find.strip():
+        raise ReviewError("There is nothing to find.", "Write the words that are to be replaced.")
+    pattern = re.escape(find)
+    if args.get("whole_words"):
+        pattern = rf"(?<!\w){pattern}(?!\w)"
+    search = re.compile(pattern, 0 if args.get("match_case") else re.IGNORECASE)
+    changed: list[Cue] = []
+    places = 0
+    for cue in timeline.track.heard:
+        text, count = search.subn(lambda _: by, cue.text)
+        text = clean_text(text_in({"text": text}))
+        if count and text and text != cue.text:
+            places += count
+            changed.append(_with_text(timeline, cue, text))
+    if not changed:
+        raise ReviewError(f"{quoted(find)} stands in no line that is heard.", "Check how it is written.")
+    message = f"Replaced {plural(places, 'time')} in {plural(len(changed), 'line')}."
+    return Change(message, tuple(changed), focus=changed[0].id)
 
 
 def accept(timeline: LineTimeline, line_id: str, args: Json) -> Change:
@@ -185,6 +215,22 @@ def machine(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     return Change("Given back to the machine.", (as_saved(machine_cue),), focus=cue.id)
 
 
+def note(timeline: LineTimeline, line_id: str, args: Json) -> Change:
+    """Give the line a note to a colleague with the ``text`` of ``args``; an empty one removes it.
+
+    The line itself, its acceptance too, stays as it is.
+    """
+    cue, text = timeline.cue(line_id), clean_text(text_in(args))
+    if len(text) > MAX_NOTE_LENGTH:
+        raise ReviewError(
+            f"The note has {len(text)} characters; {MAX_NOTE_LENGTH} are the most.", "Shorten it."
+        )
+    if text == (cue.note.text if cue.note is not None else ""):
+        return Change("The note is as it was.", focus=cue.id)
+    changed = replace(cue, note=LineNote.of(text, timeline.reviewer))
+    return Change("Note saved." if text else "Note removed.", (as_saved(changed),), focus=cue.id)
+
+
 def _with_text(timeline: LineTimeline, cue: Cue, text: str, chosen: int | None = None) -> Cue:
     """The line with another text, heard from now on, its end moved to fit the text.
 
@@ -232,16 +278,46 @@ def move(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     """Set the start, the end, or both, as near to the request as the free time around the line allows.
 
     Arguments: ``start`` and ``end`` in seconds of the film, or ``start_by`` and ``end_by`` in seconds from
-    the present ones. Raises ReviewError where none is given, or nothing can move.
+    the present ones. A start after the line's end alone, or an end before its start, moves the whole line.
+    Raises ReviewError where none is given, or nothing can move.
     """
     cue = timeline.cue(line_id)
-    old, free_span = span_of(cue.interval), require_free_span(timeline, cue)
+    old = span_of(cue.interval)
     start, end = _requested_time(args, "start", old[0]), _requested_time(args, "end", old[1])
     if start is None and end is None:
         raise ReviewError("Neither a start nor an end was given.", "Say where the line shall go.")
+    length = old[1] - old[0]
+    if end is None and start is not None and start >= old[1]:
+        return _moved_whole(timeline, cue, (start, start + length))
+    if start is None and end is not None and end <= old[0]:
+        return _moved_whole(timeline, cue, (end - length, end))
     requested = (old[0] if start is None else start, old[1] if end is None else end)
+    free_span = require_free_span(timeline, cue)
     new = _clamped(requested, free_span, timeline.shortest, moves_start=start is not None)
     return _moved(timeline, cue, new, requested)
+
+
+def _moved_whole(timeline: LineTimeline, cue: Cue, requested: Span) -> Change:
+    """The line at another time, as long as before where there is room for that.
+
+    Raises ReviewError where somebody speaks there, or other lines are spoken.
+    """
+    gap = timeline.gap_of(requested)
+    if gap is None:
+        raise ReviewError(
+            f"Somebody speaks at {clock(requested[0] / 1000)}.", "Lines stay where nobody speaks."
+        )
+    placed = with_span(cue, _clamped_whole(requested, gap, timeline.shortest))
+    free_span = require_free_span(timeline, placed, shared=True)
+    return _moved(timeline, cue, _clamped_whole(requested, free_span, timeline.shortest), requested)
+
+
+def _clamped_whole(requested: Span, free_span: Span, shortest: int) -> Span:
+    """The span within ``free_span`` that is nearest to ``requested`` and as long, if there is room."""
+    low, high = free_span
+    length = max(shortest, min(requested[1] - requested[0], high - low))
+    start = min(max(requested[0], low), high - length)
+    return start, start + length
 
 
 def _requested_time(args: Json, key: str, old: int) -> int | None:
@@ -257,6 +333,45 @@ def shift(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     (start, end), (low, high) = span_of(cue.interval), require_free_span(timeline, cue)
     step = max(min(by, high - end), 0) if by > 0 else min(max(by, low - start), 0)
     return _moved(timeline, cue, (start + step, end + step), (start + by, end + by))
+
+
+def shift_from(timeline: LineTimeline, line_id: str, args: Json) -> Change:
+    """Move this line and all heard ones after it ``by`` seconds.
+
+    Each goes as far as the speech around its new time and the lines beside it allow. Raises ReviewError where
+    none of them can move.
+    """
+    cue, by = timeline.cue(line_id), milliseconds(number_in(args, "by"))
+    lines = [line for line in timeline.track.heard if line.start >= cue.start]
+    earlier_ends = [end for start, end, _ in timeline.heard if start < span_of(cue.interval)[0]]
+    # The first that moves has nothing of the moved ones in its way: the last line, if all go later.
+    in_turn = reversed(lines) if by > 0 else lines
+    lowest = max(earlier_ends, default=milliseconds(EARLIEST_CUE))
+    highest = milliseconds(timeline.track.film.duration)
+    changed: list[Cue] = []
+    hindered = 0
+    for line in in_turn:
+        old = span_of(line.interval)
+        requested = (old[0] + by, old[1] + by)
+        low, high = timeline.gap_of(requested) or timeline.gap_of(old) or old
+        # A line that lies over speech already may stay where it is.
+        low, high = max(lowest, min(low, old[0])), min(highest, max(high, old[1]))
+        new = old
+        if high - low >= timeline.shortest:
+            new = _clamped_whole(requested, (low, high), timeline.shortest)
+        if by > 0:
+            highest = new[0]
+        else:
+            lowest = new[1]
+        hindered += new != requested
+        if new != old:
+            changed.append(as_saved(mark_edit(with_span(line, new), line, (EditField.TIME,), SOURCE)))
+    if not changed:
+        raise ReviewError("None of these lines can move so.", "Lines stay clear of speech: shift by less.")
+    message = f"{plural(len(changed), 'line')} moved by {by / 1000:+g} s"
+    if hindered:
+        message += f"; {hindered} of {len(lines)} not as far, for speech or another line is in the way"
+    return Change(f"{message}.", tuple(changed), focus=cue.id)
 
 
 def split(timeline: LineTimeline, line_id: str, args: Json) -> Change:
@@ -338,6 +453,9 @@ def join(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     joined = with_words(timeline, replace(cue, candidates=candidates), text)
     span = _clamped((milliseconds(start), milliseconds(end)), (low, high), timeline.shortest)
     joined = mark_edit(with_span(joined, span), cue, (EditField.TEXT, EditField.TIME), SOURCE)
+    if following.note is not None:
+        both = following.note if cue.note is None else cue.note.joined(following.note)
+        joined = replace(joined, note=both)
     if is_added(following):
         return Change(JOINED, (as_saved(joined),), (following.id,), focus=cue.id)
     dropped = _dropped(following, REMOVED, EditField.REMOVED)
@@ -347,8 +465,7 @@ def join(timeline: LineTimeline, line_id: str, args: Json) -> Change:
 def why_apart(timeline: LineTimeline, cue: Cue) -> tuple[str, str] | None:
     """Why a line cannot be joined with the next heard one, and what to do; None where it can.
 
-    The joined line is spoken in one go, so no speech and no long pause may be between the two. Where it is
-    not known when somebody speaks, slots that do not touch show it: the time between them was not free.
+    The joined line is spoken in one go, so no speech and no long pause may be between the two.
     """
     if not cue.heard:
         return "A line that is not heard cannot be joined.", "Restore it first."
@@ -365,10 +482,6 @@ def why_apart(timeline: LineTimeline, cue: Cue) -> tuple[str, str] | None:
             f"The next line begins {seconds:.1f} s after this one ends: more than {most:g} s is too far."
         )
         return problem, "Move one of them nearer to the other first, or leave them as two lines."
-    slot = timeline.slots.get(cue.slot_id or "")
-    next_slot = timeline.slots.get(following.slot_id or "")
-    if timeline.free is None and slot and next_slot and slot.interval.end < next_slot.interval.start:
-        return f"The slot of this line ends {between}.", "Leave them as two lines."
     return None
 
 
@@ -404,7 +517,10 @@ def add(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     cue = cut_to_free_time(timeline, cue)
     # The id says when a line starts, so it is given last.
     cue = replace(cue, id=hand_id(cue.interval.start, timeline.cues))
-    return Change(f"Line added at {clock(cue.interval.start)}.", (as_saved(cue),), focus=cue.id)
+    message = f"Line added at {clock(cue.interval.start)}"
+    if milliseconds(cue.interval.start) != span[0]:
+        message += f": at {clock(start)} somebody speaks, or a line is spoken"
+    return Change(f"{message}.", (as_saved(cue),), focus=cue.id)
 
 
 def _added_line(timeline: LineTimeline, span: Span, text: str, model: Cue | None) -> Cue:
@@ -443,7 +559,7 @@ def _moved(timeline: LineTimeline, cue: Cue, new: Span, requested: Span) -> Chan
     else:
         message = f"Moved to {start} to {end}"
     moved = as_saved(mark_edit(with_span(cue, new), cue, (EditField.TIME,), SOURCE))
-    limit = "" if new == requested else ", as far as there is room"
+    limit = "" if new == requested else ", as far as speech and other lines leave room"
     return Change(f"{message}{limit}.", (moved,), focus=cue.id)
 
 
@@ -534,7 +650,20 @@ def remove_slot(timeline: LineTimeline, slot_id: str, _: Json) -> Change:
     return Change(message, removed_ids=removed_ids, focus=focus, slots=SlotChange((), (slot,)))
 
 
-_LINE_ACTS = (choose, write, accept, unaccept, drop, restore, split, join, move, shift, add, remove, machine)
+_LINE_ACTS = (
+    choose, write, accept, unaccept, drop, restore, split, join, move, shift, add, remove, machine, note,
+)  # fmt: skip
+_MANY_LINES_ACTS = (shift_from,)
 _SLOT_ACTS = (add_slot, remove_slot)
-ACTS: Mapping[str, EditAction] = {act.__name__: act for act in (*_LINE_ACTS, *_SLOT_ACTS)}
+_VOICE_ACTS = (
+    voice_acts.record,
+    voice_acts.keep_recording,
+    voice_acts.discard_recording,
+    voice_acts.voice,
+    voice_acts.pace,
+)
+ACTS: Mapping[str, EditAction] = {
+    **{act.__name__: act for act in (*_LINE_ACTS, *_MANY_LINES_ACTS, *_SLOT_ACTS, *_VOICE_ACTS)},
+    "replace": replace_text,
+}
 """All acts by name."""

@@ -142,7 +142,12 @@ _STATUS = {
     CueStatus.PLACED: "Remarks",
 }
 
-_CHANGED = {EditField.TEXT: "its words", EditField.TIME: "its times", EditField.STATUS: "whether it is heard"}
+_CHANGED = {
+    EditField.TEXT: "its words",
+    EditField.TIME: "its times",
+    EditField.STATUS: "whether it is heard",
+    EditField.VOICE: "how it is spoken",
+}
 
 
 @lru_cache(maxsize=16)

@@ -3,7 +3,7 @@
 Which frames they were stands in ``stage1.jsonl`` or ``redo.jsonl``; the pictures are decoded from the film
 when they are asked for, all of a slot in one pass. Who was marked on them stands in ``characters.json``, and
 where in ``faces.jsonl``: a face whose track is in none of them any more (``shotad cast forget``, another cast
-since) has no outline. And the film strip: a small picture of each shot.
+since) has no outline.
 """
 
 from __future__ import annotations
@@ -34,13 +34,10 @@ from shotad.core.cast import (
 from shotad.core.config.film import OverlaySettings
 from shotad.core.errors import (
     ReviewError,
-    WorkFolderError,
     quoted,
 )
 from shotad.core.files import (
-    inner_folder,
     read_file,
-    write_bytes,
 )
 from shotad.core.records import parse_json
 from shotad.core.types import Role
@@ -69,8 +66,8 @@ KEPT = 24
 QUALITY = 85
 """Of JPEGs."""
 
-STRIP_WIDTH, STRIP_QUALITY = 160, 75
-"""Pixels of a picture of the strip, at most, and quality of its JPEG: about 4 KB each."""
+MOMENT_QUALITY = 75
+"""Of JPEGs of the material."""
 
 MOMENT_PIXELS = 32_000
 """Of a picture of the material: 238 x 134 for 16:9."""
@@ -130,7 +127,7 @@ class ShownClip:
 
 
 class ShownFrames:
-    """The frames of all slots of one film, and its film strip; thread-safe. `notes` decodes nothing."""
+    """The frames of all slots of one film; thread-safe. `notes` decodes nothing."""
 
     def __init__(self, session: Session, film: Path) -> None:
         self._session, self._path = session, film
@@ -187,36 +184,8 @@ class ShownFrames:
         with self._lock:
             film = self._opened()
             for picture in film.pictures([second], max_pixels=MOMENT_PIXELS):
-                return jpeg(picture.image, STRIP_QUALITY)
+                return jpeg(picture.image, MOMENT_QUALITY)
         raise ReviewError("The film ends before this moment, or cannot be decoded there.")
-
-    def shot(self, index: int) -> bytes:
-        """The middle of a shot for the film strip, at most 160 pixels wide, JPEG.
-
-        Made when asked for, and kept in the work folder (``review/strip``); the page asks for those in view.
-        Raises ReviewError for a shot that is not there, or whose middle cannot be decoded,
-        FilmError.
-        """
-        shots = self._session.prepared.shots
-        shot = next((shot for shot in shots if shot.index == index), None)
-        if shot is None:
-            raise ReviewError(f"There is no shot {index}: the film has {len(shots)}.", "Load the page again.")
-        second = shot.interval.middle
-        name = f"{self._session.film.fingerprint[:8]}-{round(1000 * second):08d}.jpg"
-        path = inner_folder(self._session.folder, "review", "strip") / name
-        with suppress(OSError):
-            return read_file(path)
-        with self._lock:
-            film = self._opened()
-            width, height = film.info.size_within()
-            if width > STRIP_WIDTH:
-                width, height = STRIP_WIDTH, max(2, round(STRIP_WIDTH * height / width))
-            for frame in film.frames_at([second]):
-                data = jpeg(frame.rgb((width, height)), STRIP_QUALITY)
-                with suppress(WorkFolderError):  # then it is made again the next time
-                    write_bytes(path, [data])
-                return data
-        raise ReviewError("The film ends before this shot, or cannot be decoded there.")
 
     def _opened(self) -> Film:
         """The film as the session's run read it. Raises FilmError."""

@@ -1,9 +1,9 @@
-"""A line as the audience will hear it: from two seconds before it until the film is back at its level.
+"""The film with its lines as the audience will hear them, and where in it a line is heard.
 
 Fitted, spoken, levelled, placed and ducked by the same rules and from the same takes as `shotad render`, but
-only the line with its neighbours and only the seconds around it. What that cannot know at once, the level of
-the whole film, it says. Sounds are WAV files called by what is in them, of which the newest are kept. A voice
-is loaded when it is first needed.
+line by line, when the time of each comes (`shotad.review.soundtrack`). What that cannot know at once, the
+level of the whole film, it says. The voice alone is a WAV file called by what is in it, of which the newest
+are kept. A voice is loaded when it is first needed.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,8 @@ from shotad.film import (
 )
 from shotad.film.slots import no_line_times
 from shotad.review.events import Json
+from shotad.review.keeping import Signature, signatures
+from shotad.review.soundtrack import STREAM_KINDS, Soundtrack, sound_version, wav_bytes, wav_size
 from shotad.script import (
     Cue,
     Finding,
@@ -82,11 +84,11 @@ from shotad.sound.fitting import (
     fit,
     neighbourhood,
 )
-from shotad.sound.levels import DUCKING_HOLD, peak_limit
+from shotad.sound.kinds import delivery_of
+from shotad.sound.levels import DUCKING_HOLD
 from shotad.sound.mix import (
     Part,
     estimate_loudness,
-    estimated_make_up,
     loudness_of,
     measure_nearby,
 )
@@ -114,16 +116,57 @@ LOUDNESS = "loudness.json"
 
 
 @dataclass(frozen=True, slots=True)
-class PageSound:
-    """A sound for the page. ``start`` is the film second of its first sample; ``line`` when the voice is
-    heard, in film seconds, None: it is not."""
+class LineSound:
+    """Where a line is heard: from film second ``start`` to ``end`` of the film's sound with its lines.
 
-    path: Path
+    ``line`` is when the voice speaks, in film seconds, None: it does not; ``text`` the words that it speaks.
+    ``settled``: the whole film was measured; until then levels may change a little. ``path`` is a file of
+    the voice alone, from its first sound to its last.
+    """
+
     start: float
-    seconds: float
+    end: float
     line: tuple[float, float] | None
+    text: str
     warnings: tuple[str, ...] = ()
     settled: bool = True
+    path: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WavStream:
+    """A WAV file of ``size`` bytes that is made while it is read; ``parts(begin, end)`` are its bytes."""
+
+    version: str
+    size: int
+    parts: Callable[[int, int], Generator[bytes, None, None]]
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceLengths:
+    """How long the voice takes: ``seconds`` of the texts that it has spoken, and its ``seconds_per_word``."""
+
+    seconds: Mapping[str, float]
+    seconds_per_word: float
+
+
+MIN_PACE_WORDS = 30
+"""Words of spoken lines from which on the pace of a voice is taken from them and not from the settings."""
+
+
+def measured_lengths(
+    track: Track, seconds_of_texts: Mapping[str, float], planned_pace: float
+) -> VoiceLengths:
+    """The lengths of what the voice has spoken, and the pace that follows from the lines of the track at the
+    film's own pace; ``planned_pace``, seconds a word, where too few words were spoken."""
+    words, seconds = 0, 0.0
+    for cue in track.heard:
+        text = " ".join(cue.text.split())
+        if text in seconds_of_texts and cue.pace == 1 and cue.recording is None:
+            words += spoken_words(text, track.language)
+            seconds += seconds_of_texts[text]
+    pace = seconds / words if words >= MIN_PACE_WORDS else planned_pace
+    return VoiceLengths(seconds_of_texts, pace)
 
 
 KINDS: tuple[Part, ...] = ("mix", "voice", "programme")
@@ -161,13 +204,15 @@ class Hearing:
         self._lock, self._loud = threading.Lock(), dict[str, float | None]()
         self._film: Film | None = None
         self._programme: Programme | None = None
+        self._signature: Signature = None
+        self._soundtrack: Soundtrack | None = None
         self._silent: tuple[str, ...] = ()
         self._warming: threading.Thread | None = None
         self._closed = False
 
-    def hear(self, track: Track, line_id: str, kind: str) -> PageSound:
-        """One line: ``mix`` as the audience hears it, ``voice`` its take alone, as loud, ``programme`` the
-        film alone for the same seconds.
+    def hear(self, track: Track, line_id: str, kind: str) -> LineSound:
+        """Where one line is heard, with its take made: ``mix`` as the audience hears it, ``programme`` the
+        film alone for the same seconds; ``voice`` its take alone, as loud, as a file.
 
         A line that a render would leave unspoken has no voice in its mix, and the reason is among the
         warnings; its voice can be heard all the same. Raises ReviewError for a line or kind that there is
@@ -184,9 +229,80 @@ class Hearing:
                 f"There is no line {quoted(line_id)}.", "It may have been removed: look at the list."
             )
         self._speaking.speak_in(track.language)
+        with self._telling_of_takes():
+            return self._line_sound(track, cue, part)
+
+    def soundtrack(self, track: Track) -> Soundtrack:
+        """The film's sound with the lines of ``track``; the same object while nothing is heard otherwise."""
+        self._speaking.speak_in(track.language)
+        prepared = self._prepared()
+        programme = self._sound(track.film.duration)
+        fingerprint, slots = track.film.fingerprint, [(slot.id, slot.interval) for slot in prepared.slots]
+        speech = self._speaking.speech()
+        settled = self._listening.is_settled(programme, fingerprint)
+        version = sound_version(track, self._config.voice, slots, speech, programme.track, settled)
+        with self._lock:
+            kept = self._soundtrack
+        if kept is not None and kept.version == version:
+            return kept
+        made = Soundtrack(
+            track,
+            programme,
+            self._config,
+            speech,
+            version=version,
+            voice=self._config.voice.name,
+            measured=lambda around: self._listening.of(programme, fingerprint, around),
+            place=self._speaking.place,
+            loudness=self._loudness,
+        )
+        with self._lock:
+            self._soundtrack = made
+        return made
+
+    def spoken_between(self, track: Track, start: float, end: float) -> Json:
+        """The lines that are heard between two film seconds, spoken if they were not, with the version of
+        the sound; ``problem``: why a line could not be spoken."""
+        with self._telling_of_takes():
+            soundtrack = self.soundtrack(track)
+            lines = [asdict(line) for line in soundtrack.spoken_between(start, end)]
+        problem = soundtrack.problem
+        return {
+            "version": soundtrack.version,
+            "lines": lines,
+            "warnings": list(self._silent),
+            "problem": None if problem is None else {"what": problem.what, "hint": problem.hint},
+        }
+
+    def stream(self, track: Track, kind: str, second: float) -> WavStream:
+        """The sound of the film from a second to its end, as a WAV file that is made while it is read.
+
+        Raises ReviewError for a kind or second that there is not, FilmError, WorkFolderError.
+        """
+        if kind not in STREAM_KINDS:
+            raise ReviewError(f"There is no sound {quoted(kind)}.", f"There are {', '.join(STREAM_KINDS)}.")
+        soundtrack = self.soundtrack(track)
+        first = round(second * RATE)
+        if not 0 <= first < soundtrack.total:
+            raise ReviewError(f"The film has no second {second:g}.")
+
+        def parts(begin: int, end: int) -> Generator[bytes, None, None]:
+            with self._telling_of_takes():
+                yield from wav_bytes(
+                    lambda number: soundtrack.samples(kind, first + number),
+                    soundtrack.total - first,
+                    begin,
+                    end,
+                )
+
+        return WavStream(soundtrack.version, wav_size(soundtrack.total - first), parts)
+
+    @contextmanager
+    def _telling_of_takes(self) -> Iterator[None]:
+        """Tell at the end of the block that new takes are there."""
         before = self._speaking.takes
         try:
-            return self._made(track, cue, part)
+            yield
         finally:
             if self._speaking.takes != before:
                 self._spoken()
@@ -194,6 +310,15 @@ class Hearing:
     def foresee(self, track: Track) -> tuple[Finding, ...]:
         """What a render would leave unspoken, as `Speaking.foresee`."""
         return self._speaking.foresee(track)
+
+    @property
+    def lengths(self) -> VoiceLengths:
+        """How long the voice takes, as `foresee` found it last."""
+        return self._speaking.lengths
+
+    def take_seconds(self, text: str) -> float | None:
+        """How long the voice took for a text; None where it has not spoken it."""
+        return self.lengths.seconds.get(" ".join(text.split()))
 
     def warm(self) -> None:
         """Load the voice and listen to the film in the background, so that the first line is heard soon."""
@@ -221,58 +346,77 @@ class Hearing:
             if self._film is not None:
                 self._film.close()
 
-    def _made(self, track: Track, cue: Cue, kind: Part) -> PageSound:
+    def _line_sound(self, track: Track, cue: Cue, kind: Part) -> LineSound:
         programme, mix, duration = self._sound(track.film.duration), self._config.mix, track.film.duration
-        speech, lines, warnings = self._speaking.speech(), tuple[Spoken, ...](), tuple[str, ...]()
-        line: Interval | None = None
-        try:
-            line, lines, warnings = self._speaking.placed(track, cue, kind, speech)
-        except VoiceError:
-            if kind != "programme":
-                raise
-        at = line or cue.interval
-        stretch = Interval(max(0.0, at.start - BEFORE), min(at.end + AFTER, max(duration, at.start + 0.1)))
-        own, settled = self._listening.of(programme, track.film.fingerprint, stretch)
-        line_times: list[Interval] = []
-        for spoken_cue in track.heard:
-            time = spoken_cue.interval if spoken_cue.spoken is None else spoken_cue.spoken.interval
-            if time is not None:
-                line_times.append(time)
-        make_up = estimated_make_up(own, line_times, speech, mix, duration)
-        if kind == "voice":  # from its first to its last sound
-            stretch = lines[0].interval
-            programme = replace(programme, total=max(programme.total, round(stretch.end * RATE) + 1))
-        recipe = place_lines(programme, own, lines, speech, mix, self._loudness)
-        first, end = round(stretch.start * RATE), round(stretch.end * RATE)
-        if kind != "voice":
-            end = max(first + 1, min(end, programme.total))
-        samples = excerpt(replace(recipe, make_up=make_up), first, end, peak_limit(own, mix), kind)
-        path = keep_sound(self.folder, wav(samples, RATE))
+        spoken: Spoken | None = None
+        warnings: tuple[str, ...] = ()
+        is_written = bool(cue.text)
+        if is_written or kind == "voice":
+            try:
+                spoken, warnings = self._speaking.placed(track, cue)
+            except VoiceError:
+                if kind != "programme":
+                    raise
+        if spoken is not None:
+            at = spoken.interval
+        elif is_written:
+            at = cue.interval
+        else:  # an empty slot: the film of the whole slot
+            slots = {slot.id: slot.interval for slot in self._prepared().slots}
+            at = slots.get(cue.slot_id or "", cue.interval)
+        start, end = max(0.0, at.start - BEFORE), min(at.end + AFTER, max(duration, at.start + 0.1))
+        film_sound, settled = self._listening.of(programme, track.film.fingerprint, Interval(start, end))
+        line = None if spoken is None else (spoken.interval.start, spoken.interval.end)
         warnings = (*self._silent, *warnings)
         if kind == "programme":
-            return PageSound(path, first / RATE, (end - first) / RATE, None, warnings, settled)
-        if plain_language(cue.language) != plain_language(track.language):
+            return LineSound(start, end, line, "", self._silent, settled)
+        if is_written and plain_language(cue.language) != plain_language(track.language):
             warnings += (f"The line is in {cue.language!r}; the voice speaks {track.language!r}.",)
-        if not settled:
-            warnings += ("The film's loudness is still being measured: levels may change a little.",)
-        if mix.profile != "source" and kind == "mix":
+        if kind == "voice":
+            own = spoken if spoken is not None else self._speaking.alone(track, cue)
+            path = self._voice_file(track, own, film_sound)
+            return LineSound(own.interval.start, own.interval.end, line, own.text, warnings, settled, path)
+        if mix.profile != "source" and is_written:
             warnings += (f"The loudness of {mix.profile} is foreseen, not measured.",)
-        heard = None if line is None else (line.start, line.end)
-        return PageSound(path, first / RATE, (end - first) / RATE, heard, warnings, settled)
+        text = "" if spoken is None else spoken.text
+        return LineSound(start, end, line, text, warnings, settled)
+
+    def _voice_file(self, track: Track, line: Spoken, film_sound: MeasuredSound) -> Path:
+        """A line's voice alone, as loud as in the mix, from its first sound to its last."""
+        first, end = round(line.interval.start * RATE), round(line.interval.end * RATE)
+        programme = self._sound(track.film.duration)
+        programme = replace(programme, total=max(programme.total, end + 1))
+        speech, mix = self._speaking.speech(), self._config.mix
+        recipe = place_lines(programme, film_sound, [line], speech, mix, self._loudness)
+        make_up, true_peak = self.soundtrack(track).whole_levels(line.interval.start)
+        samples = excerpt(replace(recipe, make_up=make_up), first, end, true_peak, "voice")
+        return keep_sound(self.folder, wav(samples, RATE))
 
     def _sound(self, duration: float) -> Programme:
-        """The film's sound; silence, with a warning, where the film is gone or has none."""
+        """The film's sound; silence, with a warning, where the film is gone or has none.
+
+        Opened again when the file went, came back or was replaced since.
+        """
         with self._lock:
-            if self._programme is None:
-                why = f"{self._path.name} has no sound."
-                try:
-                    self._film = open_film(self._path, reader=self._config.film.reader)
-                    self._programme = programme_of(self._film, self._config.film.audio_track)
-                except FilmError as error:
-                    self._programme = silent_programme(duration)
-                    why = why if self._path.is_dir() else error.what
-                if self._programme.track is None:
-                    self._silent = (f"{why} Only the voice is heard.",)
+            (signature,) = signatures([self._path])
+            if self._programme is not None and signature == self._signature:
+                return self._programme
+            self._signature = signature
+            if self._film is not None:
+                self._film.close()
+                self._film = None
+            self._silent = ()
+            why = f"{self._path.name} has no sound."
+            try:
+                self._film = open_film(self._path, reader=self._config.film.reader)
+                if self._film.info.fingerprint != self._prepared().info.fingerprint:
+                    raise FilmError(f"{self._path} is another film now.")
+                self._programme = programme_of(self._film, self._config.film.audio_track)
+            except FilmError as error:
+                self._programme = silent_programme(duration)
+                why = why if self._path.is_dir() else error.what
+            if self._programme.track is None:
+                self._silent = (f"{why} Only the voice is heard.",)
             return self._programme
 
     def _loudness(self, take: Take) -> float | None:
@@ -304,6 +448,7 @@ class Speaking:
         self._lock, self._loading, self._turn = threading.Lock(), threading.Lock(), threading.Lock()
         self._made: Speaker | None = None
         self._studio: tuple[object, CachingStudio] | None = None
+        self.lengths = VoiceLengths({}, config.slots.seconds_per_word)
 
     def speak_in(self, language: str) -> None:
         """The language of the track from now on; where it changes the voice is looked for again."""
@@ -349,13 +494,14 @@ class Speaking:
         if self._made is not None and self._language == track.language:
             with suppress(VoiceError):  # told when a line is heard
                 studio = self.studio()
-        pace = self._config.slots.seconds_per_word
+        pace = self.lengths.seconds_per_word
 
         def seconds(text: str) -> float:
             return max(1, spoken_words(text, track.language)) * pace
 
         foreseeing = EstimatingStudio(studio, seconds)
         fitting = fit_track(track, self.speech(), self._prepared(), foreseeing, self._config)
+        self.lengths = measured_lengths(track, foreseeing.known, self._config.slots.seconds_per_word)
         texts = {cue.id: " ".join(cue.text.split()) for cue in track.heard}
         findings: list[Finding] = []
         for lost in fitting.unspoken:
@@ -404,50 +550,51 @@ class Speaking:
         """When the film is not lowered, as `shotad.sound.voicing.Materials.speech`."""
         return no_line_times(self._prepared().speech, self._config.speech)
 
-    def placed(
-        self, track: Track, cue: Cue, kind: Part, speech: tuple[Interval, ...]
-    ) -> tuple[Interval | None, tuple[Spoken, ...], tuple[str, ...]]:
-        """When the voice is heard in the film (None: it is not), the lines that sound where ``kind`` is
-        heard, and warnings. Raises VoiceError."""
+    def place(self, track: Track, cue: Cue) -> Spoken | None:
+        """Where a line is heard in the film, spoken if it was not; None: it is not heard. Raises
+        VoiceError."""
+        studio = self.studio()
+        if unspeakable_reason(studio.sent(cue.text), track.language):
+            return None
+        fitting = self._near(track, cue, self.speech(), studio)
+        return next((line for line in fitting.spoken if line.id == cue.id), None)
+
+    def placed(self, track: Track, cue: Cue) -> tuple[Spoken | None, tuple[str, ...]]:
+        """Where a line is heard in the film (None: it is not), and what a person must know of it. Raises
+        VoiceError."""
         studio = self.studio()
         why_not = unspeakable_reason(studio.sent(cue.text), track.language)
-        if why_not and kind == "voice":
+        if why_not or not cue.heard:
+            why = why_not if cue.heard else cue.reason or f"it is {cue.status}"
+            return None, (f"Not spoken in the film: {why}.",)
+        near = self._near(track, cue, self.speech(), studio)
+        own = next((line for line in near.spoken if line.id == cue.id), None)
+        left = next((line for line in near.unspoken if line.id == cue.id), None)
+        notes = [] if own is None else [*own.steps]
+        for neighbour in near.unspoken:
+            if cue.id in neighbour.taken_by:
+                (finding,) = blocking_findings(
+                    track, [replace(neighbour, taken_by=(cue.id,))], "is not spoken"
+                )
+                notes.append(f"In the film this line {finding.message}")
+        if left is not None:
+            notes += (f"Not spoken in the film: {left.reason}", *left.steps)
+            if self._config.extended.on:
+                notes.append("The film may pause for it when it is rendered (extended)")
+        return own, tuple(f"{text[0].upper()}{text[1:]}." for text in notes)
+
+    def alone(self, track: Track, cue: Cue) -> Spoken:
+        """A line as it is, at its own time, for one that is not heard in the film. Raises VoiceError."""
+        studio = self.studio()
+        why_not = unspeakable_reason(studio.sent(cue.text), track.language)
+        if why_not:
             problem = f"The line {cue.id} has no words that could be spoken."
             if why_not != NO_WORDS:
                 problem = f"The line {cue.id} is not spoken: {why_not}."
             raise VoiceError(problem, f"It is {cue.text[:80]!r}." if cue.text else "Write some first.")
-        near, own, notes = Fitting(()), None, list[str]()
-        if not why_not and cue.heard:
-            near = self._near(track, cue, speech, studio)
-            own = next((line for line in near.spoken if line.id == cue.id), None)
-            left = next((line for line in near.unspoken if line.id == cue.id), None)
-            notes += own.steps if own is not None else ()
-            for neighbour in near.unspoken:
-                if cue.id in neighbour.taken_by:
-                    (finding,) = blocking_findings(
-                        track, [replace(neighbour, taken_by=(cue.id,))], "is not spoken"
-                    )
-                    notes.append(f"In the film this line {finding.message}")
-            if left is not None:
-                notes += (f"Not spoken in the film: {left.reason}", *left.steps)
-                if self._config.extended.on:
-                    notes.append("The film may pause for it when it is rendered (extended)")
-        else:
-            why = why_not if cue.heard else cue.reason or f"it is {cue.status}"
-            notes.append(f"Not spoken in the film: {why}")
-            if kind == "mix":  # what is heard around it
-                nearest = _nearest_spoken(track, cue, studio)
-                if nearest is not None:
-                    near = self._near(track, nearest, speech, studio)
-        at = own.interval if own is not None else None
-        if kind == "programme":
-            return at, (), ()
-        if kind == "voice" and own is None:  # as it is, at its own time
-            with self._turn:
-                take = studio.say(" ".join(cue.text.split()))
-            own = Spoken(cue.id, cue.text, cue.interval.start, take)
-        sounding = (own,) if kind == "voice" and own is not None else near.spoken
-        return at, sounding, tuple(f"{text[0].upper()}{text[1:]}." for text in notes)
+        with self._turn:
+            take = studio.say(" ".join(cue.text.split()), delivery_of(cue))
+        return Spoken(cue.id, cue.text, cue.interval.start, take)
 
     def _near(self, track: Track, cue: Cue, speech: tuple[Interval, ...], studio: CachingStudio) -> Fitting:
         """A line and its neighbours, of those that a voice can say, fitted."""
@@ -492,18 +639,6 @@ def keep_sound(folder: Path, data: bytes, files: int = FILES) -> Path:
         with suppress(OSError):  # one that is being played cannot be removed on some systems
             old.unlink()
     return path
-
-
-def _nearest_spoken(track: Track, cue: Cue, studio: CachingStudio) -> Cue | None:
-    """The spoken line next to ``cue`` within what is played of it; None where there is none."""
-    around = Interval(max(0.0, cue.interval.start - BEFORE) - 1, cue.interval.end + AFTER + 1)
-    neighbours: list[Cue] = []
-    for line in track.heard:
-        can_be_spoken = not unspeakable_reason(studio.sent(line.text), track.language)
-        if line.interval.overlaps(around) and can_be_spoken:
-            neighbours.append(line)
-    middle = cue.interval.middle
-    return min(neighbours, key=lambda line: abs(line.interval.middle - middle), default=None)
 
 
 KEPT = 4
@@ -556,6 +691,10 @@ class Listening:
         with self._lock:
             self._near[key, place], self._guesses[key] = near, guess
         return replace(near, loudness=guess), False
+
+    def is_settled(self, programme: Programme, fingerprint: str) -> bool:
+        """Whether the whole programme was measured; one without sound needs no measure."""
+        return programme.track is None or self.known(measure_key(programme, fingerprint)) is not None
 
     def begin(self, programme: Programme, fingerprint: str) -> None:
         """Listen to the whole in the background, unless that is known or under way."""

@@ -284,6 +284,12 @@ class Debouncer:
         with self._state:
             return self._due is not None
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is scheduled and nothing under way."""
+        with self._state:
+            return self._due is None and not self._busy
+
     def schedule(self, pause: float | None = None) -> None:
         """Have the work done after ``pause`` seconds (None: as set), counted again with each call."""
         with self._state:

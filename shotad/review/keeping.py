@@ -40,6 +40,7 @@ from shotad.script.track import (
 from shotad.script.track_files import (
     SCRIPTS_RECORD,
     are_scripts_current,
+    edited_line_stamps,
     edited_scripts,
     script_places,
     script_texts,
@@ -104,13 +105,14 @@ class SideScripts:
         """The text of each script of a track, by path."""
         return script_texts(track, self._folder, self._film_name)
 
-    def write(self, texts: Mapping[Path, str]) -> None:
-        """Write the scripts whose text has changed, except those with edits that could not be imported."""
+    def write(self, texts: Mapping[Path, str], track: Track) -> None:
+        """Write the scripts of ``track`` whose text has changed, except those with edits that could not be
+        imported."""
         writable = {path: text for path, text in texts.items() if path not in self._blocked}
         edited = {path for _, path in edited_scripts(self._folder, self._film_name)}
         all_exist = all(path.is_file() for path in writable)
         if not (all_exist and are_scripts_current(writable, self._folder) and not edited & writable.keys()):
-            write_texts(writable, self._folder)
+            write_texts(writable, self._folder, stamps=edited_line_stamps(track))
             self._last_signatures = signatures(self._files)
 
 

@@ -75,7 +75,7 @@ class Proxy:
         self.media_type, self.why = browser_kind(info, config)
         """Of the film, and why browsers do not play it; empty where they do."""
         settings = [LINES, QUALITY, BITS, config.film.reader, config.film.audio_track]
-        self._order = Order(
+        self._order = CopyOrder(
             film.absolute(),
             inner_folder(folder.absolute(), "review") / "proxy.mp4",
             hash_key(PROXY_STEP, info.fingerprint, settings),
@@ -90,19 +90,23 @@ class Proxy:
         self._thread: threading.Thread | None = None
         self._done, self._failed = 0.0, ""
         self._stopped = self._asked = False
+        self._was_there = self._order.film.exists()
 
     @property
     def path(self) -> Path | None:
         return self._order.target if self._known is not None else None
 
     def state(self) -> Json:
-        """What the page plays: ``state`` film, proxy, making or none, ``url``, ``done`` 0 to 1, ``why`` it is
-        not the film itself, or what is wrong."""
+        """What the page plays: ``state`` film, proxy, making, gone or none, ``url``, ``done`` 0 to 1, ``why``
+        it is not the film itself, or what is wrong. ``gone``: the film is not where it was."""
+        is_there = self._order.film.exists()
         with self._lock:
             if self._known is not None:
                 return _view("proxy", COPY_URL, 1.0, self._known.get("damage") or self.why)
             if self._thread is not None:
                 return _view("making", None, self._done, self.why)
+            if not is_there:
+                return _view("gone", None, 0.0, gone_text(self._order.film))
             if not self.why and not self._failed:
                 return _view("film", FILM_URL, 1.0, "")
             return _view("none", None, 0.0, self._failed or self.why)
@@ -113,6 +117,8 @@ class Proxy:
         Asked for a second time although there is one whose picture was copied: a browser has refused it, and
         it is made again, encoded.
         """
+        if not self._order.film.exists():
+            return
         with self._lock:
             again, self._asked = self._asked, True
             if again and self._known is not None and self._known["picture"] == "copied":
@@ -122,6 +128,19 @@ class Proxy:
             self._done, self._failed = 0.0, ""
             self._thread = threading.Thread(target=self._make, name="proxy", daemon=True)
             self._thread.start()
+        self._tell()
+
+    def look(self) -> None:
+        """See whether the film went or came back, and tell the tabs; a copy that is needed is made then."""
+        is_there = self._order.film.exists()
+        with self._lock:
+            if is_there == self._was_there:
+                return
+            self._was_there = is_there
+            if is_there:
+                self._failed = ""
+        if is_there and self.why:
+            self.start()
         self._tell()
 
     def stop(self) -> None:
@@ -172,6 +191,14 @@ class Proxy:
             self._tabs.send("playable", self.state())
 
 
+def gone_text(film: Path) -> str:
+    """What people are told of a film that was moved or removed while the page is open."""
+    return (
+        f"The film is not where it was: {film}. Bring it back there, and picture and sound return by "
+        "themselves."
+    )
+
+
 def _view(state: str, url: str | None, done: float, why: str) -> Json:
     return {"state": state, "url": url, "done": done, "why": why}
 
@@ -184,7 +211,7 @@ PROXY_STEP = "proxy/2"
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class CopyOrder:
     """What to make. ``frame_rate`` is that of numbered frames, ``track`` the number of the audio track
     (None: the film's default). ``small``: the picture is encoded whatever it is."""
 
@@ -202,7 +229,7 @@ class Order:
         return self.target.with_suffix(".json")
 
 
-def _work(order: Order, sender: Connection) -> None:
+def _work(order: CopyOrder, sender: Connection) -> None:
     """Make the copy, in a process of its own: reports the shares done, then why it failed or nothing."""
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 2)
@@ -216,7 +243,7 @@ def _work(order: Order, sender: Connection) -> None:
         sender.send("")
 
 
-def known_copy(order: Order) -> dict[str, Any] | None:
+def known_copy(order: CopyOrder) -> dict[str, Any] | None:
     """What is known of the copy that is there, if it is of this order and whole."""
     try:
         record = json.loads(read_file(order.key_file))
@@ -229,7 +256,7 @@ def known_copy(order: Order) -> dict[str, Any] | None:
     return None if order.small and record.get("picture") == "copied" else record
 
 
-def make_copy(order: Order, report: PlaybackReport) -> dict[str, Any]:
+def make_copy(order: CopyOrder, report: PlaybackReport) -> dict[str, Any]:
     """Make the copy unless it is there; what `known_copy` then gives.
 
     One process makes it at a time; others wait and find it made. Raises FilmError for a film that cannot
@@ -265,7 +292,7 @@ def make_copy(order: Order, report: PlaybackReport) -> dict[str, Any]:
         raise _unwritable(order.target, error) from None
 
 
-def _write(film: Film, order: Order, picture: str, part: Path, report: PlaybackReport) -> str | None:
+def _write(film: Film, order: CopyOrder, picture: str, part: Path, report: PlaybackReport) -> str | None:
     """Write the copy in one way; what is damaged, if anything. Raises Uncopyable."""
     # The index of a copy as large as the film stays at its end: to move it would be to write all twice.
     flags = {"movflags": "+faststart"} if picture == "encoded" else {}

@@ -1,7 +1,4 @@
-"""The review page's application: what one review consists of, and which address answers what.
-
-When the track has changed, findings are looked at again and every open tab is told. Who reviews is remembered
-between two sessions in ``review.json``.
+"""The review page's application: which address answers what.
 
 Everything that an answer says comes from elsewhere; here a request is read, the right object is asked, and
 what it says is sent. All that may touch a disk or wait for a lock runs in a thread.
@@ -12,11 +9,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import mimetypes
+import re
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass
-from fractions import Fraction
+from contextlib import asynccontextmanager, suppress
+from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 from types import UnionType
@@ -28,34 +25,24 @@ from starlette.applications import Starlette
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
-from shotad.core import (
-    FilmInfo,
-    RunSettings,
-    ShotadError,
-)
+from shotad.core import ShotadError
 from shotad.core.errors import (
-    FilmError,
+    CastError,
     OutdatedLine,
     ReviewError,
     WorkFolderError,
 )
-from shotad.core.files import read_file, write_text
-from shotad.core.records import parse_record
-from shotad.core.workfolder import readable_json
-from shotad.film import open_film
 from shotad.review.details import line_detail
-from shotad.review.events import Json, Tabs, event_stream
-from shotad.review.frames import ShownFrames
-from shotad.review.hearing import Hearing
-from shotad.review.jobs import Jobs, Work
-from shotad.review.material import MaterialViews
-from shotad.review.people import CastEditor
-from shotad.review.proxy import Proxy
+from shotad.review.events import Json, event_stream
+from shotad.review.hearing import WavStream
+from shotad.review.imports import ScriptImports
+from shotad.review.jobs import Work
+from shotad.review.parts import Review, remember
 from shotad.review.security import (
     MOST_BYTES,
     Guard,
@@ -65,157 +52,20 @@ from shotad.review.security import (
     error_answer,
     fault_answer,
     read_body,
+    too_large,
+    upload_limit,
 )
-from shotad.review.session import Session
 from shotad.review.timeline import Change
-from shotad.review.views import Findings, changed_view, conflict_view, film_view
-from shotad.review.work import export, redo_line, render_film
-from shotad.script import load_track
+from shotad.review.views import conflict_view, film_view
+from shotad.review.waveform import PEAKS_A_SECOND
+from shotad.review.work import export, redo_line, render_film, transcribe_film, transcript_view
 from shotad.script.cue import MAX_TEXT_LENGTH
-from shotad.script.track import FilmId
-from shotad.script.track_files import TRACK
-
-
-def open_session(
-    folder: Path, film: Path | None, run: RunSettings, tabs: Tabs, *, reviewer: str | None = None
-) -> Session:
-    """The session of a work folder: all of a review that can fail.
-
-    ``film`` is None where it is gone; ``reviewer`` None: as remembered. Raises FilmError for a film that is
-    not the track's, WorkFolderError for records that are missing, ScriptError for a track that is damaged.
-    """
-    recorded_film = track_film(folder)
-    if film is None:
-        # What is known of a film that is gone. Its size is not, and nothing asks for it.
-        info = FilmInfo(
-            recorded_film.name,
-            None,
-            recorded_film.fingerprint,
-            recorded_film.duration,
-            1,
-            1,
-            None,
-            None,
-            "gone",
-            Fraction(0),
-        )
-    else:
-        with open_film(film, reader=run.config.film.reader, frame_rate=run.frame_rate) as opened:
-            info = opened.info
-    if info.fingerprint != recorded_film.fingerprint:
-        raise FilmError(
-            f"{film} is not the film that {folder} is of: {recorded_film.name}, or it was changed since.",
-            "Name the film with --film FILM, or run shotad describe on this one.",
-        )
-    if reviewer is None:
-        reviewer = str(remembered(folder).get("reviewer", ""))
-    else:
-        remember(folder, reviewer=reviewer)
-    return Session(folder, info, run, reviewer=reviewer, tabs=tabs)
-
-
-def review_of(session: Session, film: Path | None, tabs: Tabs) -> Review:
-    """A session with the parts that show, hear and work."""
-    findings, jobs, people, pictures = Findings(session, tabs), Jobs(tabs), CastEditor(session), None
-    if film is not None:
-        folder = session.folder
-        config = session.config.model_copy(update={"language": session.track.language})
-
-        def settled() -> None:
-            tabs.send("heard", {"settled": True})
-
-        hearing = Hearing(
-            film, folder, config, lambda: session.prepared, settled=settled, spoken=findings.update
-        )
-        findings.foresee = hearing.foresee
-        proxy = Proxy(film, folder, config, session.film, tabs)
-        if proxy.why:
-            proxy.start()
-        pictures = PictureServices(film, ShownFrames(session, film), proxy, hearing)
-    review = Review(session, findings, jobs, people, MaterialViews(session), tabs, pictures)
-    session.publish = review._publish
-    return review
-
-
-def track_film(folder: Path) -> FilmId:
-    """Which film the track of a folder is of. Raises ScriptError."""
-    return load_track(folder / TRACK).film
-
+from shotad.sound import read_lexicon
+from shotad.sound.film_lexicon import film_lexicon, set_saying
+from shotad.sound.recordings import keep_recording, read_recording, recording_file
+from shotad.sound.voicing import pronunciations
 
 _LOG = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class PictureServices:
-    """The parts that need the film itself."""
-
-    film: Path
-    frames: ShownFrames
-    proxy: Proxy
-    hearing: Hearing
-
-
-@dataclass(frozen=True)
-class Review:
-    """One review of one work folder. ``pictures`` is None where the film is gone: its lines can be read and
-    changed all the same."""
-
-    session: Session
-    findings: Findings
-    jobs: Jobs
-    people: CastEditor
-    material: MaterialViews
-    tabs: Tabs
-    pictures: PictureServices | None
-
-    def watched(self) -> PictureServices:
-        """The parts that need the film. Raises ReviewError where it is gone."""
-        if self.pictures is None:
-            raise ReviewError(
-                f"The film {self.session.film.name} is not where it was.", "Start again with --film FILM."
-            )
-        return self.pictures
-
-    def _publish(self, change: Change, origin: str) -> Json:
-        """Tell all tabs of a change; what they are told."""
-        self.findings.update()
-        view = changed_view(self.session, change, origin, self.findings)
-        self.tabs.send("change", view)
-        return view
-
-    def look(self) -> None:
-        """Take in what other programs have changed, and tell. A track that cannot be read just now, for
-        somebody is in the middle of editing it say or no file can be opened, is looked at again later."""
-        try:
-            self.session.refresh()
-        except (ShotadError, OSError) as error:
-            _LOG.debug("The track cannot be read just now: %s", error)
-
-    def close(self) -> None:
-        self.findings.close()
-
-        if self.pictures is not None:
-            self.pictures.proxy.stop()
-            self.pictures.frames.close()
-            self.pictures.hearing.close()
-        self.session.close()
-
-
-REMEMBERED = "review.json"
-
-
-def remembered(folder: Path) -> dict[str, Any]:
-    """What was remembered; nothing where that is not known or cannot be read."""
-    try:
-        return dict(parse_record(REMEMBERED, read_file(folder / REMEMBERED)) or {})
-    except (OSError, WorkFolderError):
-        return {}
-
-
-def remember(folder: Path, **values: Any) -> None:
-    """Remember these values and those before. Raises WorkFolderError."""
-    write_text(folder / REMEMBERED, readable_json(remembered(folder) | values))
-
 
 _LOOK = 1.0
 """Seconds between two looks at whether another program has changed the track."""
@@ -231,6 +81,8 @@ def make_app(review: Review, keys: Keys, hosts: Hosts) -> ASGIApp:
                 await asyncio.sleep(_LOOK)
                 if len(review.tabs):
                     await anyio.to_thread.run_sync(review.look)
+                    if review.pictures is not None:
+                        await anyio.to_thread.run_sync(review.pictures.proxy.look)
 
         watching = asyncio.ensure_future(watch())
         try:
@@ -252,7 +104,14 @@ def make_app(review: Review, keys: Keys, hosts: Hosts) -> ASGIApp:
         Route("/api/events", events, methods=["GET"]),
     ]
     app = Starlette(
-        routes=[*page_routes, *acts_routes(review), *media_routes(review), *work_routes(review)],
+        routes=[
+            *page_routes,
+            *acts_routes(review),
+            *media_routes(review),
+            *import_routes(review),
+            *work_routes(review),
+            *voice_routes(review),
+        ],
         exception_handlers={HTTPException: _refuse, ShotadError: _refuse, Exception: _failed},
         lifespan=alive,
     )
@@ -292,21 +151,37 @@ def get(path: str, handler: Handler, *, limiter: anyio.CapacityLimiter | None = 
     return Route(path, answer, methods=["GET"])
 
 
+async def _body(request: Request, limit: int, problem: str) -> bytes:
+    """The body of a request. Raises RequestRefused with ``problem`` for more than ``limit`` bytes."""
+    data = bytearray()
+    async for part in request.stream():
+        data += part
+        if len(data) > limit:  # no more is read than a page may send
+            raise RequestRefused(413, problem)
+    return bytes(data)
+
+
 def post(
     path: str, handler: Handler, *, status: int = 200, limiter: anyio.CapacityLimiter | None = None
 ) -> Route:
     """A route that reads a JSON object and answers what ``handler(request, body)`` returns."""
 
     async def answer(request: Request) -> Any:
-        parts, size = [], 0
-        async for part in request.stream():
-            size += len(part)
-            if size > MOST_BYTES:  # no more is read than a page may send
-                raise RequestRefused(413, "That is more than a page ever sends.")
-            parts.append(part)
-        body = read_body(b"".join(parts))
+        body = read_body(await _body(request, MOST_BYTES, "That is more than a page ever sends."))
         result = await anyio.to_thread.run_sync(handler, request, body, limiter=limiter)
         return _answered(result, status)
+
+    return Route(path, answer, methods=["POST"])
+
+
+def upload(path: str, handler: Handler, *, limiter: anyio.CapacityLimiter | None = None) -> Route:
+    """A route that reads a file, one of `UPLOADS`, and answers what ``handler(request, data)`` returns."""
+
+    async def answer(request: Request) -> Any:
+        limit = upload_limit(request.url.path)
+        assert limit is not None
+        data = await _body(request, limit, too_large(limit))
+        return _answered(await anyio.to_thread.run_sync(handler, request, data, limiter=limiter))
 
     return Route(path, answer, methods=["POST"])
 
@@ -396,6 +271,7 @@ def acts_routes(review: Review) -> list[Route]:
             jobs=review.jobs.views(),
             jobs_version=jobs_version,
             cast=review.people.view()["people"],
+            transcript=transcript_view(session),
         )
 
     def line(request: Request) -> Any:
@@ -482,20 +358,37 @@ def media_routes(review: Review) -> list[Route]:
 
     def hear(request: Request) -> Any:
         kind = request.query_params.get("kind", "mix")
-        heard = review.watched().hearing.hear(review.session.track, request.path_params["line"], kind)
-        view = asdict(heard)
-        return {"url": f"/media/heard/{view.pop('path').name}", **view}
+        line_sound = review.watched().hearing.hear(review.session.track, request.path_params["line"], kind)
+        view = asdict(line_sound)
+        path = view.pop("path")
+        return view if path is None else {"url": f"/media/heard/{path.name}", **view}
+
+    def spoken(request: Request) -> Any:
+        start, end = _second(request, "from"), _second(request, "to")
+        end = min(end, start + _LONGEST_LOOK)
+        return review.watched().hearing.spoken_between(review.session.track, start, max(start, end))
+
+    async def soundtrack(request: Request) -> Response:
+        def stream() -> WavStream:
+            hearing = review.watched().hearing
+            return hearing.stream(review.session.track, request.path_params["kind"], _second(request, "from"))
+
+        return sent_wav(request, await anyio.to_thread.run_sync(stream, limiter=sounds), streams)
 
     def sound(request: Request) -> Any:
         return _file(inside(review.watched().hearing.folder, request.path_params["name"]), "audio/wav", _KEPT)
+
+    def waveform(_: Request) -> Any:
+        peaks = review.watched().waveform.peaks()
+        if peaks is None:
+            return Response(status_code=204)  # the tabs are told when they are there
+        headers = {"x-peaks-a-second": str(PEAKS_A_SECOND), "cache-control": _ASKED}
+        return Response(peaks, media_type="application/octet-stream", headers=headers)
 
     def frame(request: Request) -> Any:
         slot, number = request.path_params["slot"], request.path_params["number"]
         painted = request.query_params.get("painted") == "1"
         return _picture(request, review.watched().frames.picture(slot, number, painted))
-
-    def shot(request: Request) -> Any:
-        return _picture(request, review.watched().frames.shot(request.path_params["index"]))
 
     def moment(request: Request) -> Any:
         second = review.material.moment(request.path_params["milliseconds"])
@@ -519,18 +412,99 @@ def media_routes(review: Review) -> list[Route]:
 
     # Sounds and pictures take seconds to make: what they may occupy never holds up a saved edit.
     sounds, pictures = anyio.CapacityLimiter(2), anyio.CapacityLimiter(3)
+    streams = anyio.CapacityLimiter(3)
     return [
         get("/media/film", film),
         get("/media/proxy", proxy),
         post("/api/proxy", make_proxy),
         get("/api/hear/{line}", hear, limiter=sounds),
+        get("/api/spoken", spoken, limiter=sounds),
+        Route("/media/sound/{kind}.wav", soundtrack, methods=["GET"]),
         get("/media/heard/{name}", sound),
+        get("/media/waveform", waveform),
         get("/media/frames/{slot}/{number:place}.jpg", frame, limiter=pictures),
-        get("/media/shots/{index:place}.jpg", shot, limiter=pictures),
         get("/media/moments/{milliseconds:place}.jpg", moment, limiter=pictures),
         get("/media/person/{key}/{number:place}.jpg", person, limiter=pictures),
         get("/files/{name}", file),
     ]
+
+
+_LONGEST_LOOK = 120.0
+"""Seconds of film for which captions are asked for at once, at most: each may have to be spoken first."""
+
+
+def _second(request: Request, name: str) -> float:
+    """A film second in an address; 0 where there is none. Raises RequestRefused."""
+    text = request.query_params.get(name, "0")
+    try:
+        second = float(text)
+    except ValueError:
+        second = -1.0
+    if not 0 <= second < _LARGEST_COUNT:
+        raise RequestRefused(400, f"{name} is {text[:40]!r}, which is no second of a film.")
+    return second
+
+
+def sent_wav(request: Request, stream: WavStream, limiter: anyio.CapacityLimiter) -> Response:
+    """A WAV file that is made while it is sent, or the part of it that a player asks for.
+
+    Nothing more is made when whoever asked has gone, and no more than the connection takes.
+    """
+    headers = {
+        "accept-ranges": "bytes",
+        "cache-control": "no-store",
+        "etag": f'"{stream.version}"',
+    }
+    begin, end, status = 0, stream.size, 200
+    wanted = byte_range(request.headers.get("range", ""), stream.size)
+    if wanted is not None:
+        begin, end = wanted
+        status = 206
+        if begin >= end:
+            headers["content-range"] = f"bytes */{stream.size}"
+            return Response(status_code=416, headers=headers)
+        headers["content-range"] = f"bytes {begin}-{end - 1}/{stream.size}"
+    headers["content-length"] = str(end - begin)
+    if request.method == "HEAD":
+        return Response(status_code=status, headers=headers, media_type="audio/wav")
+
+    async def parts() -> AsyncIterator[bytes]:
+        made = stream.parts(begin, end)
+        try:
+            while True:
+                part = await anyio.to_thread.run_sync(next, made, None, limiter=limiter)
+                if part is None:
+                    return
+                yield part
+        except ShotadError as error:
+            # Its beginning is sent: all that is left is to break off, as a player understands it.
+            _LOG.warning("The sound breaks off: %s", error)
+            raise ConnectionAbortedError(str(error)) from error
+        finally:
+            made.close()
+
+    return StreamingResponse(parts(), status_code=status, headers=headers, media_type="audio/wav")
+
+
+def byte_range(header: str, size: int) -> tuple[int, int] | None:
+    """The bytes ``[begin, end)`` that a Range header asks for of ``size``; empty where there are none such.
+
+    None: all of it is sent, also where several parts are asked for, as RFC 9110 allows.
+    ``bytes=0-99 → (0, 100)``, ``bytes=-5 → (size - 5, size)``
+    """
+    match = _RANGE.fullmatch(header.strip())
+    if match is None or not (match["first"] or match["last"]):
+        return None
+    if not match["first"]:
+        return max(0, size - int(match["last"])), size
+    first = int(match["first"])
+    end = size if not match["last"] else min(size, int(match["last"]) + 1)
+    if match["last"] and int(match["last"]) < first:
+        return None
+    return first, max(end, 0)
+
+
+_RANGE = re.compile(r"bytes=(?P<first>[0-9]{0,18})-(?P<last>[0-9]{0,18})")
 
 
 def inside(folder: Path, name: str) -> Path:
@@ -557,6 +531,85 @@ def _picture(request: Request, jpeg: bytes) -> Response:
     if request.headers.get("if-none-match") == headers["etag"]:
         return Response(status_code=304, headers=headers)
     return Response(jpeg, media_type="image/jpeg", headers=headers)
+
+
+def voice_routes(review: Review) -> list[Route]:
+    """How lines are spoken: people's own recordings."""
+    session = review.session
+
+    def record(request: Request, data: bytes) -> Any:
+        """Keep a recording as that of a line: one step that can be undone."""
+        line = request.path_params["line"]
+        query = request.query_params
+        cue = session.cue(line)
+        sound = read_recording(data)
+        recording = keep_recording(session.folder, cue, sound)
+        change = session.act(
+            "record", line, asdict(recording), seen_stamp=query.get("seen"), origin=query.get("tab", "")
+        )
+        return {
+            "changed": change.view,
+            "seconds": recording.seconds,
+            "warnings": list(sound.warnings),
+        }
+
+    def recording(request: Request) -> Any:
+        stored = session.cue(request.path_params["line"]).stored_recording
+        path = None if stored is None else recording_file(session.folder, stored)
+        if path is None:
+            raise HTTPException(404)
+        return _file(path, "audio/flac", _ASKED)
+
+    def sayings(_: Request) -> Any:
+        own = film_lexicon(session.folder).sayings
+        with suppress(CastError, OSError):  # told where the cast is shown
+            return _sayings_view(pronunciations(session.folder).sayings, own)
+        return _sayings_view(own, own)
+
+    def set_word(_: Request, body: Json) -> Any:
+        """Keep how a word is said in this film; an empty ``saying`` forgets it."""
+        word, saying = value(body, "word", str), value(body, "saying", str)
+        set_saying(session.folder, word, saying)
+        review.findings.update()
+        said = (
+            f"“{word}” is said as “{saying}” in this film."
+            if saying.strip()
+            else f"“{word}” is said as written."
+        )
+        fixed = read_lexicon(session.config.voice.lexicon).sayings
+        if word in fixed and saying:
+            said = f"“{word}” is said as “{fixed[word]}” by voice.lexicon of this run, which goes first."
+        return {"said": said}
+
+    return [
+        get("/api/sayings", sayings),
+        post("/api/sayings", set_word),
+        upload("/api/lines/{line}/recording", record, limiter=anyio.CapacityLimiter(1)),
+        get("/media/recordings/{line}", recording),
+    ]
+
+
+def _sayings_view(all_sayings: Mapping[str, str], own: Mapping[str, str]) -> Json:
+    """How words are said, by word; ``own``: it is the film's own saying, which the page may change."""
+    rows = [
+        {"word": word, "saying": saying, "own": word in own} for word, saying in sorted(all_sayings.items())
+    ]
+    return {"sayings": rows}
+
+
+def import_routes(review: Review) -> list[Route]:
+    imports = ScriptImports(review.session)
+
+    def plan(request: Request, data: bytes) -> Any:
+        return imports.plan(request.query_params.get("name", ""), data)
+
+    def apply(_: Request, body: Json) -> Any:
+        line_ids = texts(body, "lines")
+        return imports.apply(value(body, "token", str), line_ids, value(body, "tab", str, "")).view
+
+    # One at a time: a document may take much memory while it is read.
+    uploads = anyio.CapacityLimiter(1)
+    return [upload("/api/import", plan, limiter=uploads), post("/api/import/apply", apply)]
 
 
 def work_routes(review: Review) -> list[Route]:
@@ -593,8 +646,16 @@ def _work_of(kind: str, review: Review, body: Json) -> tuple[str, Work]:
             makes = texts(body, "makes")
             voice, profile = (value(body, name, str, "") for name in ("voice", "profile"))
             extended = None if body.get("extended") is None else value(body, "extended", bool)
+            subtitles, second = value(body, "subtitles", bool, False), value(body, "subtitle_voice", str, "")
             return f"Make {', '.join(makes)}", lambda progress: render_film(
-                session, progress, makes, voice, profile, extended
+                session,
+                progress,
+                makes,
+                voice,
+                profile,
+                extended,
+                speak_subtitles=subtitles,
+                subtitle_voice=second,
             )
         case "name":
             person, name = value(body, "person", str), value(body, "name", str, "")
@@ -610,5 +671,7 @@ def _work_of(kind: str, review: Review, body: Json) -> tuple[str, Work]:
             return "Make two people one", lambda progress: review.people.merge(progress, person, into)
         case "discover":
             return "Look for people", review.people.discover
-    kinds = "redo, export, render, name, merge, discover"
+        case "transcribe":
+            return "Transcribe the dialogue", lambda progress: transcribe_film(session, progress)
+    kinds = "redo, export, render, name, merge, discover, transcribe"
     raise RequestRefused(400, f"There is no kind of job {kind[:40]!r}. There is {kinds}.")

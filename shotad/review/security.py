@@ -23,9 +23,11 @@ import os
 import re
 import secrets
 import socket
+import stat
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +36,10 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 
 from shotad.core import ShotadError
 from shotad.core.files import is_busy
+from shotad.core.progress import size_text
 from shotad.core.records import parse_json
 from shotad.review.connections import LET_IN, Seldom
+from shotad.sound.recordings import MAX_RECORDING_BYTES
 
 _LOG = logging.getLogger(__name__)
 
@@ -43,6 +47,21 @@ METHODS = ("GET", "HEAD", "POST")
 HEADER, HEADER_VALUE = "x-shotad", "page"
 MOST_BYTES = 1_000_000
 """Of a request's body."""
+UPLOADS: Mapping[re.Pattern[str], int] = {
+    re.compile(r"/api/import"): 40_000_000,
+    re.compile(r"/api/lines/[^/]+/recording"): MAX_RECORDING_BYTES,
+}
+"""Addresses that take a file as it is instead of JSON, and the most bytes of one. A Word document may have
+pictures of each slot in it."""
+UPLOAD_TYPE = "application/octet-stream"
+"""The content type of such a request: one that no form can send."""
+
+
+def upload_limit(path: str) -> int | None:
+    """The most bytes of a file that an address takes; None where it takes JSON."""
+    return next((limit for pattern, limit in UPLOADS.items() if pattern.fullmatch(path)), None)
+
+
 _ONCE = 120.0
 """Seconds for which the address that opens the browser is good."""
 
@@ -68,10 +87,11 @@ HEADERS: Mapping[bytes, bytes] = {
     b"cross-origin-opener-policy": b"same-origin",
     b"cross-origin-resource-policy": b"same-origin",
     b"cross-origin-embedder-policy": b"require-corp",
-    b"permissions-policy": b"camera=(), microphone=(), geolocation=(), display-capture=()",
+    b"permissions-policy": b"camera=(), microphone=(self), geolocation=(), display-capture=()",
     b"cache-control": b"no-store",
 }
-"""On every answer. One that names its own value, for what may be kept, keeps that."""
+"""On every answer; the microphone is for the page itself, to record lines. One that names its own value, for
+what may be kept, keeps that."""
 
 
 class RequestRefused(ShotadError):  # noqa: N818  said of the request
@@ -86,8 +106,11 @@ class Keys:
     """The secrets of one server, all of 256 bits: the token of the address, one that opens a browser once,
     and the value of the cookie."""
 
-    def __init__(self, port: int = 0) -> None:
-        self.token, self.once, self._cookie = (secrets.token_urlsafe(32) for _ in range(3))
+    def __init__(self, port: int = 0, file: Path | None = None) -> None:
+        """``file`` keeps the token and the cookie, so that an open page goes on when its server was started
+        again; None: they end with the server."""
+        self.token, self._cookie = new_secrets() if file is None else kept_secrets(file)
+        self.once = secrets.token_urlsafe(32)
         self._until: float | None = time.monotonic() + _ONCE
         self._lock = threading.Lock()
         # Cookies are not told apart by port: two servers on one machine need two names.
@@ -120,6 +143,37 @@ class Keys:
     def set_cookie(self) -> bytes:
         """The header that gives a browser the cookie, until it is closed."""
         return f"{self.cookie_name}={self._cookie}; Path=/; HttpOnly; SameSite=Strict".encode()
+
+
+def new_secrets() -> tuple[str, str]:
+    """A token and the value of a cookie."""
+    return secrets.token_urlsafe(32), secrets.token_urlsafe(32)
+
+
+_SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
+
+
+def kept_secrets(file: Path) -> tuple[str, str]:
+    """The token and the cookie's value in a file that only its owner can read; new ones where there is none.
+
+    A file that others can read, that is a link or that is damaged is replaced. Where none can be written,
+    the secrets end with the server.
+    """
+    with suppress(OSError, ValueError):
+        status = file.lstat()
+        is_private = stat.S_ISREG(status.st_mode) and not status.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+        if is_private or os.name == "nt":  # Windows has no such bits: the user's folder is the user's own
+            token, cookie = file.read_text("ascii").split()
+            if _SECRET.fullmatch(token) and _SECRET.fullmatch(cookie):
+                return token, cookie
+    token, cookie = new_secrets()
+    with suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.unlink(missing_ok=True)
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="ascii") as out:
+            out.write(f"{token}\n{cookie}\n")
+    return token, cookie
 
 
 def user_of(client: tuple[str, int] | None, server: tuple[str, int] | None) -> int | None:
@@ -197,11 +251,22 @@ def refuse(request: Request, keys: Keys, hosts: Hosts) -> None:
     if request.headers.get(HEADER) != HEADER_VALUE:
         raise RequestRefused(403, "A header is missing that the page sends.")
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
-        raise RequestRefused(415, f"Only JSON is understood, not {kind[:60] or 'something unnamed'}.")
+    file_limit = upload_limit(request.scope["path"])
+    expected, name = ("application/json", "JSON") if file_limit is None else (UPLOAD_TYPE, "a file")
+    if kind != expected:
+        raise RequestRefused(415, f"Only {name} is understood, not {kind[:60] or 'something unnamed'}.")
     length = request.headers.get("content-length", "")
-    if length and (not length.isascii() or not length.isdigit() or int(length[:20]) > MOST_BYTES):
-        raise RequestRefused(413, "That is more than a page ever sends.")
+    limit = MOST_BYTES if file_limit is None else file_limit
+    if length and (not length.isascii() or not length.isdigit() or int(length[:20]) > limit):
+        raise RequestRefused(413, _TOO_LARGE if file_limit is None else too_large(limit))
+
+
+_TOO_LARGE = "That is more than a page ever sends."
+
+
+def too_large(limit: int) -> str:
+    """The message for a file of more than ``limit`` bytes."""
+    return f"The file has more than {size_text(limit)}."
 
 
 def _cookies(request: Request) -> str:

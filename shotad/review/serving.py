@@ -24,7 +24,6 @@ from urllib.parse import quote
 
 import uvicorn
 from filelock import Timeout
-from starlette.types import ASGIApp
 
 from shotad.core import (
     Progress,
@@ -43,10 +42,8 @@ from shotad.core.files import (
     write_text,
 )
 from shotad.core.records import parse_json
-from shotad.review.connections import Connections
-from shotad.review.events import Tabs
-from shotad.review.routes import Review, make_app, open_session, review_of
-from shotad.review.security import Hosts, Keys
+from shotad.review.connections import REQUEST_SECONDS, Connections
+from shotad.review.opening import OpenReview, open_review
 
 LOCK, ADDRESS = ".review.lock", ".review.address"
 
@@ -84,23 +81,21 @@ def serve(
 
     ``film`` is None where it is gone. ``port`` None: `usual_port` of the folder, or any free one.
     ``reviewer`` None: the name that was given last. Raises ReviewError where another server has the folder
-    open, UsageError for an address that cannot be had, and what `open_session` raises.
+    open, UsageError for an address that cannot be had, and what `open_review` raises.
     """
     with _folder_lock(folder) as write_address, _listening_socket(host, port, folder) as listener:
         bound_host, bound_port = listener.getsockname()[:2]
         # The zone of an IPv6 address, fe80::1%eth0, has no place in a URL.
         bound_host = bound_host.partition("%")[0]
-        hosts = Hosts(bound_host)
         address = _address(bound_host, bound_port)
-        keys, tabs, end_signals = Keys(bound_port), Tabs(), _EndSignals()
         # Remove what a killed server left half-written. A run that holds the folder has done so at its
         # start.
         with suppress(FolderInUse), WorkFolder(folder):
             pass
-        session = open_session(folder, film, run, tabs, reviewer=reviewer)
-        with end_signals.counted():
+        opened = open_review(folder, film, run, reviewer=reviewer, address=bound_host, port=bound_port)
+        with opened as review, _EndSignals().counted() as end_signals:
             write_address(address)
-            if hosts.open_to_others:
+            if review.open_to_others:
                 console.note(
                     "Warning: everybody in your network who has the address can reach this page and change "
                     "the track, and what is sent is not encrypted."
@@ -109,18 +104,18 @@ def serve(
                 console.note("The film is not where it was: lines can be reviewed without picture and sound.")
             # The address can be printed before the server runs: the socket listens already, so a browser
             # waits a moment, and nothing that follows can fail.
-            result = {"address": f"{address}?token={quote(keys.token)}", "folder": str(folder)}
+            result = {"address": f"{address}?token={quote(review.token)}", "folder": str(folder)}
             text = f"Review: {result['address']}\nCtrl-C ends it. Every change is saved at once."
             console.result(text, result)
             if open_browser:
-                _open_browser(f"{address}?token={quote(keys.once)}", console)
+                _open_browser(f"{address}?token={quote(review.token_for_once)}", console)
             # An answer passes through several threads, and each would wait Python's 5 ms again while lines
             # are checked or a film is rendered.
             sys.setswitchinterval(_THREAD_SWITCH_SECONDS)
-            review = review_of(session, film, tabs)
+            server = end_signals.server = ReviewServer(review)
             try:
                 if not end_signals.count:
-                    ReviewServer(review, make_app(review, keys, hosts)).run(sockets=[listener])
+                    server.run(sockets=[listener])
             finally:
                 _close(review, end_signals, console)
 
@@ -221,13 +216,23 @@ def _open_browser(url: str, console: ServerConsole) -> None:
 
 
 class ReviewServer(uvicorn.Server):
-    """Uvicorn with `Connections`. It closes the event streams of tabs before it waits for connections."""
+    """A server of an open review: uvicorn, with a limit on connections and on how long a request may take.
 
-    def __init__(self, review: Review, app: ASGIApp, connections: Connections | None = None) -> None:
-        self._connections = Connections() if connections is None else connections
+    It ends the event streams of tabs before it waits for connections.
+    """
+
+    def __init__(
+        self,
+        review: OpenReview,
+        *,
+        most_connections: int | None = None,
+        request_seconds: float = REQUEST_SECONDS,
+    ) -> None:
+        """``most_connections``: at once; None: as many as this process may open files for."""
+        self._connections = Connections(most_connections, request_seconds=request_seconds)
         super().__init__(
             uvicorn.Config(
-                app,
+                review.app,
                 http=self._connections.protocol,  # type: ignore[arg-type]  # no class, but called as one
                 backlog=self._connections.accepted_at_once,
                 loop="asyncio",
@@ -261,7 +266,7 @@ class ReviewServer(uvicorn.Server):
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._review.tabs.close()
+        self._review.end_event_streams()
         await super().shutdown(sockets)
         # A client that does not read its answer would keep its connection open for good.
         self._connections.abort_all()
@@ -269,39 +274,43 @@ class ReviewServer(uvicorn.Server):
 
 
 class _EndSignals:
-    """Counts the signals that ask the program to end."""
+    """Counts the signals that ask the program to end, and has ``server`` end by the first."""
 
     SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
     def __init__(self) -> None:
         self.count = 0
+        self.server: ReviewServer | None = None
 
     @contextmanager
-    def counted(self) -> Iterator[None]:
+    def counted(self) -> Iterator[_EndSignals]:
         """Count signals within the block, instead of what they did before.
 
         Uvicorn sets handlers of its own while it runs, and raises again what it caught when it has ended.
         """
         previous = {number: signal.signal(number, self._count) for number in self.SIGNALS}
         try:
-            yield
+            yield self
         finally:
             for number, handler in previous.items():
                 signal.signal(number, handler)
 
     def _count(self, number: int, frame: FrameType | None) -> None:
         self.count += 1
+        if self.server is not None:
+            # A signal that comes just before uvicorn's own handlers are there would be lost on it.
+            self.server.should_exit = True
 
 
-def _close(review: Review, end_signals: _EndSignals, console: ServerConsole) -> None:
+def _close(review: OpenReview, end_signals: _EndSignals, console: ServerConsole) -> None:
     """Stop the jobs and write what is due. Waits `_JOB_STOP_SECONDS` for a job, or until one more signal."""
     signals_before, deadline = end_signals.count, time.monotonic() + _JOB_STOP_SECONDS
-    running = review.jobs.close()
+    running = review.stop_jobs()
     with suppress(OSError):  # the terminal may be gone
         if running:
             console.note(f"Waiting for {running[0]} to stop. Ctrl-C: do not wait.")
     while running and end_signals.count == signals_before and time.monotonic() < deadline:
-        running = review.jobs.close(0.1)
+        running = review.stop_jobs(0.1)
     review.close()
     with suppress(OSError):
         console.note("The review has ended. Every change is saved.")

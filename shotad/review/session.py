@@ -54,6 +54,8 @@ class Session:
 
     track: the lines as they are now; revision: counts its states since the session began.
     prepared: what the run found of the film, with the slots as they are now.
+    take_seconds: returns how long the voice takes for a text, where it has spoken it.
+    seconds_per_word: returns the pace of the voice.
     publish: called with each saved change and its origin: the name of the tab that asked for it, ``job``, or
     ``disk`` for what another program changed. Returns the `Change.view`.
 
@@ -66,6 +68,8 @@ class Session:
     ) -> None:
         self.reviewer = reviewer
         self.publish: Callable[[Change, str], Json] = lambda change, origin: {}
+        self.take_seconds: Callable[[str], float | None] = lambda text: None
+        self.seconds_per_word: Callable[[], float] = lambda: self.config.slots.seconds_per_word
         self.folder, self.film, self.config = folder, film, run.config
         self._tabs = Tabs() if tabs is None else tabs
         self.revision, self.outside_changes = 0, OutsideChanges()
@@ -120,7 +124,8 @@ class Session:
             frame=float(1 / rate) if rate else 0.04,
             reviewer=self.reviewer,
             end=prepared.end,
-            settings=self.config.slots,
+            settings=self.config.slots.model_copy(update={"seconds_per_word": self.seconds_per_word()}),
+            take_seconds=self.take_seconds,
         )
 
     def act(
@@ -341,7 +346,7 @@ class Session:
         """The track, locked for the block, with the scripts beside it up to date."""
         with self.open():
             self._read_track()
-            self._side_scripts.write(self._side_scripts.texts(self.track))
+            self._side_scripts.write(self._side_scripts.texts(self.track), self.track)
             yield self.track
 
     def _read_track(self) -> None:
@@ -435,10 +440,11 @@ class Session:
     def _write_scripts(self) -> None:
         """Write the scripts as the track is now, except those with edits that could not be imported."""
         # Made before the lock is taken: it takes a while, and an act need not wait for it.
-        texts = self._side_scripts.texts(self.track)
+        track = self.track
+        texts = self._side_scripts.texts(track)
         try:
             with self.open():
                 self._read_track()
-                self._side_scripts.write(texts)
+                self._side_scripts.write(texts, track)
         except ShotadError as error:
             self._report(error.what, error.hint)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate, islice
@@ -70,21 +70,23 @@ _FIRST_REACH = 5000
 class LineTimeline:
     """A film's lines and the time that is free for them, at one moment of a review.
 
-    free: the gaps between speech, ascending; None where it is not known when somebody speaks.
+    free: the gaps between speech, ascending.
     slots: by id.
     frame: length of a frame, seconds.
     reviewer: name of the person at the page.
     end: end of the film, seconds.
-    settings: how slots are planned.
+    settings: how slots are planned, with the pace of the voice.
+    take_seconds: how long the voice takes for a text, in seconds, where it has spoken it; else None.
     """
 
     track: Track
-    free: tuple[Interval, ...] | None = None
-    slots: Mapping[str, Slot] = field(default_factory=dict)
-    frame: float = 0.04
-    reviewer: str = ""
-    end: float = math.inf
-    settings: SlotSettings = field(default_factory=SlotSettings)
+    free: tuple[Interval, ...]
+    slots: Mapping[str, Slot]
+    frame: float
+    reviewer: str
+    end: float
+    settings: SlotSettings
+    take_seconds: Callable[[str], float | None]
 
     @cached_property
     def cues(self) -> Mapping[str, Cue]:
@@ -104,8 +106,11 @@ class LineTimeline:
         return max(1, math.ceil(self.frame * 1000 - 1e-6))
 
     def spoken_seconds(self, text: str, language: str) -> float:
-        """Estimated seconds that a text takes to say, to 1 ms."""
-        return round(spoken_words(text, language) * self.settings.seconds_per_word, 3)
+        """Seconds that a text takes to say, to 1 ms: as the voice said it, else by its words."""
+        seconds = self.take_seconds(text)
+        if seconds is None:
+            seconds = spoken_words(text, language) * self.settings.seconds_per_word
+        return round(seconds, 3)
 
     @cached_property
     def heard(self) -> tuple[tuple[int, int, str], ...]:
@@ -131,7 +136,7 @@ class LineTimeline:
         return self.cues[line_id]
 
     def are_free(self, start: int, end: int) -> bool:
-        """Whether nobody speaks between two milliseconds, as far as that is known."""
+        """Whether nobody speaks between two milliseconds."""
         gap = self.gap_of((start, max(end, start + 1)))
         return start >= end or (gap is not None and gap[0] <= start and end <= gap[1])
 
@@ -141,13 +146,8 @@ class LineTimeline:
         return self._starts[index] / 1000 if index < len(self._starts) else None
 
     def gap_of(self, span: Span) -> Span | None:
-        """The gap between speech that shares most time with ``span``; None where there is none.
-
-        The whole film where it is not known when somebody speaks.
-        """
+        """The gap between speech that shares most time with ``span``; None where there is none."""
         film_start, film_end = milliseconds(EARLIEST_CUE), milliseconds(self.track.film.duration)
-        if self.free is None:
-            return film_start, film_end
         first = max(0, bisect_right(self._gap_starts, span[0]) - 1)
         best: Span | None = None
         most_shared = 0
@@ -179,7 +179,7 @@ class LineTimeline:
 
     @cached_property
     def _gap_starts(self) -> list[int]:
-        return [math.ceil(gap.start * 1000 - 1e-6) for gap in self.free or ()]
+        return [math.ceil(gap.start * 1000 - 1e-6) for gap in self.free]
 
 
 def free_interval_of(timeline: LineTimeline, cue: Cue) -> Interval | None:

@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from shotad.core.workfolder import read_record
 from shotad.description import Checker, lint
 from shotad.description.linting.check import CachedLineFindings
 from shotad.description.linting.material import recorded_findings, track_material
-from shotad.film import Prepared, SlotChange, word_budget
+from shotad.film import Prepared, SlotChange
 from shotad.review.acts import why_apart
 from shotad.review.details import engines_view
 from shotad.review.events import Json, Tabs
@@ -42,7 +41,6 @@ from shotad.script import (
     LineState,
     Material,
     Track,
-    count_words,
     lines_of_track,
 )
 from shotad.script.cue import milliseconds
@@ -51,12 +49,9 @@ from shotad.script.newer import content_stamp
 from shotad.script.pace import (
     budget_in_language_units,
     has_blanks,
-    spoken_words,
 )
 from shotad.sound.outputs import (
-    FILMS,
     MEANINGS,
-    SOUNDS,
     Kind,
 )
 
@@ -64,11 +59,9 @@ from shotad.sound.outputs import (
 def line_view(timeline: LineTimeline, cue: Cue, findings: Findings) -> dict[str, Any]:
     """One line as the page shows it: JSON values."""
     free_interval, why_not_joined = free_interval_of(timeline, cue), why_apart(timeline, cue)
-    free_seconds = None if free_interval is None else max(0.0, free_interval.end - cue.interval.start)
     # A line that a person added beside the slot's own, or without a slot, may be as long as its own time
     # allows.
     slot = None if is_added(cue) else timeline.slots.get(cue.slot_id or "")
-    max_words = slot.max_words if slot else word_budget(cue.interval.duration, timeline.settings)
     review, doubt, spoken = cue.review, cue.doubt, cue.spoken
     # The machine's own version, where a person has another
     machine_version = cue.edited.machine if cue.edited is not None else None
@@ -80,17 +73,11 @@ def line_view(timeline: LineTimeline, cue: Cue, findings: Findings) -> dict[str,
             "status": machine_version.status.value,
             "reason": machine_version.reason,
         }
-    # How long it takes to say: as it was spoken, else estimated by its words
     spoken_interval = None if spoken is None else spoken.interval
     spoken_view = None
     if spoken is not None:
         at = None if spoken_interval is None else span_view(spoken_interval)
         spoken_view = {"at": at, "text": spoken.text}
-    seconds = None
-    if spoken is not None and spoken_interval is not None:
-        seconds = spoken_interval.duration - spoken.pause
-    elif count := spoken_words(cue.text, cue.language):
-        seconds = count * timeline.settings.seconds_per_word
     return {
         "id": cue.id,
         "stamp": content_stamp(cue),
@@ -101,26 +88,61 @@ def line_view(timeline: LineTimeline, cue: Cue, findings: Findings) -> dict[str,
         "status": cue.status.value,
         "heard": cue.heard,
         "reason": cue.reason,
+        "note": None if cue.note is None else {"text": cue.note.text, "by": cue.note.by},
         "doubt": {"value": doubt.value, "reasons": list(doubt.reasons)} if doubt else None,
         "state": cue.state.value,
         "by": review.by if review is not None else "",
         "slot": cue.slot_id if cue.slot_id in timeline.slots else None,
         "voice": "" if slot is None or slot.voice is None else slot.voice.words,
-        "words": words_in(cue.text, cue.language),
-        "allowed": budget_in_language_units(cue.language, max_words),
-        "unit": "word" if has_blanks(cue.language) else "character",
-        "seconds": _rounded(seconds),
+        "seconds": _rounded(spoken_seconds(timeline, cue)),
         "candidates": list(cue.candidates),
         "chosen": cue.chosen,
         "fit_steps": list(cue.fit_steps),
         "spoken": spoken_view,
+        "recording": recording_view(cue),
+        "own_voice": cue.voice,
+        "pace": cue.pace,
         "machine": machine_view,
         "hold": [] if cue.edited is None else [field.value for field in cue.edited.fields],
         "apart": "" if why_not_joined is None else " ".join(why_not_joined).strip(),
         "room": None if free_interval is None else span_view(free_interval),
-        "room_seconds": _rounded(free_seconds),
+        "room_seconds": _rounded(budget_seconds(timeline, cue, free_interval)),
         "findings": [finding_view(finding) for finding in findings.of(cue.id)],
     }
+
+
+def spoken_seconds(timeline: LineTimeline, cue: Cue) -> float | None:
+    """Seconds that the line takes to say, as it was spoken, else estimated; None for no words."""
+    spoken = cue.spoken
+    if spoken is not None and spoken.interval is not None:
+        return spoken.interval.duration - spoken.pause
+    return timeline.spoken_seconds(cue.text, cue.language) or None
+
+
+def unit_seconds(timeline: LineTimeline) -> float:
+    """Seconds that the voice needs for a word, or a character in a language written without blanks."""
+    units_of_hundred_words = budget_in_language_units(timeline.track.language, 100)
+    return timeline.settings.seconds_per_word * 100 / units_of_hundred_words
+
+
+def budget_seconds(timeline: LineTimeline, cue: Cue, free_interval: Interval | None) -> float | None:
+    """The seconds that a line has, from its start: to the end of its slot, or of the free time around it.
+
+    What lies behind the slot belongs to other lines or to the quiet of the film, though a render may lend
+    it. A person's own line beside that of a slot has the free time alone. None where nothing is free.
+    """
+    slot = None if is_added(cue) else timeline.slots.get(cue.slot_id or "")
+    if slot is not None and slot.interval.start <= cue.start < slot.interval.end:
+        return slot.interval.end - cue.start
+    return None if free_interval is None else max(0.0, free_interval.end - cue.start)
+
+
+def recording_view(cue: Cue) -> dict[str, Any] | None:
+    """A person's recording of a line; ``fits``: it is of the line's present words, and used."""
+    stored = cue.stored_recording
+    if stored is None:
+        return None
+    return {"seconds": stored.seconds, "fits": cue.recording is not None, "name": stored.file}
 
 
 def changed_view(session: Session, change: Change, origin: str, findings: Findings) -> dict[str, Any]:
@@ -206,11 +228,6 @@ def slots_view(prepared: Prepared) -> list[dict[str, Any]]:
     ]
 
 
-def words_in(text: str, language: str) -> int:
-    """How long a text is: in words, or in letters where the language is written without blanks."""
-    return count_words(text) if has_blanks(language) else sum(char.isalnum() for char in text)
-
-
 def span_view(interval: Interval) -> list[float]:
     """Start and end in seconds, to 1 ms."""
     return [to_the_millisecond(interval.start), to_the_millisecond(interval.end)]
@@ -240,14 +257,12 @@ FORMAT_TITLES: Mapping[str, str] = {
     "reaper": "Reaper: regions for recording",
     "docx": "Word: a script to print and to read",
     "xlsx": "Excel: a spreadsheet",
+    "edl": "EDL: markers for DaVinci Resolve, Avid and others",
+    "fcpxml": "FCPXML: markers for Final Cut Pro and DaVinci Resolve",
     "hls": "HLS: announces the description to streaming players",
     "dash": "DASH: announces the description to streaming players",
 }
 """What a format is for, in a few words."""
-
-
-_PACKAGES = {"docx": ("docx", "python-docx"), "xlsx": ("openpyxl", "openpyxl")}
-"""Formats that need a package: its module, and its name on PyPI."""
 
 
 def film_view(
@@ -259,12 +274,13 @@ def film_view(
     jobs: Sequence[Json] = (),
     jobs_version: int = 0,
     cast: Sequence[Json] = (),
+    transcript: Json | None = None,
 ) -> dict[str, Any]:
     """Everything that the page needs at its start, as JSON values.
 
     playable: state of the copy for the browser (`Proxy.state`). voice: `Hearing.voices`. jobs: `Jobs.views`.
     jobs_version: taken before ``jobs``, so a job that is not among them is newer than this, or forgotten.
-    cast: ``people`` of `People.view`.
+    cast: ``people`` of `People.view`. transcript: `shotad.review.work.transcript_view`; None: not offered.
     """
     timeline, film, prepared = session.timeline(), session.film, session.prepared
     track = timeline.track
@@ -281,7 +297,18 @@ def film_view(
         "playable": dict(playable),
         "voice": dict(voice),
         "shots": shots_view(session),
-        "speech": [{**times_view(speech.interval), "kind": speech.kind.value} for speech in prepared.speech],
+        "speech": [
+            {
+                **times_view(utterance.interval),
+                "kind": utterance.kind.value,
+                "text": printable(utterance.text),
+                "speaker": printable(utterance.speaker),
+            }
+            for utterance in prepared.speech
+        ],
+        # In which unit the length of a text is told, and how many seconds the voice needs for one
+        "unit": "word" if has_blanks(track.language) else "character",
+        "unit_seconds": unit_seconds(timeline),
         "slots": slots_view(prepared),
         "free": [span_view(gap) for gap in prepared.gaps],
         "progress": progress_view(track),
@@ -293,24 +320,19 @@ def film_view(
         "formats": formats_view(),
         # What can be rendered, and into which files
         "makes": [
-            {"kind": kind.value, "title": MEANINGS[kind], "endings": list(FILMS if kind.is_film else SOUNDS)}
-            for kind in Kind
+            {"kind": kind.value, "title": MEANINGS[kind], "endings": list(kind.endings)} for kind in Kind
         ],
         "engines": engines_view(session.config),
         "cast": [dict(person) for person in cast],
+        # Whether dialogue without words can be transcribed
+        "transcript": transcript,
         "lines": [line_view(timeline, cue, findings) for cue in track.cues],
     }
 
 
 def formats_view() -> list[dict[str, Any]]:
-    """The script formats; ``ready``: whether they can be written here, ``why`` they cannot."""
-    formats = []
-    for name in ALL_FORMATS:
-        module, package = _PACKAGES.get(name, ("", ""))
-        ready = not module or find_spec(module) is not None
-        why = "" if ready else f'Needs {package}: pip install "shotad[documents]".'
-        formats.append({"name": name, "title": FORMAT_TITLES.get(name, name), "ready": ready, "why": why})
-    return formats
+    """The script formats, with a few words on what each is for."""
+    return [{"name": name, "title": FORMAT_TITLES.get(name, name)} for name in ALL_FORMATS]
 
 
 def shots_view(session: Session) -> list[dict[str, Any]]:
@@ -370,6 +392,7 @@ class Findings:
         check."""
         self._session, self._tabs = session, tabs
         self._by_line: Mapping[str, tuple[Finding, ...]] = {}
+        self._seconds: Mapping[str, float | None] = {}
         self.version = 0
         # What lines are checked against, with the signatures of the files that it was read from
         self._material: tuple[tuple[Signature, ...], Material] | None = None
@@ -388,7 +411,7 @@ class Findings:
         """``version``: the number of the last check; ``done``: whether no check is due after it."""
         # First: a check that ends in between makes the version too low, and the page asks again.
         version = self.version
-        return {"done": version > 0 and not self._check_later.is_due, "version": version}
+        return {"done": version > 0 and self._check_later.is_idle, "version": version}
 
     def update(self, delay: float | None = None) -> None:
         """Have all lines checked after ``delay`` seconds (None: as set), since something has changed."""
@@ -415,7 +438,21 @@ class Findings:
         line_ids = {**before, **self._by_line}
         changed = [line_id for line_id in line_ids if before.get(line_id) != self._by_line.get(line_id)]
         lines = {line_id: [finding_view(finding) for finding in self.of(line_id)] for line_id in changed}
-        self._tabs.send("findings", {"lines": lines, "summary": self.summary()})
+        # This check is the last one, unless another is due already.
+        summary = {"done": not self._check_later.is_due, "version": self.version}
+        self._tabs.send("findings", {"lines": lines, "summary": summary})
+        self._tell_lengths()
+
+    def _tell_lengths(self) -> None:
+        """Send the lines whose length is another than was known: the voice has spoken meanwhile."""
+        timeline = self._session.timeline()
+        before = self._seconds
+        self._seconds = {cue.id: _rounded(spoken_seconds(timeline, cue)) for cue in timeline.track.heard}
+        changed = {
+            line_id: seconds for line_id, seconds in self._seconds.items() if before.get(line_id) != seconds
+        }
+        if changed:
+            self._tabs.send("lengths", {"lines": changed, "unit_seconds": unit_seconds(timeline)})
 
     def _findings_by_line(self, track: Track) -> Mapping[str, tuple[Finding, ...]]:
         """All findings that are about a line, by its id."""

@@ -37,6 +37,7 @@ from shotad.core.runsettings import (
 from shotad.description.worksheet.people import find_cast
 from shotad.film import Film, open_film
 from shotad.film.slot_records import work_folder_film
+from shotad.film.transcript import make_recogniser, wordless
 from shotad.review.keeping import signatures
 from shotad.review.session import Session
 from shotad.script import (
@@ -144,10 +145,15 @@ def _redo_text(results: Sequence[RedoneSlot], same: str) -> str:
 def export(session: Session, progress: Progress, formats: Sequence[str]) -> Row:
     """Write the track in these formats (none named: those that every export writes) beside it.
 
-    A format whose library is not installed is left out and told; raises ScriptError where none could be
-    written, and for a format that is unknown.
+    One that cannot be written is left out and told; raises the error where none could be written, and
+    ScriptError for a format that is unknown.
     """
     place, forms = session.folder, [(name, script_format(name)) for name in formats or FORMATS]
+    if any(form.needs_frames for _, form in forms):
+        from shotad.description.film_frames import frames_of_film
+
+        frames = frames_of_film(session.film)
+        forms = [(name, form.counting(frames)) for name, form in forms]
     files: list[Row] = []
     failures: list[Row] = []
     worksheet = None
@@ -182,24 +188,30 @@ def render_film(
     voice: str | None = None,
     profile: str | None = None,
     extended: bool | None = None,
+    *,
+    speak_subtitles: bool = False,
+    subtitle_voice: str | None = None,
 ) -> Row:
     """Speak the lines and make what ``makes`` names (``film:mkv``, ``ad:mp3`` …), beside the track.
 
-    Without ``voice``, ``profile`` and ``extended`` those of the settings are taken. Edits made
+    Without ``voice``, ``profile`` and ``extended`` those of the settings are taken. ``speak_subtitles`` has
+    the film's forced subtitles spoken too, by ``subtitle_voice``. Edits made
     meanwhile are heard or, if they come too late for that, kept. Raises ReviewError where another shotad
     holds the folder, and what `shotad.sound.render.run_render` raises.
     """
     from shotad.description.shortening import shortener
     from shotad.sound import run_render
-    from shotad.sound.outputs import parse_wanted, wanted_files
+    from shotad.sound.outputs import parse_wanted, subtitle_lines, wanted_files
 
     run = run_with_cast(session)
     flags: Row = {"voice__name": voice or None, "mix__profile": profile or None, "extended__on": extended}
+    if speak_subtitles:
+        flags |= {"voice__subtitles": "auto", "voice__subtitle_voice": subtitle_voice or None}
     config = render_config(session.config, **flags)
     if config.fit.ask:
         check_engine_known(run)
     track = session.track
-    outputs = wanted_files(parse_wanted(makes), track.film.name, session.folder)
+    outputs = wanted_files(parse_wanted(makes), track.film.name, session.folder, language=track.language)
     with held(session.folder) as folder, opened(session, run, config) as film:
         try:
             done = run_render(film, folder, config, outputs, progress, shorten=shortener)
@@ -220,6 +232,7 @@ def render_film(
         "said": f"{plural(len(file_rows), 'file')} made. {voice}",
         "files": file_rows,
         "told": [
+            *(subtitle_lines(done.subtitles) if done.subtitles else ()),
             *(line for made_file in done.made for line in made_file.lines),
             *(done.sound.lines if done.sound else ()),
         ],
@@ -230,6 +243,30 @@ def render_film(
         ],
         "unspoken": [cue.id for cue in done.unspoken],
     }
+
+
+def transcribe_film(session: Session, progress: Progress) -> Row:
+    """Write down the dialogue that has no words; the page then shows them. Lines and slots stay.
+
+    Raises ReviewError where another shotad holds the folder, UsageError where the recogniser is not
+    installed, and what it raises.
+    """
+    from shotad.description.transcribing import transcribe_dialogue
+
+    run = run_with_cast(session)
+    with held(session.folder) as folder, opened(session, run, session.config) as film:
+        done = transcribe_dialogue(film, folder, session.config, progress)
+    session.refresh()  # the tabs get the words at once
+    return {"said": done.summary, "files": []}
+
+
+def transcript_view(session: Session) -> Row:
+    """In how many places dialogue lacks words, and what has to be installed before it can be transcribed."""
+    try:
+        missing = make_recogniser(session.config.transcript).missing()
+    except ShotadError as error:
+        missing = f"{error.what} {error.hint}".strip()
+    return {"wordless": len(wordless(session.prepared.speech)), "missing": missing}
 
 
 @contextmanager

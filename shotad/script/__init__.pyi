@@ -7,6 +7,7 @@ from . import (
     english_words as english_words,
     fit as fit,
     formats as formats,
+    frame_count as frame_count,
     guidelines as guidelines,
     line_checks as line_checks,
     line_mentions as line_mentions,
@@ -74,6 +75,7 @@ from .track import (
 )
 from .track_files import (
     import_into as import_into,
+    plan_import_into as plan_import_into,
     present_track as present_track,
     save_track as save_track,
     track_lock as track_lock,

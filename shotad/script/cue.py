@@ -13,6 +13,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from shotad.core import Interval
+from shotad.core.config.sound import LOCAL_VOICES
 from shotad.core.errors import ScriptError, quoted
 from shotad.core.progress import plural, visible_text
 
@@ -68,13 +69,14 @@ class EditField(StrEnum):
     TEXT = "text"
     TIME = "time"
     STATUS = "status"
+    VOICE = "voice"
     ADDED = "added"
     REMOVED = "removed"
     ACCEPTED = "accepted"
 
 
 class LineState(StrEnum):
-    """As the machine wrote it, edited by a person, or accepted by one."""
+    """As the machine wrote it, at first or again; edited by a person; or accepted by one."""
 
     MACHINE = "machine"
     EDITED = "edited"
@@ -132,6 +134,16 @@ def clean_text(text: str) -> str:
     visible = _NONCHARACTERS.sub("", visible_text(text))
     lines = [line.strip() for line in visible.split("\n")]
     return "\n".join(line for line in lines if line)
+
+
+def spoken_stamp(text: str) -> str:
+    """Hash of the words of a text, without signs and capitals: what a recording of it says.
+
+    >>> spoken_stamp("She runs, fast.") == spoken_stamp("she runs fast")
+    True
+    """
+    words = re.findall(r"\w+(?:['’]\w+)*", text.casefold())
+    return short_hash(" ".join(words).replace("’", "'"))
 
 
 def count_words(text: str) -> int:
@@ -220,6 +232,34 @@ class SpokenTake:
             )
 
 
+_RECORDING_FILE = re.compile(r"[sh]\d{8,}-[0-9a-f]{8}-[0-9a-f]{16}\.flac")
+"""Line, `spoken_stamp` of its text, and hash of the sound."""
+
+MIN_PACE, MAX_PACE = 0.5, 2.0
+"""Times the film's pace at which one line may be spoken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A person's own recording of a line.
+
+    ``file`` is its name in the folder of recordings, ``seconds`` its length. ``stamp`` is the `spoken_stamp`
+    of the text that was read: where the line has other words now, the recording is not used
+    (`Cue.recording`).
+    """
+
+    file: str
+    stamp: str
+    seconds: float
+
+    def __post_init__(self) -> None:
+        # Files are opened by this name: a track from elsewhere must not lead to another folder.
+        if not _RECORDING_FILE.fullmatch(self.file):
+            raise ValueError(f"a recording has a name like s00083120-…-….flac, got {quoted(self.file)}")
+        if not 0 < self.seconds < float("inf"):
+            raise ValueError(f"a recording must last, got {self.seconds} s")
+
+
 @dataclass(frozen=True, slots=True)
 class Accepted:
     """A person's acceptance of a line (``by``: their name, empty where they gave none).
@@ -230,6 +270,41 @@ class Accepted:
 
     by: str
     stamp: str
+
+
+MAX_NOTE_LENGTH = 2_000
+"""Characters of a note at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineNote:
+    """What a person wants a colleague to know of a line. It is never spoken.
+
+    ``by`` is the name of the person, empty where it is not known. Raises ValueError for a note without words,
+    or of more than `MAX_NOTE_LENGTH` characters.
+    """
+
+    text: str
+    by: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.text or self.text != clean_text(self.text):
+            raise ValueError(f"a note must be words without control characters, got {quoted(self.text)}")
+        if len(self.text) > MAX_NOTE_LENGTH:
+            raise ValueError(f"a note has {len(self.text)} characters; {MAX_NOTE_LENGTH} are the most")
+
+    @staticmethod
+    def of(text: str, by: str = "") -> LineNote | None:
+        """The note with this text, cleaned; None where it has no words."""
+        cleaned = clean_text(text)
+        return LineNote(cleaned, clean_text(by).replace("\n", " ")) if cleaned else None
+
+    def joined(self, other: LineNote) -> LineNote:
+        """Both notes as one; the other alone where it contains this one already."""
+        if self.text in other.text:
+            return replace(other, by=other.by or self.by)
+        names = dict.fromkeys(name for name in (self.by, other.by) if name)
+        return LineNote(f"{self.text}\n{other.text}"[:MAX_NOTE_LENGTH].strip(), ", ".join(names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +364,10 @@ class Cue:
             seen. None: not known.
         stored_doubt: The machine's doubt, as it was then. `doubt` is None where it does not apply any more.
         translation: The source line. None for a line of a track that is no translation.
+        voice: The voice that speaks this line, as ``shotad voices`` names it. Empty: the film's.
+        pace: How many times the film's pace this line is spoken at.
+        stored_recording: A person's recording of the line. `recording` is None where it is of other words.
+        note: A note to a colleague. None: there is none.
     """
 
     id: str
@@ -310,6 +389,10 @@ class Cue:
     seen_from: float | None = None
     stored_doubt: Doubt | None = None
     translation: Translation | None = None
+    voice: str = ""
+    pace: float = 1.0
+    stored_recording: Recording | None = None
+    note: LineNote | None = None
 
     def __post_init__(self) -> None:
         if not _ID.fullmatch(self.id):
@@ -329,6 +412,11 @@ class Cue:
             raise ValueError(f"cue {self.id} must be seen from a second of the film, got {self.seen_from}")
         if self.chosen is not None and not 0 <= self.chosen < len(self.candidates):
             raise ValueError(f"cue {self.id} chose {self.chosen} of {len(self.candidates)} candidates")
+        # A track travels with its film, and must not choose a voice that sends the lines away.
+        if self.voice and not re.fullmatch(LOCAL_VOICES, self.voice):
+            raise ValueError(f"cue {self.id} has a voice that is not of this machine: {quoted(self.voice)}")
+        if not MIN_PACE <= self.pace <= MAX_PACE:
+            raise ValueError(f"cue {self.id} must have a pace of {MIN_PACE} to {MAX_PACE}, got {self.pace}")
 
     @property
     def start(self) -> float:
@@ -369,6 +457,12 @@ class Cue:
         return self.stored_take
 
     @property
+    def recording(self) -> Recording | None:
+        """A person's recording of the line; None where there is none, or the line has other words now."""
+        recording = self.stored_recording
+        return None if recording is None or recording.stamp != spoken_stamp(self.text) else recording
+
+    @property
     def review(self) -> Accepted | None:
         """Who accepted the line; None where it has changed since."""
         if self.accepted is None or self.accepted.stamp != review_stamp(self):
@@ -377,10 +471,14 @@ class Cue:
 
     @property
     def state(self) -> LineState:
-        """The machine's, edited or accepted, as the line is now."""
+        """The machine's, edited or accepted, as the line is now.
+
+        A line that the machine described again is the machine's, although later runs keep it.
+        """
         if self.review is not None:
             return LineState.ACCEPTED
-        return LineState.EDITED if is_changed(self) else LineState.MACHINE
+        is_redone = self.edited is not None and self.edited.source == REDO
+        return LineState.EDITED if is_changed(self) and not is_redone else LineState.MACHINE
 
 
 def looks_like_timing(text: str) -> bool:
@@ -411,15 +509,22 @@ def check_line_count(lines: Sequence[object], name: str) -> None:
 class ScriptCue:
     """A line as a script file has it. ``id`` is None where the file gives none.
 
-    Raises ScriptError for a text of more than `MAX_TEXT_LENGTH` characters, or one that contains the times of
-    a cue.
+    ``note`` is a note to a colleague, empty where there is none. Raises ScriptError for a text of more than
+    `MAX_TEXT_LENGTH` characters, or one that contains the times of a cue, and for a note that is too long.
     """
 
     id: str | None
     interval: Interval
     text: str
+    note: str = ""
 
     def __post_init__(self) -> None:
+        if len(self.note) > MAX_NOTE_LENGTH:
+            raise ScriptError(
+                f"The note at {self.interval.start:.3f} s has {len(self.note)} characters; "
+                f"at most {MAX_NOTE_LENGTH} are read.",
+                "Shorten it.",
+            )
         if len(self.text) > MAX_TEXT_LENGTH:
             raise ScriptError(
                 f"The line at {self.interval.start:.3f} s has {len(self.text)} characters; "

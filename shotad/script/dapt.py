@@ -213,7 +213,7 @@ def _event(cue: Cue, track: Track) -> str:
     stamp = line_stamp(cue.interval, cue.text)
     return (
         f'    <div xml:id="{cue.id}" {times}{_kind_attributes(cue, track)}'
-        f' shotad:stamp="{stamp}"{_review_attributes(cue)}>\n'
+        f' shotad:stamp="{stamp}"{_review_attributes(cue)}>\n{_note(cue)}'
         f'      <p xml:space="preserve">{_text_with_breaks(cue.text)}</p>\n    </div>\n'
     )
 
@@ -224,6 +224,15 @@ def _review_attributes(cue: Cue) -> str:
         return ""
     name = reviewer_name(cue)
     return f' shotad:state="{cue.state}"' + (f" shotad:reviewer={quoteattr(name)}" if name else "")
+
+
+def _note(cue: Cue) -> str:
+    """The note to a colleague as a description of the Script Event, which is never spoken; empty where there
+    is none."""
+    if cue.note is None:
+        return ""
+    by = f" shotad:by={quoteattr(cue.note.by)}" if cue.note.by else ""
+    return f"      <ttm:desc{by}>{escape(cue.note.text)}</ttm:desc>\n"
 
 
 def _text_with_breaks(text: str) -> str:

@@ -57,7 +57,9 @@ def read_dapt(document: bytes, file_name: str, language: str | None = None) -> S
             lines += [
                 line if keeps_space else " ".join(line.split()) for line in _text(paragraph).split("\n")
             ]
-        cues.append(ScriptCue(key, interval, clean_text("\n".join(lines))))
+        descriptions = div.findall(f"{{{TTM}}}desc")
+        notes = [str(desc.text or "") for desc in descriptions if not desc.get(f"{{{DAPTM}}}descType")]
+        cues.append(ScriptCue(key, interval, clean_text("\n".join(lines)), clean_text("\n".join(notes))))
         if key and (stamp := div.get(f"{{{SHOTAD}}}stamp")):
             stamps[key] = stamp
     return Script(tuple(cues), root.findtext(f".//{{{SHOTAD}}}stamp"), stamps, is_proven=True)

@@ -8,14 +8,16 @@ A machine never overwrites a person: an edited line stays, and the machine's new
 written into the script (known by its stamp), as the script has it now, and as the track has it now. A line
 unchanged in the script changes nothing. One changed in the script and not in the track becomes an edit. One
 that was changed in the track by other means since is a conflict, refused with both texts. Where there are no
-stamps (SubRip, files of other programs), a comment at each step says what is assumed instead.
+stamps (SubRip, files of other programs), `_stamps_as_written` finds out from the earlier versions of edited
+lines (`LineVersions`) from which of them the script was written.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from fractions import Fraction
 
 import numpy as np
@@ -34,6 +36,7 @@ from shotad.script.cue import (
     CueStatus,
     Edit,
     EditField,
+    LineNote,
     LineState,
     Script,
     ScriptCue,
@@ -64,6 +67,7 @@ class MergeResult:
     kept: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     lapsed: tuple[str, ...] = ()
+    lost_notes: tuple[str, ...] = ()
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -73,6 +77,8 @@ class MergeResult:
             sentences.append(f"{len(self.dropped)} new lines left out, for a person's line has their time.")
         if self.lapsed:
             sentences.append(f"Lines changed since the review by {', '.join(self.lapsed)}: review again.")
+        for note in self.lost_notes:
+            sentences.append(f"A note has no line any more: {quoted(note)}.")
         return tuple(sentences)
 
 
@@ -94,7 +100,7 @@ def merge_edits(
         return MergeResult(new)
     if discard_edits:
         previous = without_edits(previous)
-    new = _with_voices_of(previous, new)
+    new = _with_voices_and_notes_of(previous, new)
     new_cues = {cue.id: cue for cue in new.cues}
     edited = {
         cue.id: _with_machine_version(cue, new_cues.get(cue.id))
@@ -121,25 +127,34 @@ def merge_edits(
             is_outside = not covered.contains(cue.interval.start)
             if is_outside and cue.id not in new_cues and cue.id not in edited:
                 lines.append(cue)
+    line_ids = {cue.id for cue in lines}
+    lost_notes = [cue.note.text for cue in previous.cues if cue.note and cue.id not in line_ids]
     track, lapsed = _with_makers_and_reviewers(new.with_cues(lines), previous)
-    return MergeResult(track, tuple(edited), tuple(dropped), lapsed)
+    return MergeResult(track, tuple(edited), tuple(dropped), lapsed, tuple(lost_notes))
 
 
-def _with_voices_of(previous: Track, new: Track) -> Track:
-    """``new``, where each line that is still the same has the take (`Cue.stored_take`) of ``previous``."""
-    takes = {cue.id: cue.stored_take for cue in previous.cues}
+def _with_voices_and_notes_of(previous: Track, new: Track) -> Track:
+    """``new``, where each line has the note of ``previous``, and one that is still the same has its take
+    (`Cue.stored_take`)."""
+    old_cues = {cue.id: cue for cue in previous.cues}
     cues: list[Cue] = []
     for cue in new.cues:
-        with_take = replace(cue, stored_take=takes.get(cue.id))
-        cues.append(with_take if with_take.spoken else cue)
+        old = old_cues.get(cue.id)
+        if old is None:
+            cues.append(cue)
+            continue
+        with_note = replace(cue, note=old.note)
+        with_take = replace(with_note, stored_take=old.stored_take)
+        cues.append(with_take if with_take.spoken else with_note)
     return new.with_cues(cues)
 
 
 def with_redone_lines(track: Track, fresh: Sequence[Cue]) -> MergeResult:
     """The track with the lines ``fresh``, described again, in place of those with the same ids.
 
-    Each counts as a person's choice from now on. The line before it stays among its candidates, and the
-    machine's version in its edit as it was. Raises KeyError for a line that the track does not have.
+    Each is the machine's line, but a person's choice: later runs keep it. The line before it stays among its
+    candidates, and the machine's version in its edit as it was. Raises KeyError for a line that the track
+    does not have.
     """
     old_cues = {cue.id: cue for cue in track.cues}
     replacements: dict[str, Cue] = {}
@@ -152,7 +167,7 @@ def with_redone_lines(track: Track, fresh: Sequence[Cue]) -> MergeResult:
         if old.machine is not None and old.machine.status.heard != cue.heard:
             fields = (EditField.TEXT, EditField.STATUS)
         edit = Edit(fields, REDO, old.machine)
-        replacements[cue.id] = replace(cue, candidates=cue.candidates + earlier, edited=edit)
+        replacements[cue.id] = replace(cue, candidates=cue.candidates + earlier, edited=edit, note=old.note)
     with_replacements = track.with_cues(replacements.get(cue.id, cue) for cue in track.cues)
     changed, lapsed = _with_makers_and_reviewers(with_replacements, track)
     return MergeResult(changed, kept=tuple(replacements), lapsed=lapsed)
@@ -203,9 +218,10 @@ def with_spoken_end(
 
 
 def without_edits(track: Track) -> Track:
-    """The track with the machine's version of each edited line, and without lines that a person added."""
+    """The track with the machine's version of each edited line, without lines that a person added and
+    without notes."""
     machine_cues = map(machine_version, track.cues)
-    return track.with_cues(cue for cue in machine_cues if cue is not None)
+    return track.with_cues(replace(cue, note=None) for cue in machine_cues if cue is not None)
 
 
 def machine_version(cue: Cue) -> Cue | None:
@@ -223,6 +239,9 @@ def machine_version(cue: Cue) -> Cue | None:
         status=machine.status,
         reason=machine.reason,
         edited=None,
+        voice="",
+        pace=1.0,
+        stored_recording=None,
     )
     if machine.text == cue.text:
         return restored
@@ -337,7 +356,7 @@ class Import:
 
     ``kept`` are lines that differ between track and script and stay as the track has them. ``missing`` are
     those of ``removed`` that the script does not list at all: a person deleted them there, or the script is
-    only a part.
+    only a part. ``noted`` are lines with a new note to a colleague.
     """
 
     track: Track
@@ -346,7 +365,13 @@ class Import:
     removed: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    noted: tuple[str, ...] = ()
 
+
+LineVersions = Mapping[str, Sequence[tuple[int, str]]]
+"""Of each edited line, by its id, the `line_stamp` of each version that was written into scripts, oldest
+first, and a number that counts the times at which scripts were written: equal numbers were written together.
+"""
 
 _MISSING_SHOWN = 5
 """Lines that a message lists where a script lacks more of them."""
@@ -374,6 +399,7 @@ def import_script(
     slots: Mapping[str, Interval] | None = None,
     seconds_per_word: float = 0.375,
     overwrite: bool = False,
+    versions: LineVersions | None = None,
 ) -> Import:
     """The track with what a person changed in the script file called ``source``.
 
@@ -381,12 +407,101 @@ def import_script(
     script lacks are dropped, though their text stays in the track; lines that only the script has are added.
     A line whose text changed, but not its times, gets a new spoken end within its slot (``slots`` by id). A
     newer version of the same file replaces the edits of the version before. ``overwrite`` lets the script
-    win every conflict.
+    win every conflict. ``versions`` are the earlier versions of edited lines: by them import finds out what a
+    script without stamps was written from.
 
     Raises EditConflict with both texts of each line that both sides changed. Raises ScriptError for a
     line that starts beyond the film's end, an id of the track that is used twice, or a script without lines.
     """
+    plan = plan_import(
+        track,
+        script,
+        source,
+        slots=slots,
+        seconds_per_word=seconds_per_word,
+        overwrite=overwrite,
+        versions=versions,
+    )
+    plan.refuse_conflicts(source)
+    return plan.result
+
+
+class PlannedKind(StrEnum):
+    """What an import would do to a line.
+
+    ``conflict``: both sides changed it. ``missing``: the script does not list it, perhaps because it is only
+    a part; ``removed``: the script lists it without words. ``kept``: the track's line is newer than that of
+    the script.
+    """
+
+    ADDED = "added"
+    CHANGED = "changed"
+    CONFLICT = "conflict"
+    REMOVED = "removed"
+    MISSING = "missing"
+    NOTED = "noted"
+    KEPT = "kept"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedLine:
+    """A line that is not the same in script and track: as the track has it, and as the import makes it.
+
+    ``before`` is None for a line that only the script has. Of a line that is kept, ``after`` is ``before``.
+    """
+
+    kind: PlannedKind
+    before: Cue | None
+    after: Cue
+
+    @property
+    def id(self) -> str:
+        return self.after.id
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether it is done unless a person says otherwise: nothing of theirs is lost by it."""
+        return self.kind in (PlannedKind.ADDED, PlannedKind.CHANGED, PlannedKind.REMOVED, PlannedKind.NOTED)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportPlan:
+    """What an import would do, line by line.
+
+    ``lines`` are in the order of the film; ``unchanged`` counts the spoken lines that are the same on both
+    sides. ``result`` is the import if all of it is done, conflicts as the script has them. ``conflicts`` are
+    sentences with both texts.
+    """
+
+    result: Import
+    lines: tuple[PlannedLine, ...]
+    unchanged: int
+    conflicts: tuple[str, ...] = ()
+
+    def refuse_conflicts(self, source: str) -> None:
+        """Raise EditConflict, with both texts, where both sides changed a line; ``source`` is the script."""
+        if not self.conflicts:
+            return
+        message = f"{source} and the track have both changed the same lines: {'; '.join(self.conflicts)}."
+        raise EditConflict(message, "Make them equal in either file, or import again and let the script win.")
+
+
+def plan_import(
+    track: Track,
+    script: Script,
+    source: str,
+    *,
+    slots: Mapping[str, Interval] | None = None,
+    seconds_per_word: float = 0.375,
+    overwrite: bool = False,
+    versions: LineVersions | None = None,
+) -> ImportPlan:
+    """What `import_script` would do with the same arguments, before it is done.
+
+    Raises ScriptError as `import_script`; conflicts are part of the plan.
+    """
     _check_script(track, script, source)
+    versions = versions or {}
     pairs = _match(track, script)
     # By identity: two lines of a script may be equal. Below some are replaced, so this comes first.
     matched = {id(line) for line in pairs.values()}
@@ -396,25 +511,77 @@ def import_script(
             exact = _with_exact_times(line.interval, intervals[cue_id], script.frame_rate)
             pairs[cue_id] = replace(line, interval=exact)
     is_current = script.stamp is not None and script.stamp == track.stamp
-    merge = _Merge(script, source, slots or {}, seconds_per_word, overwrite, is_current)
+    written = {} if is_current or script.line_stamps else _stamps_as_written(track, pairs, versions)
+    merge = _Merge(
+        script, source, slots or {}, seconds_per_word, overwrite, is_current, written, frozenset(versions)
+    )
     cues = [merge.line(cue, pairs.get(cue.id)) for cue in track.cues]
-    if merge.conflicts:
-        message = f"{source} and the track have both changed the same lines: {'; '.join(merge.conflicts)}."
-        raise EditConflict(message, "Make them equal in either file, or import again and let the script win.")
     new_lines = [line for line in script.cues if id(line) not in matched and line.text]
     new_ids = hand_ids([line.interval.start for line in new_lines], {cue.id for cue in cues})
     added: list[Cue] = []
     for line, cue_id in zip(new_lines, new_ids, strict=True):
         edit = Edit((EditField.ADDED,), source, None)
-        added.append(Cue(cue_id, None, line.interval, line.text, language=track.language, edited=edit))
-    return Import(
+        note = LineNote.of(line.note)
+        added.append(
+            Cue(cue_id, None, line.interval, line.text, language=track.language, edited=edit, note=note)
+        )
+    cues, noted = _with_notes_of_script(cues, pairs)
+    result = Import(
         track.with_cues([*cues, *added]),
         changed=tuple(merge.changed),
         added=tuple(new_ids),
         removed=tuple(merge.removed),
         kept=tuple(merge.kept),
         missing=tuple(merge.not_listed),
+        noted=tuple(noted),
     )
+    lines = _planned_lines(track, result, merge.conflicts)
+    differing = {line.id for line in lines if line.kind is not PlannedKind.NOTED}
+    unchanged = sum(cue.id not in differing for cue in track.heard)
+    return ImportPlan(result, lines, unchanged, tuple(merge.conflicts.values()))
+
+
+def _planned_lines(track: Track, result: Import, conflicts: Container[str]) -> tuple[PlannedLine, ...]:
+    """The lines that ``result`` changes, or keeps although the script has another, with what happens to
+    each."""
+    # The first that fits.
+    ids_by_kind = (
+        (PlannedKind.ADDED, frozenset(result.added)),
+        (PlannedKind.MISSING, frozenset(result.missing)),
+        (PlannedKind.REMOVED, frozenset(result.removed)),
+        (PlannedKind.CHANGED, frozenset(result.changed)),
+        (PlannedKind.NOTED, frozenset(result.noted)),
+        (PlannedKind.KEPT, frozenset(result.kept)),
+    )
+    before = {cue.id: cue for cue in track.cues}
+    lines: list[PlannedLine] = []
+    for cue in result.track.cues:
+        kind = next((kind for kind, ids in ids_by_kind if cue.id in ids), None)
+        if kind is not None:
+            kind = PlannedKind.CONFLICT if cue.id in conflicts else kind
+            lines.append(PlannedLine(kind, before.get(cue.id), cue))
+    return tuple(lines)
+
+
+def _with_notes_of_script(cues: list[Cue], pairs: Mapping[str, ScriptCue]) -> tuple[list[Cue], list[str]]:
+    """The lines with the notes of a script, and the ids of those with a new one.
+
+    A note that the track has stays, for the script does not say whether it is older: one with other words is
+    added to it. An empty cell removes none.
+    """
+    with_notes: list[Cue] = []
+    noted: list[str] = []
+    for cue in cues:
+        line = pairs.get(cue.id)
+        note = None if line is None else LineNote.of(line.note)
+        if note is not None and cue.note is not None:
+            note = note if note.text in cue.note.text else cue.note.joined(note)
+        if note is None or (cue.note is not None and note.text in cue.note.text):
+            with_notes.append(cue)
+        else:
+            with_notes.append(replace(cue, note=note))
+            noted.append(cue.id)
+    return with_notes, noted
 
 
 @dataclass(slots=True)
@@ -428,11 +595,17 @@ class _Merge:
     overwrite: bool
     is_current: bool
     """Whether the script was written from the track as it is now."""
+    written: Mapping[str, tuple[str, ...]]
+    """Of a script without stamps: the `line_stamp` of each edited line as it was written, as far as that is
+    known; several where it may have been any of them."""
+    written_ids: frozenset[str]
+    """The ids of lines that stood in a script after a person had edited them."""
     changed: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
     not_listed: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
-    conflicts: list[str] = field(default_factory=list)
+    conflicts: dict[str, str] = field(default_factory=dict)
+    """A sentence with both texts of each line that both sides changed, by its id."""
 
     def line(self, cue: Cue, script_cue: ScriptCue | None) -> Cue:
         """The merged line; ``script_cue`` is the same line in the script, None where it has none."""
@@ -442,25 +615,21 @@ class _Merge:
             # A match by time alone may be another line, whose text stands somewhere else in the script.
             is_same_line = script_cue is not None and script_cue.id == cue.id
             return self.missing(cue, is_emptied=is_same_line and self.script.is_proven)
-        # Stamps of the times and the text that were written into the script. Where it carries none, an edited
-        # line is assumed to have been written before its edit, so with the machine's version.
+        # Stamps of the times and the text that were written into the script.
         stamp = self.script.line_stamps.get(cue.id)
-        if stamp:
-            stamp_written = stamp
-        else:
-            machine = cue.machine if is_changed(cue) and not self.is_current else None
-            written_line = cue if machine is None else machine
-            stamp_written = line_stamp(written_line.interval, written_line.text)
-        times_written, _, text_written = stamp_written.partition("-")
+        current = line_stamp(cue.interval, cue.text)
+        stamps_written = (stamp,) if stamp else self.written.get(cue.id, (current,))
+        times_written = {each.partition("-")[0] for each in stamps_written}
+        texts_written = {each.partition("-")[2] for each in stamps_written}
         script_times, _, script_text = line_stamp(script_cue.interval, script_cue.text).partition("-")
         # An edit that came from this file follows the file's newest version, also where that version has the
         # line as it was first written.
         edited_here = cue.edited is not None and cue.edited.source == self.source
         moved_here = edited_here and cue.edited is not None and EditField.TIME in cue.edited.fields
         has_other_text = one_line(script_cue.text) != one_line(cue.text)
-        is_reworded = has_other_text and (edited_here or script_text != text_written)
+        is_reworded = has_other_text and (edited_here or script_text not in texts_written)
         has_other_times = not _is_same_to_1_ms(script_cue.interval, cue.interval)
-        is_moved = has_other_times and (moved_here or script_times != times_written)
+        is_moved = has_other_times and (moved_here or script_times not in times_written)
         # A line that is not spoken, but stands in the script, is restored.
         is_restored = not cue.heard and (is_reworded or is_moved or edited_here or stamp is None)
         changes = {
@@ -475,18 +644,17 @@ class _Merge:
             return cue
         # The script may change the line if that loses no edit made elsewhere: the line is the machine's, or
         # its edit came from this file, or the track has these fields unchanged since the script was written.
-        track_times, _, track_text = line_stamp(cue.interval, cue.text).partition("-")
+        track_times, _, track_text = current.partition("-")
         as_written = {
-            EditField.TEXT: track_text == text_written,
-            EditField.TIME: track_times == times_written,
+            EditField.TEXT: texts_written == {track_text},
+            EditField.TIME: times_written == {track_times},
             EditField.STATUS: self.is_current,
         }
         is_safe = self.overwrite or self.only_edited_here(cue) or all(as_written[field] for field in fields)
         if not is_safe:
             in_track = f"{cue.id} is {_line_and_times(cue.interval, cue.text)} in the track"
             in_script = f"{_line_and_times(script_cue.interval, script_cue.text)} in the script"
-            self.conflicts.append(f"{in_track} and {in_script}")
-            return cue
+            self.conflicts[cue.id] = f"{in_track} and {in_script}"
         self.changed.append(cue.id)
         merged = replace(
             cue,
@@ -510,7 +678,7 @@ class _Merge:
             is_deleted = only_edited_here or stamps[cue.id] == line_stamp(cue.interval, cue.text)
         else:
             # A script with stamps, but none for this line, never had it. One without any may have had it.
-            is_deleted = not stamps and only_edited_here
+            is_deleted = not stamps and (only_edited_here or self.may_have_had(cue))
         if not (self.is_current or self.overwrite or is_deleted):
             self.kept.append(cue.id)
             return cue
@@ -520,9 +688,61 @@ class _Merge:
         removed = replace(cue, status=CueStatus.DROPPED, reason=f"left out of {self.source}")
         return mark_edit(removed, cue, (EditField.REMOVED,), self.source)
 
+    def may_have_had(self, cue: Cue) -> bool:
+        """Whether a script without stamps may have had this line when it was written."""
+        machine = cue.machine
+        return cue.id in self.written_ids or (machine is not None and machine.status.heard)
+
     def only_edited_here(self, cue: Cue) -> bool:
         """Whether nobody changed the line other than through this file; accepting it is no change."""
         return not is_changed(cue) or (cue.edited is not None and cue.edited.source == self.source)
+
+
+def _stamps_as_written(
+    track: Track, pairs: Mapping[str, ScriptCue], versions: LineVersions
+) -> dict[str, tuple[str, ...]]:
+    """The `line_stamp` of each edited line as it was when a script without stamps was written.
+
+    A script was written from all lines as they were at one time: before any edit, when ``versions`` says that
+    scripts were written, or now. It is the time at which most texts and times of edited lines were as the
+    script has them; where several times agree with it as well, a line has a stamp for each of them.
+    """
+    edited = [cue for cue in track.cues if is_changed(cue) and cue.id in pairs]
+    texts = {cue.id: cue.text for cue in edited}
+    moments: list[int | None] = [0]
+    moments += sorted({number for cue in edited for number, _ in versions.get(cue.id, ())})
+    # Now: the versions that were written last may be older.
+    moments.append(None)
+    stamps: dict[int | None, dict[str, str]] = {}
+    scores: dict[int | None, int] = {}
+    for moment in moments:
+        stamps[moment] = {cue.id: _stamp_at(cue, moment, versions.get(cue.id, ())) for cue in edited}
+        scores[moment] = 0
+        for cue_id, stamp in stamps[moment].items():
+            line = pairs[cue_id]
+            script_text = without_added_markup(line.text, texts[cue_id])
+            times, _, text = line_stamp(line.interval, script_text).partition("-")
+            times_then, _, text_then = stamp.partition("-")
+            scores[moment] += (times == times_then) + (text == text_then)
+    best = max(scores.values())
+    stamps_of_best = [stamps[moment] for moment in moments if scores[moment] == best]
+    return {
+        cue.id: tuple(dict.fromkeys(stamps_then[cue.id] for stamps_then in stamps_of_best)) for cue in edited
+    }
+
+
+def _stamp_at(cue: Cue, moment: int | None, versions: Sequence[tuple[int, str]]) -> str:
+    """The `line_stamp` of an edited line at a time in the count of `LineVersions`; None: now."""
+    if moment is None:
+        return line_stamp(cue.interval, cue.text)
+    earlier = [stamp for number, stamp in versions if number <= moment]
+    if earlier:
+        return earlier[-1]
+    # Before its first edit; a person's own line was always theirs.
+    machine = cue.machine
+    return (
+        line_stamp(cue.interval, cue.text) if machine is None else line_stamp(machine.interval, machine.text)
+    )
 
 
 def with_lines_of(track: Track, script: Script, source: str) -> Track:
@@ -543,7 +763,10 @@ def with_lines_of(track: Track, script: Script, source: str) -> Track:
         slot_id = cue_id if keeps_id and cue_id.startswith("s") else None
         change = EditField.ADDED if slot_id is None else EditField.TEXT
         edit = Edit((change,), source, None)
-        cues.append(Cue(cue_id, slot_id, line.interval, line.text, language=track.language, edited=edit))
+        note = LineNote.of(line.note)
+        cues.append(
+            Cue(cue_id, slot_id, line.interval, line.text, language=track.language, edited=edit, note=note)
+        )
     return track.with_cues(cues)
 
 

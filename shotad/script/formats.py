@@ -6,8 +6,10 @@ read. The user's own slots and shots are read here too, from any script.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
+from collections.abc import Container
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib import import_module
@@ -31,7 +33,8 @@ from shotad.core.text_files import (
 from shotad.core.types import time_range
 from shotad.script.cue import Script, ScriptCue, line_stamp, track_stamp
 from shotad.script.dapt import TT, Violation
-from shotad.script.edits import import_script
+from shotad.script.edits import LineVersions, import_script
+from shotad.script.frame_count import FilmFrames
 from shotad.script.rules import check_times
 from shotad.script.track import Track, to_json
 from shotad.script.worksheet import Worksheet
@@ -59,6 +62,7 @@ class Format:
         module: The module of this package with its writer, and its reader of text.
         bytes_reader_module: A module whose reader takes bytes instead of text; empty for a reader of text.
         frame_rate: Frames a second of a format that counts in frames, where the user gave them.
+        frames: The count of the film's frames, for markers, where it is known.
     """
 
     name: str
@@ -66,6 +70,21 @@ class Format:
     module: str
     bytes_reader_module: str = ""
     frame_rate: Fraction | None = None
+    frames: FilmFrames | None = None
+
+    def counting(self, frames: FilmFrames | None) -> Format:
+        """The same format with the count of a film's frames, where it needs one."""
+        return replace(self, frames=frames) if self.needs_frames else self
+
+    @property
+    def needs_frames(self) -> bool:
+        """Whether it counts in the film's frames, of which nothing is known yet."""
+        return self.name in MARKERS and self.frames is None
+
+    @property
+    def has_statement(self) -> bool:
+        """Whether its files say who made the lines (`Track.statement`)."""
+        return self.name not in ("srt", "frazier", "edl")
 
     @property
     def has_material(self) -> bool:
@@ -74,7 +93,7 @@ class Format:
 
     def encode(self, track: Track, worksheet: Worksheet | None = None) -> bytes:
         """The bytes of the script file; with the material of ``worksheet`` in formats that show it."""
-        options = self._frame_rate_option
+        options = self._frame_options
         if self.has_material:
             options["worksheet"] = worksheet
         write = _load_function(self.module, f"write_{self.name}")
@@ -98,7 +117,7 @@ class Format:
             raise ScriptError(message, "Is it a script?")
         content: bytes | str = data if self.bytes_reader_module else _text_of(data, file_name)
         read = _load_function(self.bytes_reader_module or self.module, f"read_{self.name}")
-        options = self._frame_rate_option
+        options = self._frame_options
         # The only format that names the language of each text.
         if self.name == "dapt":
             options["language"] = language
@@ -112,8 +131,10 @@ class Format:
         return script
 
     @property
-    def _frame_rate_option(self) -> dict[str, Any]:
-        """The keyword argument ``frame_rate`` of writer and reader, where the user gave one."""
+    def _frame_options(self) -> dict[str, Any]:
+        """The keyword argument of writer and reader that says how frames are counted, where that is known."""
+        if self.frames is not None:
+            return {"frames": self.frames}
         return {} if self.frame_rate is None else {"frame_rate": self.frame_rate}
 
 
@@ -172,14 +193,21 @@ def _text_of(data: bytes, file_name: str) -> str:
 def script_format(name: str) -> Format:
     """The format of that name, one of `ALL_FORMATS`. Raises ScriptError for another name.
 
-    ``frazier`` may name its frames a second: ``frazier@24``, ``frazier@30000/1001``.
+    ``frazier`` may name its frames a second: ``frazier@24``, ``frazier@30000/1001``; ``edl`` and ``fcpxml``
+    how the film's are counted: ``edl@29.97df+01:00:00;00`` (`FilmFrames.parse`).
     """
     base_name, at_sign, rate_text = name.partition("@")
-    if base_name not in ALL_FORMATS or (at_sign and base_name != "frazier"):
+    if base_name not in ALL_FORMATS or (at_sign and base_name not in ("frazier", *MARKERS)):
         names = ", ".join(ALL_FORMATS)
         raise ScriptError(f"There is no script format {quoted(name)}.", f"Choose one of {names}.", usage=True)
     if not at_sign:
         return ALL_FORMATS[base_name]
+    if base_name in MARKERS:
+        try:
+            return replace(ALL_FORMATS[base_name], frames=FilmFrames.parse(rate_text))
+        except (ValueError, ZeroDivisionError) as error:
+            hint = f"Write {base_name}@25, {base_name}@29.97df or {base_name}@24+01:00:00:00."
+            raise ScriptError(f"{quoted(name)}: {error}.", hint, usage=True) from None
     try:
         frame_rate = Fraction(rate_text)
         if not 1 <= frame_rate <= 100:
@@ -204,10 +232,14 @@ def read_script(
     ``language`` (a tag) is the one that is read from a file with several, ``kind`` determines the maximum
     size. Raises ScriptError with file and line.
     """
-    data = read_file_bytes(path, kind, ScriptError)
-    _check_readable(data, path.name)
-    file_format = script_format(name or detect_format(path.name, data))
-    return file_format.read(data, path.name, language)
+    return parse_script(read_file_bytes(path, kind, ScriptError), path.name, name, language)
+
+
+def parse_script(data: bytes, file_name: str, name: str | None = None, language: str | None = None) -> Script:
+    """The script in ``data``, the content of the file called ``file_name``; otherwise as `read_script`."""
+    _check_readable(data, file_name)
+    file_format = script_format(name or detect_format(file_name, data))
+    return file_format.read(data, file_name, language)
 
 
 def detect_format(file_name: str, data: bytes) -> str:
@@ -223,6 +255,7 @@ def detect_format(file_name: str, data: bytes) -> str:
     signs = {
         "dash": b"AdaptationSet" in head and TT.encode() not in head,
         "vtt": head.startswith(b"WEBVTT"),
+        "fcpxml": head.startswith(b"<") and b"<fcpxml" in head,
         "dapt": head.startswith(b"<"),
         "json": head.startswith((b"{", b"[")),
         "hls": head.startswith(b"#EXTM3U") or b"\n#EXT-X-MEDIA:" in head,
@@ -310,7 +343,16 @@ SIGNALS = {
 }
 """Lines for playlists and manifests that announce the description to players; they hold no script."""
 
-ALL_FORMATS = {**FORMATS, **EXCHANGE, **SIGNALS}
+MARKERS = {
+    marker_format.name: marker_format
+    for marker_format in (
+        Format("edl", "ad.edl", "markers"),
+        Format("fcpxml", "ad.fcpxml", "markers", bytes_reader_module="markers"),
+    )
+}
+"""The lines as markers for editing programs."""
+
+ALL_FORMATS = {**FORMATS, **EXCHANGE, **SIGNALS, **MARKERS}
 
 _FORMAT_BY_EXTENSION = {
     **{each.ending.rpartition(".")[2]: each.name for each in reversed(ALL_FORMATS.values())},
@@ -347,8 +389,8 @@ def write_format(
 ) -> Path:
     """Write the spoken lines in one format; returns ``path``.
 
-    ``overwrite``: also over a script there that somebody changed. Raises ScriptError where a library that the
-    format needs is not installed, WorkFolderError, and EditConflict as `check_unchanged`.
+    ``overwrite``: also over a script there that somebody changed. Raises ScriptError for a text that
+    the format cannot hold, WorkFolderError, and EditConflict as `check_unchanged`.
     """
     data = file_format.encode(track, worksheet)
     if not overwrite:
@@ -357,28 +399,45 @@ def write_format(
     return path
 
 
-def check_unchanged(track: Track, file_format: Format, path: Path) -> None:
+def check_unchanged(
+    track: Track,
+    file_format: Format,
+    path: Path,
+    *,
+    exported: Container[str] = (),
+    versions: LineVersions | None = None,
+) -> None:
     """Raise EditConflict if the script at ``path`` has changes that the track does not have.
 
-    Writing over it would lose them. Nothing is raised where there is no file.
+    Writing over it would lose them. Nothing is raised where there is no file. ``exported`` are the hashes
+    (SHA-256) of scripts as they were exported, ``versions`` as in `import_script`.
     """
     if not path.exists() or file_format.name in SIGNALS:
         return
     hint = f"Bring the changes in with shotad import, move {path.name} away, or add --overwrite."
     try:
-        script = file_format.read(read_file_bytes(path, "script", ScriptError), path.name)
-        if _is_as_written(script):
+        data = read_file_bytes(path, "script", ScriptError)
+        if hashlib.sha256(data).hexdigest() in exported:
             return
-        result = import_script(track, script, path.name)
+        script = file_format.read(data, path.name)
+        if _is_as_written(script) and not _has_new_notes(script, track):
+            return
+        result = import_script(track, script, path.name, versions=versions)
     except (ScriptError, EditConflict) as error:
         message = (
             f"{path} is there already and may hold somebody's changes: {error.what} Nothing was written."
         )
         raise EditConflict(message, hint) from None
-    count = len(result.changed) + len(result.added) + len(result.removed)
+    count = len({*result.changed, *result.added, *result.removed, *result.noted})
     if count:
         lines = plural(count, "line was", "lines were")
         raise EditConflict(f"{path}: {lines} changed there by somebody. Nothing was written.", hint)
+
+
+def _has_new_notes(script: Script, track: Track) -> bool:
+    """Whether a script has notes to colleagues that the track does not have."""
+    notes = {cue.id: cue.note.text for cue in track.cues if cue.note is not None}
+    return any(line.note and line.note not in notes.get(line.id or "", "") for line in script.cues)
 
 
 def _is_as_written(script: Script) -> bool:

@@ -15,9 +15,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
-from functools import cache
+from functools import cache, partial
 from itertools import accumulate, pairwise
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from shotad.core import Interval, Utterance
 from shotad.core.cast import SENTENCE_STARTERS
@@ -43,7 +43,7 @@ from shotad.script.guidelines import Material, TrackLine
 from shotad.script.line_mentions import Mention, NameToken, find_mentions, index_names, tokens_of
 from shotad.script.names import people_named
 from shotad.script.pace import tempo, usual_words
-from shotad.script.parsing import Parse, Parser, ParserModel, find_parser
+from shotad.script.parsing import Parse, Parser, find_parser
 from shotad.script.rules import Finding, Level, Limits, check_rate, quotations, unquoted
 
 
@@ -399,9 +399,16 @@ Only English lines that may break L1 are parsed, without their quotations. Raise
 that does not load."""
 
 
-def sentence_reader(model: ParserModel) -> SentenceReader:
-    """A reader that parses with spaCy, which it loads at the first line that needs it."""
-    load_parser = cache(lambda: Parser(model))
+class SentenceParser(Protocol):
+    """What parses texts, such as `Parser`."""
+
+    def of(self, texts: Sequence[str]) -> Iterator[Parse]:
+        """The parse of each text, in order."""
+
+
+def sentence_reader(load: Callable[[], SentenceParser]) -> SentenceReader:
+    """A reader that parses with what ``load`` returns; it is called at the first line that needs it."""
+    load_parser = cache(load)
 
     def read(lines: Sequence[TrackLine], events: frozenset[str]) -> Mapping[str, ParsedLine]:
         texts: dict[str, str] = {}
@@ -444,7 +451,7 @@ def make_sentence_reader(settings: LintSettings) -> tuple[SentenceReader | None,
             return None, _ONLY_WORD_LISTS.format(
                 f"the model {SENTENCE_MODEL} is not here (--set lint.parse=spacy gets it)"
             )
-    return sentence_reader(find_parser(SENTENCE_MODEL)), ""
+    return sentence_reader(partial(Parser, find_parser(SENTENCE_MODEL))), ""
 
 
 _ONLY_WORD_LISTS = "L1 used only word lists, which find less: {}."

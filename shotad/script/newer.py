@@ -158,13 +158,24 @@ def refuse_lost(file: Path, scripts: Iterable[tuple[Format, Path]], hashes: Hash
     """Raise EditConflict where the track ``file`` is not there, and what lies beside it holds lines of people
     that a run would write over."""
     names = []
+    without_statement = []
+    is_machine_only = False
     for file_format, path in scripts:
         try:
             data = read_file(path)
         except FileNotFoundError:
             continue
-        if is_edited(file_format, path, data, hashes) or not _is_machine_made(data):
+        if is_edited(file_format, path, data, hashes):
             names.append(path.name)
+        elif not file_format.has_statement:
+            without_statement.append(path.name)
+        elif _is_machine_made(data):
+            is_machine_only = True
+        else:
+            names.append(path.name)
+    # Written together with the others, these hold the same lines; alone they may hold anybody's.
+    if not is_machine_only and not names:
+        names += without_statement
     best = names[0] if names else None
     if file.name == "track.json" and _ReviewSteps.read(file.parent).latest:
         names.append(HISTORY)

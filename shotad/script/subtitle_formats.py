@@ -2,12 +2,14 @@
 
 SubRip knows numbers only, so a cue's number is its id: ``s00083120`` is 100083120, ``h`` takes 2. Players
 ignore the numbers; other people's files count from 1 and never get there. An editor that renumbers loses
-them, and import then finds lines by their times. SubRip has no comments either: the statement stands in
-braces with a backslash before the first line, which players skip as a style override.
+them, and import then finds lines by their times. SubRip has no comments: whatever stands in a cue is shown
+and spoken by some player, style overrides too, so a file of ours holds the words of the lines and nothing
+else. Lost: the statement that a machine made the script, and how each line was written; import works that
+out from the versions of the lines that were written before (`shotad.script.edits`).
 
 A file of ours that was cut off must not be taken for one in which a person deleted lines. WebVTT ends with a
-note that lists every line as it was written, and the stamp in its head is the hash of that list. SubRip ends
-with a second style override, `SRT_END`.
+note that lists every line as it was written, and the stamp in its head is the hash of that list. In SubRip
+the number of the last cue begins with 3, or 4 for ``h`` (`number_of`), and an empty line follows its text.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from shotad.script.cue import (
     line_stamp,
     looks_like_timing,
     milliseconds,
+    one_line,
     parse_interval,
     timecode,
     track_stamp,
@@ -51,6 +54,11 @@ def write_vtt(track: Track) -> str:
     for cue in track.heard:
         start, end = cue.interval.start, cue.interval.end
         times = f"{timecode(max(start, 0.001) if milliseconds(end) > 1 else start)} --> {timecode(end)}"
+        if cue.note is not None:
+            # On one line, so that none of its lines looks like a stamp.
+            by = f" by {cue.note.by}" if cue.note.by else ""
+            text = one_line(cue.note.text)
+            cues += f"\nNOTE To a colleague{by}, on {cue.id}: {text}\n".replace("-->", "->")
         cues += f"\n{cue.id}\n{times}\n{html.escape(cue.text, quote=False)}\n"
         stamps += f"{cue.id} {line_stamp(cue.interval, cue.text)}\n"
     return head + cues + (f"\n{_LIST_HEAD}\n{stamps}" if stamps else "")
@@ -287,13 +295,6 @@ def _check_no_timing(text_lines: Sequence[str], file_name: str, first_number: in
             raise ScriptError(message, "A cue must have an empty line before it.")
 
 
-SRT_END = "{\\shotad end}"
-"""Stands behind the text of the last line. Without it a SubRip file of ours was cut off."""
-
-_SRT_STATEMENT = re.compile(r"\{\\shotad (?P<stamp>[0-9a-f]{8}) [^{}]*\}\n?")
-_OWN_MARK = re.compile(r"\{\\shotad[^{}]*\}?")
-_OPEN_MARK = re.compile(r"\{\\shotad[^{}]*(?:\{|\Z)")
-"""A mark of ours that is not closed, up to the next brace or the end of the file."""
 _SRT_TIMING = re.compile(
     r"\s*+(?P<start>[\d:]++(?:[,.]\d*+)?)\s*+-->\s*+(?P<end>[\d:]++(?:[,.]\d*+)?)(?:\s.*)?"
 )
@@ -304,14 +305,13 @@ _LAST_DIGIT_TO_LETTER = {"3": "s", "4": "h"}
 
 def write_srt(track: Track) -> str:
     """The heard lines as SubRip."""
-    statement = re.sub(r"[{}\\]", " ", track.statement)
+    heard = track.heard
     blocks: list[str] = []
-    for position, cue in enumerate(track.heard):
-        head = f"{{\\shotad {track.stamp} {statement}}}" if position == 0 else ""
-        end = SRT_END if position == len(track.heard) - 1 else ""
+    for cue in heard:
+        number = number_of(cue.id, is_last=cue is heard[-1])
         times = f"{timecode(cue.interval.start, ',')} --> {timecode(cue.interval.end, ',')}"
-        blocks.append(f"{number_of(cue.id)}\n{times}\n{head}{cue.text}{end}\n")
-    return "\n".join(blocks)
+        blocks.append(f"{number}\n{times}\n{cue.text}\n\n")
+    return "".join(blocks)
 
 
 def read_srt(text: str, file_name: str) -> Script:
@@ -328,25 +328,25 @@ def read_srt(text: str, file_name: str) -> Script:
             raise ScriptError(f"{file_name}, line {i + 1}: {quoted(line)} stands outside of any cue.")
     check_line_count(timings, file_name)
     bodies = [lines[i + 1 : j] for i, j in zip(timings, [*heads[1:], len(lines)], strict=False)]
-    statement = _SRT_STATEMENT.match("\n".join(bodies[0])) if bodies else None
-    numbers = [
-        id_of_number(lines[head].strip()) if head < i else None
-        for head, i in zip(heads, timings, strict=True)
-    ]
-    is_ours = statement is not None or any(numbers) or "{\\shotad " in text
-    if _OPEN_MARK.search(text):
-        raise incomplete_error(file_name, "a mark {\\shotad … is not closed")
-    if is_ours and SRT_END not in text:
+    numbers = [lines[head].strip() if head < i else "" for head, i in zip(heads, timings, strict=True)]
+    # Only we number lines by their ids; somebody else's file shows nothing at its end.
+    is_ours = any(id_of_number(number) for number in numbers)
+    if is_ours and not any(map(is_number_of_last, numbers)):
         raise incomplete_error(
             file_name,
-            f"its last line does not end with {SRT_END}",
-            f"If the file is whole, write {SRT_END} behind the text of its last line",
+            "no number begins with 3 or 4, as that of the last line does",
+            "If the file is whole, write 3 in place of the 1 that begins the last number, or 4 for 2",
+        )
+    # The text of the last line may have several, so that only the empty line after it says that it is whole.
+    if is_ours and (len(lines) < 2 or lines[-1] or lines[-2]):
+        raise incomplete_error(
+            file_name, "no empty line stands at its end", "If the file is whole, add an empty line"
         )
     cues = tuple(
-        _srt_cue(lines, timing, number, body, file_name, is_ours=is_ours)
+        _srt_cue(lines, timing, id_of_number(number), body, file_name, is_ours=is_ours)
         for timing, number, body in zip(timings, numbers, bodies, strict=True)
     )
-    return Script(cues, statement["stamp"] if statement else None, is_proven=is_ours)
+    return Script(cues, is_proven=is_ours)
 
 
 def without_added_markup(text: str, own_text: str) -> str:
@@ -416,5 +416,5 @@ def _srt_cue(
         _check_no_id(body, file_name, timing_index + 2)
     interval = parse_interval(match["start"], match["end"], place)
     # Ours holds texts as they are, whatever stands in them; others' have markup.
-    marks = _OWN_MARK if is_ours else _MARKUP
-    return ScriptCue(cue_id, interval, clean_text(marks.sub("", "\n".join(body))))
+    text = "\n".join(body)
+    return ScriptCue(cue_id, interval, clean_text(text if is_ours else _MARKUP.sub("", text)))

@@ -39,6 +39,7 @@ from shotad.core.errors import ScriptError, quoted
 from shotad.core.records import parse_json
 from shotad.script.cue import (
     DEFAULT_FRAME_RATE,
+    REDO,
     Cue,
     CueStatus,
     Script,
@@ -60,8 +61,8 @@ from shotad.script.subtitle_formats import id_of_number, is_number_of_last, numb
 from shotad.script.track import Track, from_json, to_json
 
 COLUMNS = (
-    "id", "start", "end", "text", "kind", "status", "state", "reviewer", "note", "doubt", "timecode",
-    "made_by", "stamp", "track",
+    "id", "start", "end", "text", "kind", "status", "state", "reviewer", "note", "remarks", "doubt",
+    "timecode", "made_by", "stamp", "track",
 )  # fmt: skip
 _FORMULA_SIGNS = "=+\\-@＝＋－＠\t\r"
 _BEFORE_SIGN = r"(^|(?:[;,|]|\n(?![^\S\n]*\n))\s*+)"
@@ -100,7 +101,8 @@ def write_csv(track: Track) -> str:
                 cue.status,
                 cue.state,
                 formula_safe_cell(reviewer_name(cue)),
-                formula_safe_cell(line_note(cue)),
+                formula_safe_cell(note_text(cue)),
+                formula_safe_cell(line_remarks(cue)),
                 f"{cue.doubt.value:.2f}" if cue.doubt else "",
                 timecode(cue.interval.start),
                 statement,
@@ -143,7 +145,8 @@ def read_csv(text: str, file_name: str) -> Script:
         interval = parse_interval(cells["start"], cells["end"], place)
         if cells.get("status", "").strip().lower() in UNHEARD:
             cell_text = ""
-        cues.append(ScriptCue(cells["id"].strip() or None, interval, clean_text(cell_text)))
+        note = clean_text(text_of_cell(cells.get("note", "")))
+        cues.append(ScriptCue(cells["id"].strip() or None, interval, clean_text(cell_text), note))
         check_line_count(cues, file_name)
         is_last_row_short = len(row) < len(heads)
         track_stamp_match = _TRACK_STAMP.fullmatch(cells.get("track", "").strip())
@@ -208,15 +211,30 @@ def text_of_cell(cell: str) -> str:
     return _GUARDED_FORMULA.sub(r"\1\2", cell)
 
 
-def line_note(cue: Cue) -> str:
+def note_text(cue: Cue) -> str:
+    """The note to a colleague on a line; empty where there is none."""
+    return "" if cue.note is None else cue.note.text
+
+
+def line_remarks(cue: Cue) -> str:
     """Remarks on a line for the person who reads the table: the reason of its status, its doubt (``doubt
-    0.42: the text was read at 0.71``), and whether a person edited it."""
+    0.42: the text was read at 0.71``), and whether a person edited it or had it described again; who
+    wrote its note."""
     doubt_text = ""
     if cue.doubt is not None:
         doubt_text = f"doubt {cue.doubt.value:.2f}"
         doubt_text += f": {'; '.join(cue.doubt.reasons)}" if cue.doubt.reasons else ""
-    edit_text = "edited by a person" if is_changed(cue) else ""
-    return clean_text("; ".join(part for part in (cue.reason, doubt_text, edit_text) if part))
+    edit_text = ""
+    if cue.edited is not None and is_changed(cue):
+        edit_text = "described again" if cue.edited.source == REDO else "edited by a person"
+    return clean_text(
+        "; ".join(part for part in (cue.reason, doubt_text, edit_text, note_author(cue)) if part)
+    )
+
+
+def note_author(cue: Cue) -> str:
+    """``note by Ann``; empty where there is no note, or its author is not known."""
+    return f"note by {cue.note.by}" if cue.note is not None and cue.note.by else ""
 
 
 def reviewer_name(cue: Cue) -> str:

@@ -40,8 +40,10 @@ from shotad.script.cue import (
     Doubt,
     Edit,
     EditField,
+    LineNote,
     Maker,
     Provenance,
+    Recording,
     SpokenTake,
     Translation,
     clean_text,
@@ -66,7 +68,7 @@ EMPTIED = "emptied by a person"
 _CUE_KEYS = (
     "id", "start", "end", "text", "kind", "language", "status", "reason", "edited", "slot", "spoken_length",
     "fit_steps", "chosen", "candidates", "machine", "provenance", "voiced", "accepted", "seen_from", "doubt",
-    "translation", "stamp",
+    "translation", "voice", "pace", "recording", "note", "stamp",
 )  # fmt: skip
 
 
@@ -74,7 +76,7 @@ def cue_json(cue: Cue) -> dict[str, Any]:
     """The line as JSON values, by the keys of the file: those that people read first come first.
 
     Keys with no value are left out where few lines have one (``seen_from``, ``doubt``, ``translation``,
-    ``voiced``, ``accepted``).
+    ``voiced``, ``voice``, ``pace``, ``recording``, ``accepted``, ``note``).
     """
     start, end = _rounded_seconds(cue.interval)
     edit, machine, take = cue.edited, cue.machine, cue.spoken
@@ -116,7 +118,11 @@ def cue_json(cue: Cue) -> dict[str, Any]:
         "provenance": asdict(cue.provenance) if cue.provenance else None,
         **({"translation": asdict(cue.translation)} if cue.translation else {}),
         **({"voiced": voiced_json} if voiced_json else {}),
+        **({"voice": cue.voice} if cue.voice else {}),
+        **({} if cue.pace == 1 else {"pace": round(cue.pace, 2)}),
+        **({"recording": asdict(cue.stored_recording)} if cue.stored_recording else {}),
         **({"accepted": asdict(cue.review)} if cue.review else {}),
+        **({"note": asdict(cue.note)} if cue.note else {}),
         "stamp": "-".join(stamp_parts),
     }
 
@@ -154,6 +160,12 @@ def read_cue(fields: Fields, raw: Mapping[str, Any], place: str, language: str, 
             seen_from=fields.optional_number(raw, "seen_from", place),
             stored_doubt=fields.build(Doubt, raw, "doubt", place, value=float, reasons=list, stamp=str),
             translation=_read_translation(fields, raw, place),
+            voice="" if raw.get("voice") is None else fields.string(raw, "voice", place),
+            pace=1.0 if raw.get("pace") is None else fields.number(raw, "pace", place),
+            stored_recording=fields.build(
+                Recording, raw, "recording", place, file=str, stamp=str, seconds=float
+            ),
+            note=fields.build(LineNote, raw, "note", place, text=str, by=str),
         ),
         place,
     )
@@ -450,13 +462,13 @@ class Track:
         Args:
             path: ``.json`` is the whole track, as `load_track` reads it. All others hold the spoken lines:
                 ``.vtt``, ``.srt``, ``.dapt.xml``, ``.ttml``, ``.csv``, ``.frazier.csv``, ``.reaper.csv``,
-                ``.docx``, ``.xlsx``, ``.hls.m3u8``, ``.dash.xml``.
+                ``.docx``, ``.xlsx``, ``.edl``, ``.fcpxml``, ``.hls.m3u8``, ``.dash.xml``.
 
         Returns:
             The path of the file.
 
         Raises:
-            ScriptError: Another ending, or a library that the format needs is not installed.
+            ScriptError: Another ending, or a text that the format cannot hold.
             WorkFolderError: The file cannot be written.
         """
         # Not at the top: that module imports this one.

@@ -2,7 +2,10 @@
 
 ``scripts.json`` holds the hash of each script as it was written. One that has another is somebody's work:
 it is brought into the track before anything is written over it. While scripts are being written it holds both
-hashes of each, so that a run that is killed in between leaves nothing that looks like somebody's work.
+hashes of each, so that a run that is killed in between leaves nothing that looks like somebody's work. It
+also holds the versions of edited lines that were written into scripts (`LineVersions`), and the hashes of
+scripts that were exported to other places: by these an import knows what a script without stamps came from,
+and an export what it may write over.
 
 Translations (``track.de.json`` and its scripts, ``movie.de.ad.vtt`` …) are people's files in the same way. A
 line whose source was changed since it was translated is known.
@@ -15,6 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from filelock import Timeout
 
@@ -50,8 +54,19 @@ from shotad.core.workfolder import (
     read_record,
     readable_json,
 )
-from shotad.script.cue import is_language
-from shotad.script.edits import Import, import_script, missing_lines, update_spoken_ends, with_lines_of
+from shotad.script.cue import is_changed, is_language, line_stamp
+from shotad.script.edits import (
+    Import,
+    ImportPlan,
+    LineVersions,
+    PlannedKind,
+    PlannedLine,
+    import_script,
+    missing_lines,
+    plan_import,
+    update_spoken_ends,
+    with_lines_of,
+)
 from shotad.script.formats import Format, read_script, script_file, script_format
 from shotad.script.newer import Hashes, Newer, find_newer, is_edited, refuse_lost
 from shotad.script.track import FilmId, Track, load_track, to_json
@@ -143,14 +158,15 @@ def with_edited_scripts(
     ``except_path`` is left out. ``times`` are those of other slots than the folder's, see `slot_times`.
     Raises as `import_edited_scripts`, and EditConflict where the track is older than what lies beside it.
     """
-    hashes = _read_hashes(folder.path, _scripts_record(track, track_file_name))
+    hashes = _read_hashes(folder.path, scripts_record(track, track_file_name))
     if except_path is None:
         refuse_older(track, folder.path, track_file_name=track_file_name)
     edited = _find_edited(scripts_of(track, folder.path, track_file_name), hashes, except_path, track)
     if not edited:
         return track, {}
     slots, seconds_per_word = times or slot_times(folder)
-    return import_edited_scripts(track, edited, slots, seconds_per_word)
+    versions = read_versions(folder.path, scripts_record(track, track_file_name))
+    return import_edited_scripts(track, edited, slots, seconds_per_word, versions)
 
 
 def with_edits_of_scripts(track: Track, folder: WorkFolder, edited: Sequence[tuple[Format, Path]]) -> Track:
@@ -158,7 +174,7 @@ def with_edits_of_scripts(track: Track, folder: WorkFolder, edited: Sequence[tup
     if not edited:
         return track
     slots, seconds_per_word = slot_times(folder)
-    return import_edited_scripts(track, edited, slots, seconds_per_word)[0]
+    return import_edited_scripts(track, edited, slots, seconds_per_word, read_versions(folder.path))[0]
 
 
 def refuse_older(track: Track, folder: Path, *, track_file_name: str = TRACK) -> None:
@@ -171,7 +187,7 @@ def refuse_older(track: Track, folder: Path, *, track_file_name: str = TRACK) ->
 
 def _find_newer_files(track: Track, folder: Path, track_file_name: str) -> Newer | None:
     """What beside the track is newer than it; None where nothing is."""
-    hashes = _read_hashes(folder, _scripts_record(track, track_file_name))
+    hashes = _read_hashes(folder, scripts_record(track, track_file_name))
     return find_newer(track, folder / track_file_name, scripts_of(track, folder, track_file_name), hashes)
 
 
@@ -239,25 +255,9 @@ def import_into(
     """
     is_films_track = place.is_dir()
     with WorkFolder(place if is_films_track else place.parent) as folder, track_lock(folder.path):
-        slots, seconds_per_word = slot_times(folder)
-        if lost is not None:
-            imported = read_script(script, format_name, lost.language)
-            _refuse_other_edited_scripts(folder.path, lost, script)
-            track = with_lines_of(lost, imported, script.name)
-        else:
-            track = load_track(place / TRACK if is_films_track else place)
-            imported = read_script(script, format_name, track.language)
-        track_file_name = TRACK if is_films_track else translation_file_name(track.language)
-        newer = None if lost is not None else _find_newer_files(track, folder.path, track_file_name)
-        if newer is not None:
-            if script.name not in newer.files and imported.stamp not in newer.stamps:
-                raise newer.error(folder.path / track_file_name)
-            # All of it is newer than the track, not only what was changed since it was written.
-            imported, overwrite = replace(imported, stamp=None, line_stamps={}), True
-        track = with_edited_scripts(track, folder, script, track_file_name=track_file_name)[0]
-        result = import_script(
-            track, imported, script.name, slots=slots, seconds_per_word=seconds_per_word, overwrite=overwrite,
-        )  # fmt: skip
+        track, plan = _plan_import_into(folder, place, script, format_name, overwrite=overwrite, lost=lost)
+        plan.refuse_conflicts(script.name)
+        result = plan.result
         if result.missing and not remove_missing:
             raise MissingLines(
                 f"{missing_lines(track, result, script.name)} Nothing was imported.",
@@ -266,6 +266,7 @@ def import_into(
             )
         if lost is not None:
             result = replace(result, added=tuple(cue.id for cue in track.cues))
+        slots, seconds_per_word = slot_times(folder)
         reviewed_by = tuple(dict.fromkeys((*result.track.reviewed_by, *reviewers)))
         new_track = update_spoken_ends(result.track, slots, seconds_per_word)
         result = replace(result, track=replace(new_track, reviewed_by=reviewed_by))
@@ -277,13 +278,71 @@ def import_into(
     return result
 
 
+def plan_import_into(
+    place: Path,
+    script: Path,
+    format_name: str | None,
+    *,
+    overwrite: bool = False,
+    lost: Track | None = None,
+) -> ImportPlan:
+    """What `import_into` would do, line by line; nothing is written.
+
+    Raises as `import_into`, but not for conflicts and lines that the script lacks, which are in the plan.
+    """
+    with WorkFolder(place if place.is_dir() else place.parent) as folder, track_lock(folder.path):
+        return _plan_import_into(folder, place, script, format_name, overwrite=overwrite, lost=lost)[1]
+
+
+def _plan_import_into(
+    folder: WorkFolder,
+    place: Path,
+    script: Path,
+    format_name: str | None,
+    *,
+    overwrite: bool,
+    lost: Track | None,
+) -> tuple[Track, ImportPlan]:
+    """The track of ``place`` with what people changed in the scripts beside it, and what importing ``script``
+    does to it. Both locks are held."""
+    slots, seconds_per_word = slot_times(folder)
+    is_films_track = place.is_dir()
+    if lost is not None:
+        imported = read_script(script, format_name, lost.language)
+        _refuse_other_edited_scripts(folder.path, lost, script)
+        track = with_lines_of(lost, imported, script.name)
+    else:
+        track = load_track(place / TRACK if is_films_track else place)
+        imported = read_script(script, format_name, track.language)
+    track_file_name = TRACK if is_films_track else translation_file_name(track.language)
+    newer = None if lost is not None else _find_newer_files(track, folder.path, track_file_name)
+    versions = read_versions(folder.path, scripts_record(track, track_file_name))
+    if newer is not None:
+        if script.name not in newer.files and imported.stamp not in newer.stamps:
+            raise newer.error(folder.path / track_file_name)
+        # All of it is newer than the track, not only what was changed since it was written.
+        imported, overwrite, versions = replace(imported, stamp=None, line_stamps={}), True, {}
+    track = with_edited_scripts(track, folder, script, track_file_name=track_file_name)[0]
+    plan = plan_import(
+        track, imported, script.name, slots=slots, seconds_per_word=seconds_per_word, overwrite=overwrite,
+        versions=versions,
+    )  # fmt: skip
+    if lost is not None:
+        added = tuple(PlannedLine(PlannedKind.ADDED, None, cue) for cue in track.cues)
+        plan = replace(plan, lines=added, unchanged=0)
+    return track, plan
+
+
 def save_track(track: Track, folder: Path, name: str) -> tuple[Path, ...]:
     """Write the film's own track and its scripts; returns their paths.
 
     A caller that read the track before must hold `track_lock` from reading on.
     """
     texts = script_texts(track, folder, name)
-    return (folder / TRACK, *write_texts(texts, folder, track=(folder / TRACK, to_json(track))))
+    written = write_texts(
+        texts, folder, track=(folder / TRACK, to_json(track)), stamps=edited_line_stamps(track)
+    )
+    return (folder / TRACK, *written)
 
 
 def _refuse_other_edited_scripts(folder: Path, lost: Track, script: Path) -> None:
@@ -308,7 +367,7 @@ def keep_discarded(track: Track | None, folder: Path, film_name: str, *, track_f
     """
     # --discard-edits may be left in a command by mistake, and a week of work would be lost with it.
     if track is not None:
-        hashes = _read_hashes(folder, _scripts_record(track, track_file_name))
+        hashes = _read_hashes(folder, scripts_record(track, track_file_name))
         scripts = _find_edited(scripts_of(track, folder, track_file_name), hashes, track=track)
     elif track_file_name == TRACK:
         scripts = _find_edited(*_remaining_scripts_of_track(folder, film_name))
@@ -347,13 +406,15 @@ def write_texts(
     record: str = SCRIPTS_RECORD,
     *,
     track: tuple[Path, str] | None = None,
+    stamps: Mapping[str, str] | None = None,
 ) -> tuple[Path, ...]:
     """Write scripts, and their hashes into ``record``; returns the paths.
 
     Hashes of other scripts in the record stay. ``track`` is the path of their track and its text, where that
     is written too: after the hashes of its scripts, so that a run that is killed in between leaves no script
-    that looks newer than the track.
+    that looks newer than the track. ``stamps`` are the `edited_line_stamps` of the scripts' track.
     """
+    others = _other_entries(folder, record, stamps or {})
     earlier_hashes = _read_hashes(folder, record)
     hashes = {path.name: _sha256(text.encode()) for path, text in texts.items()}
     recorded = {name: hashes.get(name, earlier[0]) for name, earlier in earlier_hashes.items()} | hashes
@@ -365,11 +426,71 @@ def write_texts(
             hashes_before = {_sha256(read_file(path))} if path.is_file() else set()
         before[path.name] = sorted(hashes_before - {hashes[path.name]})
     # Until all are written, both hashes of each script are known.
-    write_text(folder / record, readable_json({"scripts": recorded, "before": before}))
+    write_text(folder / record, readable_json({"scripts": recorded, "before": before, **others}))
     for path, text in (*((track,) if track else ()), *texts.items()):
         write_text(path, text)
-    write_text(folder / record, readable_json({"scripts": recorded}))
+    write_text(folder / record, readable_json({"scripts": recorded, **others}))
     return tuple(texts)
+
+
+_MAX_VERSIONS = 20
+"""Versions of a line that are kept: a script that is older than that many changes of a line is rare."""
+_MAX_EXPORTS = 200
+"""Hashes of exported scripts that are kept."""
+
+
+def edited_line_stamps(track: Track) -> dict[str, str]:
+    """The `line_stamp` of each heard line that a person changed, by its id."""
+    return {cue.id: line_stamp(cue.interval, cue.text) for cue in track.heard if is_changed(cue)}
+
+
+def read_versions(folder: Path, record: str = SCRIPTS_RECORD) -> LineVersions:
+    """The versions of edited lines that were written into scripts; none where that is not known."""
+    versions: dict[str, list[tuple[int, str]]] = {}
+    for cue_id, rows in _entries(folder, record).get("lines", {}).items():
+        versions[cue_id] = [(int(number), str(stamp)) for number, stamp in rows]
+    return versions
+
+
+def _other_entries(folder: Path, record: str, stamps: Mapping[str, str]) -> dict[str, Any]:
+    """The entries of the record besides hashes of scripts, with new versions of lines added."""
+    entries = _entries(folder, record)
+    lines: dict[str, list[list[Any]]] = entries.get("lines", {})
+    newest = max((rows[-1][0] for rows in lines.values() if rows), default=0)
+    for cue_id, stamp in stamps.items():
+        rows = lines.setdefault(cue_id, [])
+        if not rows or rows[-1][1] != stamp:
+            lines[cue_id] = [*rows, [newest + 1, stamp]][-_MAX_VERSIONS:]
+    return {key: value for key, value in (("lines", lines), ("exports", entries.get("exports"))) if value}
+
+
+def _entries(folder: Path, record: str) -> dict[str, Any]:
+    """The record of the scripts; empty where there is none, or it cannot be read."""
+    try:
+        return dict(read_record(folder / record) or {})
+    except WorkFolderError:
+        return {}
+
+
+def exported_hashes(track: Track, file: Path) -> frozenset[str]:
+    """The hashes of the scripts that were exported from the track in ``file``, as they were written."""
+    return frozenset(_entries(file.parent, scripts_record(track, file.name)).get("exports", ()))
+
+
+def note_exports(track: Track, file: Path, paths: Iterable[Path]) -> None:
+    """Remember the scripts in ``paths``, just exported from the track in ``file``, and its edited lines.
+
+    Does nothing for a track that lies in no work folder.
+    """
+    record = scripts_record(track, file.name)
+    if not (file.parent / record).is_file() or not scripts_of(track, file.parent, file.name):
+        return
+    with track_lock(file.parent):
+        entries = _entries(file.parent, record)
+        hashes = [_sha256(read_file(path)) for path in paths]
+        exports = list(dict.fromkeys([*entries.get("exports", ()), *hashes]))[-_MAX_EXPORTS:]
+        others = _other_entries(file.parent, record, edited_line_stamps(track))
+        write_text(file.parent / record, readable_json({**entries, **others, "exports": exports}))
 
 
 def are_scripts_current(texts: Mapping[Path, str], folder: Path) -> bool:
@@ -410,6 +531,7 @@ def import_edited_scripts(
     edited: Sequence[tuple[Format, Path]],
     slots: Mapping[str, Interval],
     seconds_per_word: float,
+    versions: LineVersions | None = None,
 ) -> tuple[Track, dict[str, int]]:
     """The track with the edits of scripts beside it, and the count of changed lines by file name.
 
@@ -427,14 +549,16 @@ def import_edited_scripts(
     counts: dict[str, int] = {}
     for file_format, path in edited:
         script = read_script(path, file_format.name, track.language)
-        result = import_script(track, script, path.name, slots=slots, seconds_per_word=seconds_per_word)
+        result = import_script(
+            track, script, path.name, slots=slots, seconds_per_word=seconds_per_word, versions=versions
+        )
         if result.missing:
             raise MissingLines(
                 f"{missing_lines(track, result, path.name)} Nothing was written.",
                 f"To remove them: shotad import {path.parent} {path} --remove-missing. To keep them, delete "
                 f"{path.name} or put the lines back.",
             )
-        counts[path.name] = len(result.changed) + len(result.added) + len(result.removed)
+        counts[path.name] = len({*result.changed, *result.added, *result.removed, *result.noted})
         track = result.track if counts[path.name] else track
     return track, counts
 
@@ -490,7 +614,7 @@ def scripts_of(track: Track, folder: Path, track_file_name: str) -> list[tuple[F
     return places
 
 
-def _scripts_record(track: Track, track_file_name: str) -> str:
+def scripts_record(track: Track, track_file_name: str) -> str:
     """The name of the file with the hashes of a track's scripts."""
     return SCRIPTS_RECORD if track_file_name == TRACK else f"scripts.{track.language}.json"
 
@@ -525,8 +649,10 @@ def save_translation(track: Track, folder: WorkFolder) -> tuple[Path, ...]:
     texts: dict[Path, str] = {}
     for file_format, path in scripts_of(track, folder.path, track_file.name):
         texts[path] = file_format.write(track)
-    record = _scripts_record(track, track_file.name)
-    script_paths = write_texts(texts, folder.path, record, track=(track_file, to_json(track)))
+    record = scripts_record(track, track_file.name)
+    script_paths = write_texts(
+        texts, folder.path, record, track=(track_file, to_json(track)), stamps=edited_line_stamps(track)
+    )
     return (track_file, *script_paths)
 
 

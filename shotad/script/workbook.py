@@ -29,7 +29,6 @@ from shotad.script.document import (
     about_track,
     checked_package,
     lines_of_table,
-    missing_extra,
     row_of_cue,
     script_rows,
     sealed,
@@ -56,16 +55,16 @@ SCRIPT, ABOUT = "Script", "About"
 STAMP_HEAD = "Stamp"
 MATERIAL_HEADS = (
     "Text to take in", "Words that fit", "Who is seen", "Shots", "Dialogue before", "Dialogue after",
-    "Remarks",
+    "About the slot",
 )  # fmt: skip
 LONGEST_CELL = 32_767
 """Characters that a cell can hold; openpyxl would cut what is longer without a word."""
 
 _WIDTHS = {
-    "In": 14, "Out": 14, "Line": 70, "Words": 8, "Seconds": 9, "Status": 12, "Review": 18, "Notes": 26,
-    "Id": 13,
+    "In": 14, "Out": 14, "Line": 70, "Words": 8, "Seconds": 9, "Status": 12, "Review": 18, "Note": 30,
+    "Remarks": 26, "Id": 13,
     "Text to take in": 34, "Words that fit": 9, "Who is seen": 26, "Shots": 40, "Dialogue before": 40,
-    "Dialogue after": 40, "Remarks": 22, STAMP_HEAD: 20,
+    "Dialogue after": 40, "About the slot": 22, STAMP_HEAD: 20,
 }  # fmt: skip
 _STATUSES = (CueStatus.PLACED, CueStatus.SHORTENED, CueStatus.DROPPED, EMPTY_STATUS)
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
@@ -76,12 +75,10 @@ _MAX_COLUMNS = 64
 def write_xlsx(track: Track, worksheet: Worksheet | None = None) -> bytes:
     """The heard lines, and rows for empty slots, as a workbook; with the material of ``worksheet``.
 
-    Raises ScriptError where the extra ``documents`` is not installed, or a text is longer than a cell can be.
+    Raises ScriptError where a text is longer than a cell can be.
     """
-    try:
-        from openpyxl import Workbook
-    except ModuleNotFoundError:
-        raise missing_extra("XLSX", "openpyxl") from None
+    from openpyxl import Workbook
+
     book = Workbook()
     script = book.worksheets[0]
     script.title = SCRIPT
@@ -96,7 +93,7 @@ def write_xlsx(track: Track, worksheet: Worksheet | None = None) -> bytes:
     cues = script_rows(track)
     entries = entries_by_cue(worksheet, cues)
     for row, cue in enumerate(cues, 2):
-        values: dict[str, str | float] = dict(zip(HEADS, row_of_cue(cue), strict=True))
+        values: dict[str, str | float] = dict(zip(HEADS, row_of_cue(cue, entries.get(cue.id)), strict=True))
         entry = entries.get(cue.id)
         if entry is not None:
             values |= material_cells(entry, cue.text if cue.heard else "")
@@ -135,20 +132,17 @@ def material_cells(entry: SheetEntry, line: str) -> dict[str, str | float]:
         "Shots": clean_text("\n".join(map(shot_text, entry.shots))),
         "Dialogue before": clean_text("\n".join(map(dialogue_text, entry.before))),
         "Dialogue after": clean_text("\n".join(map(dialogue_text, entry.after))),
-        "Remarks": clean_text("\n".join([*slot_note(entry), *too_long])),
+        "About the slot": clean_text("\n".join([*slot_note(entry), *too_long])),
     }
 
 
 def read_xlsx(data: bytes, file_name: str) -> Script:
     """The lines of a workbook.
 
-    Raises ScriptError with file, sheet and row; where the extra ``documents`` is not installed; and for a
-    file that is not safe to read (`checked_package`).
+    Raises ScriptError with file, sheet and row, and for a file that is not safe to read (`checked_package`).
     """
-    try:
-        from openpyxl import load_workbook
-    except ModuleNotFoundError:
-        raise missing_extra("XLSX", "openpyxl") from None
+    from openpyxl import load_workbook
+
     data = checked_package(data, file_name)
     with warnings.catch_warnings():
         # openpyxl warns of styles and extensions that it leaves out, which hold no lines.

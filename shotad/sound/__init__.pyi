@@ -1,5 +1,7 @@
 from . import (
+    film_lexicon as film_lexicon,
     fitting as fitting,
+    kinds as kinds,
     levels as levels,
     making as making,
     mix as mix,
@@ -7,6 +9,7 @@ from . import (
     own_voices as own_voices,
     programme as programme,
     pronunciation as pronunciation,
+    recordings as recordings,
     render as render,
     takes as takes,
     voice_engines as voice_engines,

@@ -8,6 +8,9 @@
 5. a shorter line by an engine, where one may be asked;
 6. not spoken.
 
+Of a line that a person recorded there is one take. It is moved and, as all others, spoken a little faster if
+need be; its words stay.
+
 Steps 1 to 4 are one choice for all lines that share a gap: the fewest lines are left out, then the fewest
 words, then the least speed, then the least distance from where the lines are wanted. A line that a person
 wrote, changed or accepted counts for two of the machine's. A line left out leaves its time to its neighbours.
@@ -21,7 +24,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from shotad.core import Interval
 from shotad.core.config.sound import FitSettings
@@ -33,7 +36,17 @@ from shotad.script.fit import (
     ShortenRequest,
 )
 from shotad.script.pace import spoken_words
-from shotad.sound.kinds import PACE, Fitting, LineToSpeak, Spoken, Studio, Unspoken
+from shotad.sound.kinds import (
+    AS_THE_FILM,
+    OWN_VOICE,
+    PACE,
+    Fitting,
+    LineToSpeak,
+    Spoken,
+    Studio,
+    Take,
+    Unspoken,
+)
 from shotad.sound.placing import (
     BETWEEN,
     MAX_WORD_RATE,
@@ -120,6 +133,12 @@ class _Candidate:
         return None if self.chosen is None else self.forms[self.chosen].shortest
 
     @property
+    def is_recorded(self) -> bool:
+        """Whether a person recorded the line: nobody can say it in other words."""
+        take = self.whole.take
+        return take is not None and take.voice == OWN_VOICE
+
+    @property
     def shortest(self) -> int:
         """Index of the form that can be said in the shortest time; the first of equals."""
         lengths = [form.shortest for form in self.forms]
@@ -136,7 +155,7 @@ class _Fitter:
         # Milliseconds are rounded so that no line comes nearer to speech than its time allows.
         self._between = math.ceil(BETWEEN * 1000 - 1e-6)
         for line in lines:
-            whole = whole_form(line, studio.say(line.text), settings)
+            whole = whole_form(line, spoken_take(studio, line, line.text), settings)
             first = math.ceil(earliest(line, settings) * 1000 - 1e-6)
             last = max(math.floor(latest(line, settings) * 1000 + 1e-6), first)
             end = math.floor(line.free.end * 1000 + 1e-6)
@@ -149,6 +168,8 @@ class _Fitter:
             if earliest_starts(self._windows[first:end], lengths, self._between) is None:
                 # Not all fit as they are: any of the group may have to be shorter.
                 for candidate in self._candidates[first:end]:
+                    if candidate.is_recorded:
+                        continue
                     candidate.forms += shorter_forms(candidate.line, candidate.whole, settings)
 
     def choose_and_speak(self) -> None:
@@ -175,17 +196,24 @@ class _Fitter:
             # Several at once, where the studio can; `say` then finds them.
             say_all = getattr(self._studio, "say_all", None)
             if say_all is not None:
-                say_all([candidate.forms[index].text for candidate, index in unspoken])
+                as_the_film = [pair for pair in unspoken if pair[0].line.delivery == AS_THE_FILM]
+                say_all([candidate.forms[index].text for candidate, index in as_the_film])
             for candidate, index in unspoken:
                 form = candidate.forms[index]
-                candidate.forms[index] = with_take(form, self._studio.say(form.text), self._settings)
+                take = spoken_take(self._studio, candidate.line, form.text)
+                candidate.forms[index] = with_take(form, take, self._settings)
 
     def request_shorter(self, shorten: Shorten) -> bool:
         """Ask for shorter lines in place of those that have no place; whether anything was asked."""
         requests: list[tuple[_Candidate, ShortenRequest]] = []
         for candidate in self._candidates:
             is_in_vain = bool(candidate.wishes) and candidate.answer is None
-            if candidate.chosen is not None or is_in_vain or len(candidate.wishes) >= MAX_REQUESTS:
+            if (
+                candidate.is_recorded
+                or candidate.chosen is not None
+                or is_in_vain
+                or len(candidate.wishes) >= MAX_REQUESTS
+            ):
                 continue
             words = self._words_that_fit(candidate)
             if words >= MIN_REQUESTED_WORDS:
@@ -266,6 +294,8 @@ class _Fitter:
                 f"it takes {needed_seconds} s at least, "
                 f"and {free_seconds} s are free between speech and other lines"
             )
+            if candidate.is_recorded:
+                reason = f"your recording does not fit: {reason}; record it again, shorter, or give it time"
         blocking = self._blocking(candidate)
         if blocking:
             moments = " or ".join(timecode(blocker.line.start) for blocker in blocking)
@@ -317,6 +347,15 @@ class _Fitter:
         all_lengths = range(candidate.window.end - candidate.window.earliest + 1)
         shortest_too_long = bisect_left(all_lengths, True, key=is_too_long)
         return max(shortest_too_long - 1, 0)
+
+
+def spoken_take(studio: Studio, line: LineToSpeak, text: str) -> Take:
+    """The take of a line in these words, by its own voice where it has one. Raises VoiceError."""
+    if line.delivery == AS_THE_FILM:
+        return studio.say(text)
+    # A recording is of the line's own words.
+    delivery = line.delivery if text == line.text else replace(line.delivery, recording="")
+    return studio.say(text, delivery)
 
 
 _MIN_SHIFT = 10

@@ -11,6 +11,7 @@ import numpy as np
 
 from shotad.core import Interval
 from shotad.film import Samples
+from shotad.script import Cue
 
 PACE = 165
 """Words a minute over many lines of AD, in English: describers aim at 160, and are measured at 2.3 to 2.7
@@ -35,12 +36,14 @@ class Take:
     """One line as a voice spoke it: ``float32[n]`` at ``rate`` samples a second, silence around it cut off.
 
     ``sound`` are its samples, or `Stored`: each use of ``samples`` reads them then, so that thousands of
-    takes take no memory. ``speed`` is its pace; 1 is that at which AD is usually spoken (`PACE`).
+    takes take no memory. ``speed`` is its pace; 1 is that at which AD is usually spoken (`PACE`). ``voice``
+    names who speaks where that is not the film's voice: `OWN_VOICE`, or a voice chosen for this line.
     """
 
     sound: Samples | Stored
     rate: int
     speed: float = 1.0
+    voice: str = ""
 
     def __post_init__(self) -> None:
         sound = self.sound
@@ -70,10 +73,41 @@ class Take:
         return hashlib.sha256(sound.tobytes()).hexdigest() if isinstance(sound, np.ndarray) else sound.key
 
 
+OWN_VOICE = "own recording"
+"""`Take.voice` of a take that a person recorded. It cannot be spoken again, in other words or at another
+pace."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """How one line is spoken, where that is not as the film's voice speaks all.
+
+    ``recording`` is the name of its file in the folder of recordings, ``seconds`` its length; empty: there is
+    none. ``voice`` is empty for the film's, ``pace`` counts in times the film's pace.
+    """
+
+    recording: str = ""
+    seconds: float = 0.0
+    voice: str = ""
+    pace: float = 1.0
+
+
+AS_THE_FILM: Delivery = Delivery()
+"""The film's voice at its own pace."""
+
+
+def delivery_of(cue: Cue) -> Delivery:
+    """How a line is to be spoken: by its recording, as long as that is of its words, else by its voice."""
+    recording = cue.recording
+    if recording is None:
+        return Delivery(voice=cue.voice, pace=cue.pace)
+    return Delivery(recording.file, recording.seconds, cue.voice, cue.pace)
+
+
 class Studio(Protocol):
     """Gives the takes of lines while they are fitted; a text that was spoken before is not spoken again."""
 
-    def say(self, text: str) -> Take:
+    def say(self, text: str, delivery: Delivery = AS_THE_FILM) -> Take:
         """The take of a text, kept or newly spoken. Raises VoiceError."""
 
 
@@ -84,7 +118,7 @@ class LineToSpeak:
     ``start`` is where the line is wanted. ``free`` is time free of speech, margins kept, and ``slot`` the
     part of it that was planned for this line. Lines in one gap may have the same free time: fitting keeps
     them from overlapping. Before ``earliest`` what the line describes is not seen yet. ``by_person``: a
-    person wrote, changed or accepted it.
+    person wrote, changed or accepted it. ``delivery`` says who speaks it, and how fast.
     """
 
     id: str
@@ -95,6 +129,7 @@ class LineToSpeak:
     language: str = "en"
     earliest: float = 0.0
     by_person: bool = False
+    delivery: Delivery = AS_THE_FILM
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -23,9 +23,9 @@ from shotad.film import open_film
 from shotad.script import Finding, Track
 from shotad.script.guidelines import finding_of, finding_row
 from shotad.script.track import to_json
-from shotad.sound.ad_tracks import AdSound, choose_coding
+from shotad.sound.ad_tracks import AdSound, Coding, choose_coding
 from shotad.sound.check_film import check_film
-from shotad.sound.containers import container_for
+from shotad.sound.containers import MKV, container_for
 from shotad.sound.files import sound_kind, write_sound
 from shotad.sound.film_copy import write_copy
 from shotad.sound.levels import PEAK_SLACK
@@ -45,6 +45,8 @@ from shotad.sound.mux_film import write_film
 from shotad.sound.outputs import OTHERWISE, Json, Kind, MadeFile, OutputFile, Rendered, SoundSummary
 from shotad.sound.pauses import TimeMap
 from shotad.sound.programme import RATE
+from shotad.sound.sidecar import write_sidecar
+from shotad.sound.spoken_subtitles import SpokenSubtitles
 from shotad.sound.voicing import Materials, blocking_findings
 
 MONO = "mono"
@@ -106,13 +108,23 @@ class FileMaker:
 
     def _encoder(self, output: OutputFile, mix: Mix) -> str:
         """ffmpeg's name of the encoder of a file's sound."""
-        if not output.kind.is_film:
+        if not output.kind.is_film and output.kind is not Kind.SIDECAR:
             return sound_kind(output.path).codec
-        codec, info = self.materials.config.container.codec, self.scene(output.ending).film.info
-        return choose_coding(self._ad_sound(mix), container_for(output.path), info, codec).encoder
+        return self._coding(output, mix).encoder
+
+    def _coding(self, output: OutputFile, mix: Mix) -> Coding:
+        """How the AD track of a film, or of a sidecar, is coded."""
+        codec = self.materials.config.container.codec
+        if output.kind is Kind.SIDECAR:
+            info, container = self.scene(self.copy_ending).film.info, MKV
+        else:
+            info, container = self.scene(output.ending).film.info, container_for(output.path)
+        return choose_coding(self._ad_sound(mix), container, info, codec)
 
     def _write_sound(self, output: OutputFile, mix: Mix) -> tuple[MadeFile, FileSound]:
         """Write a sound file, and measure it as players decode it."""
+        if output.kind is Kind.SIDECAR:
+            return self._write_sidecar(output, mix)
         is_alone = output.kind is Kind.AD
         blocks, layout = (mix.alone(), MONO) if is_alone else (mix.mixed(), mix.layout)
         with progress_task(self.progress, f"Writing {output.path.name}", mix.duration, "s") as task:
@@ -126,6 +138,27 @@ class FileMaker:
         loudness, course = measure_file(output.path)
         return MadeFile(output), mix.file_sound(loudness, None if is_alone else course)
 
+    def _write_sidecar(self, output: OutputFile, mix: Mix) -> tuple[MadeFile, FileSound]:
+        """Write the described sound as a track beside the film, and measure it."""
+        track, sound = self.materials.track, self._ad_sound(mix)
+        write_sidecar(
+            output.path,
+            sound,
+            self._coding(output, mix),
+            seconds=mix.duration,
+            language=track.language,
+            tags=tags_of(track, self.materials.voice, output.kind),
+            progress=self.progress,
+        )
+        loudness, course = measure_file(output.path)
+        is_alone = self.materials.config.container.sound == "alone"
+        warnings: tuple[str, ...] = ()
+        film = self.materials.film.info.path
+        if film is not None and output.path.parent.resolve() != film.parent.resolve():
+            warnings = (f"Put {output.path.name} beside the film: media servers look for it there.",)
+        made_file = MadeFile(output, warnings=warnings)
+        return made_file, mix.file_sound(loudness, None if is_alone else course)
+
     def mix(self, ending: str) -> Mix:
         """The mix for a file of this ending; prepared once, and once for each copy where the film pauses."""
         config = self.materials.config
@@ -134,8 +167,8 @@ class FileMaker:
             scene = self.scene(ending)
             self._mixes[key] = prepare_mix(
                 scene.film,
-                scene.fitting.spoken,
-                scene.speech,
+                scene.heard_lines,
+                scene.kept_speech,
                 config.mix,
                 audio_track=config.film.audio_track,
                 progress=self.progress,
@@ -167,6 +200,7 @@ class FileMaker:
                 film=self.copies.enter_context(open_film(copy_path)),
                 speech=tuple(map(times.interval, materials.speech)),
                 fitting=times.fitting(materials.fitting),
+                subtitles=_on_copy(materials.subtitles, times),
             )
         return self._scenes[ending]
 
@@ -204,6 +238,13 @@ class FileMaker:
         if self.materials.config.container.sound == "alone":
             return AdSound(mix.alone(), MONO, RATE, mix.true_peak)
         return AdSound(mix.mixed(), mix.layout, RATE, mix.true_peak)
+
+
+def _on_copy(subtitles: SpokenSubtitles | None, times: TimeMap) -> SpokenSubtitles | None:
+    """Spoken subtitles on the time of a copy that pauses."""
+    if subtitles is None:
+        return None
+    return replace(subtitles, spoken=tuple(map(times.line, subtitles.spoken)))
 
 
 def written_lines(track: Track) -> tuple[tuple[Interval, str], ...]:
@@ -348,6 +389,7 @@ class RenderRecord:
             warnings=tuple(dict.fromkeys(warnings)),
             files=tuple(side_files),
             edited_lines=dict(materials.edited_lines),
+            subtitles=materials.subtitles,
             failures=failures,
         )
         self._write(result.as_json())
@@ -405,7 +447,7 @@ def _mix_key(materials: Materials) -> str:
     """A key of all that changes the mix: the film, every take and its place, the settings of the mix."""
     fitting, config = materials.fitting, materials.config
     film = [materials.prepared.info.fingerprint, config.film.audio_track]
-    takes = [[line.id, round(line.start, 6), line.take.key, line.take.rate] for line in fitting.spoken]
+    takes = [[line.id, round(line.start, 6), line.take.key, line.take.rate] for line in materials.heard_lines]
     pauses = [[pause.at, pause.length, pause.cue_id] for pause in fitting.pauses]
     speech = [[interval.start, interval.end] for interval in materials.speech]
     return hash_key(RENDER_STEP, film, takes, pauses, speech, config.mix)

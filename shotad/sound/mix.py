@@ -153,15 +153,35 @@ def place_lines(
     """
     takes: list[PlacedTake] = []
     for line in sorted(spoken, key=lambda line: line.start):
-        level = film_sound.voice_level(line.interval, settings)
-        take_loudness = loudness(line.take)
-        gain = 1.0 if take_loudness is None else 10 ** ((level - take_loudness) / 20)
-        take = place(line, programme.total, gain)
-        if take is None:
-            continue
-        programme_level = film_sound.level_during(line.interval)
-        depth = depth_for(level, programme_level, settings)
-        takes.append(replace(take, level=level, programme_level=programme_level, depth=depth))
+        take = place_line(programme, film_sound, line, settings, loudness)
+        if take is not None:
+            takes.append(take)
+    return recipe_of(programme, takes, speech, settings)
+
+
+def place_line(
+    programme: Programme,
+    film_sound: MeasuredSound,
+    line: Spoken,
+    settings: MixSettings,
+    loudness: Callable[[Take], float | None] = loudness_of,
+) -> PlacedTake | None:
+    """One line at its level and in place, as in `place_lines`; None where it lies outside of the film."""
+    level = film_sound.voice_level(line.interval, settings)
+    take_loudness = loudness(line.take)
+    gain = 1.0 if take_loudness is None else 10 ** ((level - take_loudness) / 20)
+    take = place(line, programme.total, gain)
+    if take is None:
+        return None
+    programme_level = film_sound.level_during(line.interval)
+    depth = depth_for(level, programme_level, settings)
+    return replace(take, level=level, programme_level=programme_level, depth=depth)
+
+
+def recipe_of(
+    programme: Programme, takes: Sequence[PlacedTake], speech: Sequence[Interval], settings: MixSettings
+) -> Recipe:
+    """The mix of lines that are placed, in order, without make-up gain."""
     gains = envelope([take.line.interval for take in takes], speech, [take.depth for take in takes])
     channel_gains = voice_gains(channel_names(programme.layout), settings.channels)
     return Recipe(programme, gains, tuple(takes), channel_gains)
@@ -184,23 +204,26 @@ class Recipe:
     def mixed(self) -> Iterator[SoundBlock]:
         """Programme and voice, not yet limited: ``float32[n, channels]``."""
         player = Playing(self.takes)
-        factor = np.float32(10 ** (self.make_up / 20))
-        point_seconds = np.array([point.seconds for point in self.gains] or [0.0])
-        point_decibels = np.array([point.decibels for point in self.gains] or [0.0])
         for block in self.programme.blocks():
-            first = round(block.seconds * RATE)
-            seconds = (first + np.arange(len(block.samples))) / RATE
-            decibels = np.interp(seconds, point_seconds, point_decibels)
-            samples = block.samples
+            yield self.mixed_block(block, player)
+
+    def mixed_block(self, block: SoundBlock, player: Playing) -> SoundBlock:
+        """A block of the programme with the voice that ``player`` has for it."""
+        first = round(block.seconds * RATE)
+        samples = block.samples
+        if self.gains:
+            seconds = (first + np.arange(len(samples))) / RATE
+            point_seconds = [point.seconds for point in self.gains]
+            decibels = np.interp(seconds, point_seconds, [point.decibels for point in self.gains])
             # Where nothing is changed, samples stay those of the film to the bit.
             if decibels.any():
                 samples = samples * np.asarray(10 ** (decibels / 20), np.float32)[:, None]
-            voice = player.between(first, first + len(samples))
-            if voice is not None:
-                samples = samples + voice[:, None] * self.channel_gains
-            if self.make_up != 0:
-                samples = samples * factor
-            yield SoundBlock(block.seconds, samples)
+        voice = player.between(first, first + len(samples))
+        if voice is not None:
+            samples = samples + voice[:, None] * self.channel_gains
+        if self.make_up != 0:
+            samples = samples * np.float32(10 ** (self.make_up / 20))
+        return SoundBlock(block.seconds, samples)
 
     def alone(self) -> Iterator[SoundBlock]:
         """The voice, not yet limited: ``float32[n, 1]``."""
@@ -317,6 +340,11 @@ class Playing:
         self._waiting = sorted(takes, key=lambda take: take.first, reverse=True)
         self._loaded: list[tuple[PlacedTake, Samples]] = []
 
+    def add(self, take: PlacedTake) -> None:
+        """Take in one more, of which nothing that was asked for already holds a part."""
+        self._waiting.append(take)
+        self._waiting.sort(key=lambda waiting: waiting.first, reverse=True)
+
     def between(self, first: int, end: int) -> Samples | None:
         """Samples ``[first, end)``; None: nobody speaks. ``first`` must not lie before the last ``end``."""
         while self._waiting and self._waiting[-1].first < end:
@@ -354,6 +382,9 @@ def place(line: Spoken, total: int, gain: float) -> PlacedTake | None:
         return None
     return PlacedTake(line, first, min(end, total), gain)
 
+
+SAME_LOUDNESS = 0.5
+"""LU that nobody hears between two versions of a film: the tolerance of EBU R 128."""
 
 MIN_OVER = 4.0
 """LU over the programme under which a line counts as covered (A3): it is then followed with effort."""
@@ -444,9 +475,20 @@ def loudness_sentence(report: MixReport, sound: FileSound, name: str) -> str:
     figures += f", peaks {_peak(sound.loudness.true_peak)}."
     if not sound.mix:
         return f"Loudness of the description alone: {name} {figures}"
-    target = "as loud as the film" if report.target is None else f"target {report.target:g} LUFS"
+    if report.target is None:
+        target = _beside_film(report.programme.integrated, sound.loudness.integrated)
+    else:
+        target = f"target {report.target:g} LUFS"
     film = _lufs(report.programme.integrated)
     return f"Loudness, {report.profile} ({target}): film {film}, {name} {figures}"
+
+
+def _beside_film(film: float | None, mix: float | None) -> str:
+    """How loud a mix without a target is beside the film, in words: lines make it louder, and the limiter
+    softer."""
+    if film is None or mix is None or abs(mix - film) < SAME_LOUDNESS:
+        return "as loud as the film"
+    return f"{abs(mix - film):.1f} LU {'louder' if mix > film else 'softer'} than the film"
 
 
 def over_peak(report: MixReport, sound: FileSound) -> float:
@@ -582,6 +624,77 @@ def estimated_make_up(
     gains = envelope(ordered, speech, depths)
     mix_course = summed_curve(course, gains, LoudnessCurve(voice))
     return _gain(target, compared_loudness(mix_course, dialogue, of_dialogue))
+
+
+MIX_AROUND = 2.0
+"""Seconds around a block within which a line may lower the programme in it: the ramps beside a line, and the
+hold between two, are shorter."""
+
+
+def stream_mix(
+    programme: Programme,
+    first: int,
+    takes_between: Callable[[float, float], Sequence[PlacedTake]],
+    speech: Sequence[Interval],
+    settings: MixSettings,
+    *,
+    make_up: float,
+    true_peak: float,
+) -> Iterator[Samples]:
+    """Samples of a mix from number ``first`` to its end, in blocks of a second at most, made as they are
+    asked for: what `excerpt` gives of the same lines.
+
+    ``takes_between(start, end)`` are all lines that sound between two film seconds, in order; it is asked
+    block by block, so a line may be spoken when its time comes. A line must be the same each time.
+    """
+    begin = max(0, (first - round(EXCERPT_LEAD * RATE)) // RATE * RATE)
+    part = programme.part(begin, programme.total)
+    mixed = _mixed_as_asked(part, takes_between, speech, settings, make_up)
+    return _from_number(limited(mixed, Limiter(true_peak)), part, first - begin)
+
+
+def stream_programme(programme: Programme, first: int) -> Iterator[Samples]:
+    """Samples of the film's own sound from number ``first`` to its end, as `excerpt` gives them."""
+    begin = max(0, (first - round(EXCERPT_LEAD * RATE)) // RATE * RATE)
+    part = programme.part(begin, programme.total)
+    return _from_number(part.blocks(), part, first - begin)
+
+
+def _mixed_as_asked(
+    programme: Programme,
+    takes_between: Callable[[float, float], Sequence[PlacedTake]],
+    speech: Sequence[Interval],
+    settings: MixSettings,
+    make_up: float,
+) -> Iterator[SoundBlock]:
+    player = Playing(())
+    playing: set[str] = set()
+    for block in programme.blocks():
+        end = block.seconds + len(block.samples) / RATE
+        takes = takes_between(block.seconds - MIX_AROUND, end + MIX_AROUND)
+        for take in takes:
+            if take.line.id not in playing:
+                playing.add(take.line.id)
+                player.add(take)
+        near_speech: list[Interval] = []
+        if takes:
+            # The gaps in which these lines lie are bounded by what is spoken just beside them.
+            first_sound = takes[0].line.interval.start - MIX_AROUND
+            last_sound = max(take.line.interval.end for take in takes) + MIX_AROUND
+            near_speech = [talk for talk in speech if talk.end > first_sound and talk.start < last_sound]
+        recipe = replace(recipe_of(programme, takes, near_speech, settings), make_up=make_up)
+        yield recipe.mixed_block(block, player)
+
+
+def _from_number(blocks: Iterable[SoundBlock], programme: Programme, skip: int) -> Iterator[Samples]:
+    """Blocks in two channels at most, without the first ``skip`` samples."""
+    if programme.channels > 2:
+        blocks = remixed(blocks, programme.layout, "stereo")
+    for block in blocks:
+        samples = block.samples[skip:]
+        skip = max(0, skip - len(block.samples))
+        if len(samples):
+            yield samples
 
 
 Part = Literal["mix", "voice", "programme"]

@@ -3,6 +3,7 @@ and as plain lines (`summary`)."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from typing import Any
 from shotad.core.errors import UsageError
 from shotad.core.progress import plural
 from shotad.core.workfolder import file_stem
+from shotad.film import Film
 from shotad.script import (
     Cue,
     Finding,
@@ -21,12 +23,15 @@ from shotad.script import (
 )
 from shotad.script.cue import timecode
 from shotad.script.guidelines import finding_of, finding_row
-from shotad.sound.kinds import Pause
+from shotad.sound.kinds import OWN_VOICE, Pause
+from shotad.sound.spoken_subtitles import SpokenSubtitles
 
 SOUNDS = ("wav", "flac", "mp3", "opus", "m4a")
 """Endings of sound files."""
 FILMS = ("mp4", "mkv", "ts", "mov", "webm", "m4v", "m2ts")
 """Endings of films."""
+SIDECARS = ("mka",)
+"""Endings of sound beside a film."""
 OTHERWISE = "mkv"
 """The container for films in one that is not written here: Matroska holds whatever there is."""
 
@@ -39,11 +44,19 @@ class Kind(StrEnum):
     TEXT = "text"
     AD = "ad"
     MIX = "mix"
+    SIDECAR = "sidecar"
 
     @property
     def is_film(self) -> bool:
         """Whether it has a picture."""
         return self in (Kind.FILM, Kind.BOTH, Kind.TEXT)
+
+    @property
+    def endings(self) -> tuple[str, ...]:
+        """The endings that its files may have, the first where none is asked for."""
+        if self is Kind.SIDECAR:
+            return SIDECARS
+        return FILMS if self.is_film else SOUNDS
 
     @property
     def is_heard(self) -> bool:
@@ -57,6 +70,7 @@ MEANINGS = {
     Kind.TEXT: "the film with a text track of descriptions, for players that read it out",
     Kind.AD: "the description alone",
     Kind.MIX: "the film's sound with the description mixed in",
+    Kind.SIDECAR: "the mix as an audio track beside the film, for media servers such as Jellyfin and Kodi",
 }
 
 _STEMS = {Kind.FILM: "described", Kind.BOTH: "described", Kind.TEXT: "descriptions"}
@@ -89,7 +103,7 @@ def parse_wanted(texts: Sequence[str]) -> list[tuple[Kind, str | None]]:
             meanings = "; ".join(f"{kind}: {meaning}" for kind, meaning in MEANINGS.items())
             raise UsageError(f"{text!r} is nothing that can be made.", f"There is {meanings}.")
         kind = Kind(name)
-        endings = FILMS if kind.is_film else SOUNDS
+        endings = kind.endings
         if ending and ending not in endings:
             raise UsageError(f"{kind} cannot be made as {ending!r}.", f"Choose one of {', '.join(endings)}.")
         kinds.append((kind, ending or None))
@@ -103,19 +117,23 @@ def wanted_files(
     *,
     out: Path | None = None,
     tag: str = "",
+    language: str = "",
+    beside: Path | None = None,
 ) -> tuple[OutputFile, ...]:
     """The path of each file: ``movie.described.mp4``, ``movie.ad.wav`` in ``folder``; with a language as
     ``tag`` ``movie.de.ad.wav``.
 
     ``kinds`` are those of `parse_wanted`, ``film`` the file name of the film, whose container films keep
-    where it is one of `FILMS`. ``out`` is another folder or, for one file alone, its path.
+    where it is one of `FILMS`. ``out`` is another folder or, for one file alone, its path. A sidecar is named
+    after the film and the ``language`` of the description, ``movie.en.ad.mka``. It goes ``beside`` the film's
+    file, if that is given and no ``out`` is.
     Raises UsageError for two files with one path, and for an ``out`` that is no folder and no such file.
     """
     if out is not None and out.suffix and not out.is_dir():
         if len(kinds) != 1:
             raise UsageError(f"--out {out} is one file, but {len(kinds)} files are wanted.", "Name a folder.")
         kind, ending = kinds[0]
-        endings = FILMS if kind.is_film else SOUNDS
+        endings = kind.endings
         out_ending = out.suffix.lower().lstrip(".")
         if out_ending not in endings or ending not in (None, out_ending):
             name = kind if ending is None else f"{kind}:{ending}"
@@ -130,8 +148,14 @@ def wanted_files(
         film_ending = OTHERWISE
     files: dict[Path, OutputFile] = {}
     for kind, given_ending in kinds:
-        ending = given_ending or (film_ending if kind.is_film else "wav")
+        ending = given_ending or (film_ending if kind.is_film else kind.endings[0])
         path = (out or folder) / f"{stem}.{_STEMS.get(kind, kind)}.{ending}"
+        if kind is Kind.SIDECAR:
+            # Servers look for the film's whole name, and know languages by their short codes.
+            film_stem = Path(film).stem if beside is None else beside.stem
+            words = [film_stem, language.partition("-")[0].lower(), "ad", ending]
+            place = folder if beside is None else beside.parent
+            path = (out or place) / ".".join(word for word in words if word)
         if path in files:
             raise UsageError(
                 f"{kind} and {files[path].kind} would both be written to {path}.",
@@ -139,6 +163,14 @@ def wanted_files(
             )
         files[path] = OutputFile(kind, path)
     return tuple(files.values())
+
+
+def film_to_lie_beside(film: Film) -> Path | None:
+    """The file of a film, beside which others may be written; None where nothing can be written there."""
+    path = film.info.path
+    if path is None or path.is_dir() or not os.access(path.parent, os.W_OK):
+        return None
+    return path
 
 
 MAX_LISTED = 10
@@ -212,6 +244,7 @@ class Rendered:
         warnings: Remarks in words.
         files: Side files, such as scripts and lists of pauses.
         edited_lines: Number of lines that people changed in scripts beside the track, by file.
+        subtitles: Subtitles that were spoken too. None: none were asked for.
         failures: Files that could not be made, with the reason.
     """
 
@@ -226,6 +259,7 @@ class Rendered:
     warnings: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()
     edited_lines: Mapping[str, int] = field(default_factory=dict)
+    subtitles: SpokenSubtitles | None = None
     failures: Mapping[OutputFile, str] = field(default_factory=dict)
 
     @property
@@ -247,6 +281,11 @@ class Rendered:
             if cue.spoken and cue.spoken.text != script_text:
                 changed.append(cue)
         return tuple(changed)
+
+    @property
+    def recorded(self) -> tuple[Cue, ...]:
+        """The lines that are heard in a person's own recording."""
+        return tuple(cue for cue in self.spoken if cue.spoken and cue.spoken.voice == OWN_VOICE)
 
     @property
     def faster(self) -> tuple[Cue, ...]:
@@ -273,10 +312,12 @@ class Rendered:
                 "faster": len(self.faster),
                 "moved": len(self.moved),
                 "not_heard": len(self.unspoken),
+                "recorded": len(self.recorded),
                 "takes_spoken_now": self.takes_spoken,
                 "takes_kept": self.takes_kept,
             },
             "lines": [_row(cue) for cue in self.track.heard if cue.spoken is not None],
+            "subtitles": None if self.subtitles is None else _subtitles_json(self.subtitles),
             "sound": None if self.sound is None else self.sound.as_json(),
             "pauses": [
                 {"at": round(pause.at, 3), "length": round(pause.length, 3), "id": pause.cue_id}
@@ -310,6 +351,8 @@ def summary(rendered: Rendered) -> str:
             lines.append(f"Taken over from {script}: {plural(count, 'line')}.")
     if rendered.voice is not None:
         lines += _voice_lines(rendered, rendered.voice)
+    if rendered.subtitles is not None:
+        lines += subtitle_lines(rendered.subtitles)
     if rendered.pauses:
         times = "once" if len(rendered.pauses) == 1 else f"{len(rendered.pauses)} times"
         seconds = sum(pause.length for pause in rendered.pauses)
@@ -331,6 +374,8 @@ def _voice_lines(rendered: Rendered, voice: str) -> list[str]:
     counts = f"Lines: {len(rendered.spoken)} of {len(rendered.track.heard)} spoken by {voice}"
     takes = f"{plural(rendered.takes_spoken, 'take')} spoken now, {rendered.takes_kept} kept from before"
     lines.append(f"{counts}; {takes}.")
+    if rendered.recorded:
+        lines.append(f"Of these, heard in your own recording: {len(rendered.recorded)}.")
     unheard: list[tuple[Cue, str]] = []
     for cue in rendered.unspoken:
         steps = _steps(cue)
@@ -362,6 +407,44 @@ def _voice_lines(rendered: Rendered, voice: str) -> list[str]:
     if rendered.sound:
         lines += rendered.sound.lines
     return lines
+
+
+def subtitle_lines(subtitles: SpokenSubtitles) -> list[str]:
+    """The part of a summary on spoken subtitles."""
+    texts = dict(subtitles.texts)
+    counts = f"Subtitles: {len(subtitles.spoken)} of {len(texts)} spoken by {subtitles.voice}"
+    lines = [f"{counts}, from {subtitles.source}."]
+    faster = [line for line in subtitles.spoken if any(FASTER in step for step in line.steps)]
+    if faster:
+        lines.append(f"Subtitles spoken faster: {len(faster)}.")
+    rows: list[str] = []
+    for subtitle in subtitles.unspoken:
+        moment = timecode(int(subtitle.id[1:9]) / 1000)
+        rows.append(f"{moment}  {_quote(texts[subtitle.id])} ({subtitle.reason})")
+    if rows:
+        lines.append(f"Subtitles not heard: {len(rows)}.")
+        lines += _first_rows(rows, "render.json", indent="  ")
+    return lines
+
+
+def _subtitles_json(subtitles: SpokenSubtitles) -> Json:
+    """What the JSON says of spoken subtitles."""
+    spoken = {line.id: line for line in subtitles.spoken}
+    reasons = {line.id: line.reason for line in subtitles.unspoken}
+    rows: list[Json] = []
+    for name, text in subtitles.texts:
+        line = spoken.get(name)
+        rows.append(
+            {
+                "id": name,
+                "text": text,
+                "start": None if line is None else round(line.start, 3),
+                "end": None if line is None else round(line.interval.end, 3),
+                "steps": [] if line is None else list(line.steps),
+                "reason": reasons.get(name, ""),
+            }
+        )
+    return {"source": subtitles.source, "voice": subtitles.voice, "lines": rows}
 
 
 def _titled_rows(title: str, rows: Sequence[tuple[Cue, str]]) -> list[str]:
@@ -404,6 +487,7 @@ def _row(cue: Cue) -> Json:
         "id": cue.id,
         "script": cue.text,
         "spoken": spoken.text if spoken else "",
+        "voice": spoken.voice if spoken else "",
         "start": None if interval is None else round(interval.start, 3),
         "end": None if interval is None else round(interval.end, 3),
         "speed": round(spoken.speed, 3) if spoken else None,

@@ -32,6 +32,7 @@ from shotad.film.slots import subtract
 from shotad.script import count_words, split_sentences
 from shotad.script.cue import timecode
 from shotad.script.pace import spoken_words
+from shotad.sound.fitting import spoken_take
 from shotad.sound.kinds import Fitting, LineToSpeak, Pause, Spoken, Studio, Take
 from shotad.sound.placing import BETWEEN, earliest
 
@@ -199,7 +200,8 @@ class PausePlanner:
                 # No gain over what is heard without a pause.
                 continue
             steps = ("whole line again",) if text == line.text else ("last sentences dropped for the pause",)
-            candidate = _Candidate(line, value, text, self._studio.say(text), steps, between_utterances)
+            take = spoken_take(self._studio, line, text)
+            candidate = _Candidate(line, value, text, take, steps, between_utterances)
             arranged = self._arranged((*(planned.candidate for planned in self._planned), candidate))
             # A new pause may also make others longer.
             lengths = [planned.pause.length for planned in arranged if not planned.candidate.line.by_person]

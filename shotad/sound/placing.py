@@ -36,7 +36,7 @@ from shotad.script.pace import (
     spoken_words,
     usual_words,
 )
-from shotad.sound.kinds import LineToSpeak, Take
+from shotad.sound.kinds import LineToSpeak, Take, delivery_of
 
 BETWEEN = 0.3
 """Seconds of breath between two lines."""
@@ -87,6 +87,7 @@ def lines_of(
             cue.language,
             earliest=_in_sight(cue),
             by_person=is_by_hand(cue),
+            delivery=delivery_of(cue),
         )
         lines.append(line)
     return tuple(lines)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from shotad.film import (
     Film,
+    Samples,
     SoundBlock,
     SoundSeeker,
     sound_blocks,
@@ -52,10 +53,11 @@ class Programme:
     def blocks(self) -> Iterator[SoundBlock]:
         """``float32[n, channels]`` from second 0 to the film's end (of a part: its own), of a second at most;
         silence where the track has none."""
-        done, sound = self.begin, None
-        if self.begin and self.seeker and self.begin < self.total:
-            sound = self.seeker.between(self.begin, self.total)
-        elif not self.begin and self.track is not None and self.film is not None:
+        done = self.begin
+        if self.begin and self.seeker:
+            yield from self._sought_blocks(self.seeker)
+            return
+        if not self.begin and self.track is not None and self.film is not None:
             for block in sound_blocks(self.film, self.track, RATE, self.read_as):
                 samples = block.samples[: self.total - done]
                 if len(samples) == 0:
@@ -63,12 +65,30 @@ class Programme:
                 yield SoundBlock(done / RATE, samples)
                 done += len(samples)
         for first in range(done, self.total, RATE):
-            end = min(first + RATE, self.total)
-            if sound is None:
-                samples = np.zeros((end - first, self.channels), np.float32)
-            else:
-                samples = sound[first - self.begin : end - self.begin]
-            yield SoundBlock(first / RATE, samples)
+            yield SoundBlock(first / RATE, self._silence(first))
+
+    def _sought_blocks(self, seeker: SoundSeeker) -> Iterator[SoundBlock]:
+        """The blocks of a part that does not begin with the film, decoded as they are asked for."""
+        first = self.begin
+        block = self._silence(first)
+        for piece_first, piece in seeker.pieces(self.begin, self.total):
+            position, samples = piece_first, piece
+            while len(samples):
+                while position >= first + len(block):
+                    yield SoundBlock(first / RATE, block)
+                    first += len(block)
+                    block = self._silence(first)
+                count = min(len(samples), first + len(block) - position)
+                block[position - first : position - first + count] = samples[:count]
+                position, samples = position + count, samples[count:]
+        while len(block):
+            yield SoundBlock(first / RATE, block)
+            first += len(block)
+            block = self._silence(first)
+
+    def _silence(self, first: int) -> Samples:
+        """A block of silence that begins with sample number ``first``; empty at the end."""
+        return np.zeros((max(0, min(RATE, self.total - first)), self.channels), np.float32)
 
 
 def programme_of(film: Film, audio_track: int | None) -> Programme:

@@ -91,7 +91,7 @@ class Lexicon:
         return re.compile(rf"(?<![\w'’])(?:{any_word})(?!\w)", re.IGNORECASE)
 
 
-EMPTY_LEXICON = Lexicon({})
+EMPTY_LEXICON: Lexicon = Lexicon({})
 
 
 def parse_lexicon(text: str, source: str = "lexicon") -> Lexicon:

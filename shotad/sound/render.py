@@ -43,8 +43,15 @@ from shotad.sound.mux_film import Assembly
 from shotad.sound.outputs import OTHERWISE, Kind, OutputFile, Rendered
 from shotad.sound.pauses import pauses_record, pauses_vtt
 from shotad.sound.programme import RATE, programme_of
+from shotad.sound.recordings import recording_notes
+from shotad.sound.spoken_subtitles import (
+    SpokenSubtitles,
+    find_subtitles,
+    speak_subtitles,
+    subtitle_voice,
+)
 from shotad.sound.voice_engines import Speaker, make_voice, plain_language, privacy_notes
-from shotad.sound.voicing import Materials, cast_is_gone, gather, speak
+from shotad.sound.voicing import Materials, cast_is_gone, gather, pronunciations, speak
 
 MAX_READS = 5
 """How often a track is read at most while people go on editing it. Each read speaks only changed lines, but
@@ -95,6 +102,8 @@ def run_render(
     materials = gather(film, folder, config, file)
     check_wanted(film, wanted, config, materials.track.language)
     _need_lines(materials)
+    if voice is not None and is_heard and config.voice.subtitles:
+        materials = replace(materials, subtitles=_subtitles(materials, voice, progress))
     if voice is not None and is_heard:
         materials = _speak_newest(materials, voice, progress, write_shorter, force=force)
         if not materials.fitting.pauses:
@@ -134,6 +143,27 @@ def run_render(
     return rendered
 
 
+def _subtitles(materials: Materials, voice: Speaker, progress: Progress) -> SpokenSubtitles:
+    """The subtitles that the settings ask for, spoken. Raises SubtitleError, VoiceError."""
+    config, info = materials.config, materials.film.info
+    source = config.voice.subtitles or ""
+    subtitles = find_subtitles(info, source, materials.track.language, encoding=config.speech.encoding)
+    second_voice = subtitle_voice(config, subtitles.language, voice.name)
+    for line in privacy_notes(second_voice):
+        progress.note(line)
+    lexicon = pronunciations(materials.folder.path)
+    return speak_subtitles(
+        subtitles,
+        second_voice,
+        materials.folder,
+        config,
+        info.duration,
+        lexicon,
+        progress,
+        description_voice=voice.name,
+    )
+
+
 def _speak_newest(
     materials: Materials, voice: Speaker, progress: Progress, shorten: Shorten | None, *, force: bool
 ) -> Materials:
@@ -155,7 +185,8 @@ def _speak_newest(
                 voiced, takes_spoken=takes_spoken, takes_kept=takes_kept, edited_meanwhile=not is_current
             )
         progress.note(f"{materials.file.name} or a script was changed meanwhile: it is read again.")
-        materials = gather(materials.film, materials.folder, materials.config, materials.file)
+        newest = gather(materials.film, materials.folder, materials.config, materials.file)
+        materials = replace(newest, subtitles=materials.subtitles)
         # The first reading has spoken every line again; now only changed lines are new.
         force = False
 
@@ -218,9 +249,12 @@ def notes_on(materials: Materials) -> tuple[str, ...]:
         lines = plural(count, "line is", "lines are")
         speaks = f"{materials.voice} speaks all in the track's language, {track.language!r}."
         notes.append(f"{lines} in {language!r}; {speaks}")
+    notes += recording_notes(materials.folder.path, track)
     outdated = outdated_note(track, materials.folder)
     if outdated is not None:
         notes.append(outdated)
+    if materials.subtitles is not None:
+        notes += materials.subtitles.notes
     if cast_is_gone(materials.folder.path):
         notes.append("The cast of this run is gone, and with it how its names are said.")
     if materials.edited_meanwhile:
@@ -250,7 +284,7 @@ def check_wanted(film: Film, wanted: Sequence[OutputFile], config: Config, langu
             if is_film:
                 message = f"{path} is the film itself."
                 raise UsageError(message, "Give the described film another name or folder.")
-        if not output.kind.is_film:
+        if not output.kind.is_film and output.kind is not Kind.SIDECAR:
             sound_kind(path)  # raises SoundError for an ending that is not written
     # The copy with pauses is another film; its streams are known only when it is made.
     without_pauses = [output for output in wanted if not (config.extended.on and output.kind.is_heard)]

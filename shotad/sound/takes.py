@@ -21,6 +21,7 @@ import wave
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -45,10 +46,10 @@ from shotad.core.progress import progress_task
 from shotad.core.text_files import read_text_file
 from shotad.core.workfolder import hash_key
 from shotad.film import Samples
-from shotad.sound.kinds import Stored, Take
+from shotad.sound.kinds import AS_THE_FILM, OWN_VOICE, Delivery, Stored, Take
 from shotad.sound.pronunciation import EMPTY_LEXICON, Lexicon, parse_lexicon, spoken_text
 from shotad.sound.speaking import Checker, speak_all_checked, speak_checked
-from shotad.sound.voice_engines import Speaker
+from shotad.sound.voice_engines import Speaker, make_voice
 
 STRETCH_WINDOW = 0.04
 """Seconds: two periods or more of a voice down to 50 Hz."""
@@ -69,7 +70,7 @@ def to_length(take: Take, seconds: float) -> Take:
         return take
     speed = take.speed * take.size / size
     sound = Stored(size, f"{take.key} in {size}", lambda: stretched(take.samples, take.rate, size))
-    return Take(sound, take.rate, speed)
+    return replace(take, sound=sound, speed=speed)
 
 
 def stretched(samples: Samples, rate: int, size: int) -> Samples:
@@ -168,14 +169,14 @@ def write_take(path: Path, take: Take) -> Take:
 
     Raises WorkFolderError.
     """
-    samples = _integers(take.samples)
+    samples = integers(take.samples)
     write_bytes(path, [_flac(samples, take)])
     return Take(_stored(path, samples.size, _hash(samples)), take.rate, take.speed)
 
 
 def flac(take: Take) -> bytes:
     """The take as the bytes of a FLAC file."""
-    return _flac(_integers(take.samples), take)
+    return _flac(integers(take.samples), take)
 
 
 def _flac(samples: Integers, take: Take) -> bytes:
@@ -202,7 +203,7 @@ def wav(samples: Samples, rate: int) -> bytes:
         writer.setnchannels(1 if samples.ndim == 1 else samples.shape[1])
         writer.setsampwidth(2)
         writer.setframerate(rate)
-        writer.writeframes(_integers(samples).astype("<i2").tobytes())
+        writer.writeframes(integers(samples).astype("<i2").tobytes())
     return file.getvalue()
 
 
@@ -232,7 +233,8 @@ def _read_take_file(path: Path) -> _TakeFile | None:
     return _TakeFile(samples, key, rate, speed)
 
 
-def _integers(samples: Samples) -> Integers:
+def integers(samples: Samples) -> Integers:
+    """``float32`` samples as 16 bits, clipped at full scale."""
     scaled = np.clip(np.round(samples * np.float32(_FULL_SCALE)), -_FULL_SCALE, _FULL_SCALE - 1)
     return np.asarray(scaled, np.int16)
 
@@ -241,6 +243,9 @@ def _hash(samples: Integers) -> str:
     # Little-endian on every machine, so that takes can be moved.
     return hashlib.sha256(samples.astype("<i2").tobytes()).hexdigest()
 
+
+RECORDINGS = "own"
+"""The folder of people's recordings, in the folder of takes."""
 
 TAKE_STEP = "take/1"
 """The step that speaks, and its version: raise it when takes are made in another way (see `hash_key`)."""
@@ -284,8 +289,9 @@ class CachingStudio:
         """
         self._voice, self._folder, self._settings, self._language = voice, folder, settings, language
         self._lexicon = lexicon.joined(read_lexicon(settings.lexicon))
-        self._checker = Checker(voice.name, language)
         self._force = force
+        # By the name in `Delivery.voice`; empty for the film's own voice.
+        self._speakers = {"": (voice, Checker(voice.name, language))}
         # By the names of their files: those that the voice spoke here, and the takes of all texts so far.
         self._spoken: set[str] = set()
         self._takes: dict[str, Take] = {}
@@ -298,30 +304,68 @@ class CachingStudio:
 
     @property
     def reused(self) -> int:
-        """How many different takes were read from the folder instead of spoken."""
-        return len(self._takes.keys() - self._spoken)
+        """How many different takes of a voice were read from the folder instead of spoken."""
+        spoken_earlier = self._takes.keys() - self._spoken
+        return sum(1 for name in spoken_earlier if _TAKE_NAME.fullmatch(name))
 
-    def sent(self, text: str) -> str:
+    def sent(self, text: str, delivery: Delivery = AS_THE_FILM) -> str:
         """The text as it is sent to the voice: with numbers, abbreviations and names written out."""
-        return spoken_text(text, self._language, self._lexicon, self._voice.reads)
+        voice, _ = self._speaker(delivery)
+        return spoken_text(text, self._language, self._lexicon, voice.reads)
 
-    def kept_take(self, text: str) -> Take | None:
+    def kept_take(self, text: str, delivery: Delivery = AS_THE_FILM) -> Take | None:
         """The take of a line that is in the folder already; None where it is not. Nothing is spoken."""
-        sent = self.sent(text)
-        return self._read(self._path(sent), sent)
+        recorded = self._recorded(delivery)
+        if recorded is not None:
+            return recorded
+        sent = self.sent(text, delivery)
+        return self._by(delivery, self._read(self._path(sent, delivery), sent, delivery))
 
-    def say(self, text: str) -> Take:
+    def say(self, text: str, delivery: Delivery = AS_THE_FILM) -> Take:
         """The take of a line at the pace of the settings. Raises VoiceError.
 
-        The take's own ``speed`` is that which was reached: a voice that cannot go as fast says so there.
+        It is the recording that ``delivery`` names; where that is gone, the voice speaks. The take's own
+        ``speed`` is that which was reached: a voice that cannot go as fast says so there.
         """
-        sent = self.sent(text)
-        path = self._path(sent)
-        take = self._read(path, sent)
+        take = self.kept_take(text, delivery)
         if take is None:
-            spoken = speak_checked(self._voice, sent, self._pace, self._checker)
-            take = self._write(path, spoken)
+            sent = self.sent(text, delivery)
+            voice, checker = self._speaker(delivery)
+            spoken = speak_checked(voice, sent, self._pace(delivery), checker)
+            take = self._by(delivery, self._write(self._path(sent, delivery), spoken))
+        assert take is not None
         return take
+
+    def _recorded(self, delivery: Delivery) -> Take | None:
+        """A person's recording; None where there is none, or its file is gone or damaged."""
+        if not delivery.recording:
+            return None
+        take = self._takes.get(delivery.recording)
+        if take is None:
+            take = read_take(self._folder / RECORDINGS / delivery.recording)
+            if take is None:
+                return None
+            take = replace(take, voice=OWN_VOICE)
+            with self._lock:
+                self._takes[delivery.recording] = take
+        return take
+
+    def _speaker(self, delivery: Delivery) -> tuple[Speaker, Checker]:
+        """Who speaks, and who checks the takes. Raises VoiceError."""
+        name = delivery.voice
+        with self._lock:
+            if name not in self._speakers:
+                settings = self._settings.model_copy(update={"name": name})
+                voice = make_voice(settings, self._language)
+                self._speakers[name] = (voice, Checker(voice.name, self._language))
+            return self._speakers[name]
+
+    def _by(self, delivery: Delivery, take: Take | None) -> Take | None:
+        """The take with the name of its voice, where that is not the film's."""
+        if take is None or not delivery.voice:
+            return take
+        voice, _ = self._speaker(delivery)
+        return replace(take, voice=voice.name)
 
     def say_all(self, texts: Iterable[str], progress: Progress | None = None) -> None:
         """Speak all lines that are not kept yet, several at once where the voice can; `say` then finds them.
@@ -332,7 +376,7 @@ class CachingStudio:
         for text in texts:
             sent = self.sent(text)
             path = self._path(sent)
-            if path not in missing and self._read(path, sent) is None:
+            if path not in missing and self._read(path, sent, AS_THE_FILM) is None:
                 missing[path] = sent
         sent_texts = list(missing.values())
         with progress_task(progress or NoProgress(), "Speaking", len(sent_texts), "lines") as task:
@@ -361,17 +405,17 @@ class CachingStudio:
         for path in own_files(self._folder, _TEMPORARY_NAME):
             remove_leftover(path)
 
-    @property
-    def _pace(self) -> float:
+    def _pace(self, delivery: Delivery = AS_THE_FILM) -> float:
         # Rounded, for it is part of the takes' names.
-        return round(self._settings.speed, 4)
+        return round(self._settings.speed * delivery.pace, 4)
 
-    def _path(self, sent: str) -> Path:
+    def _path(self, sent: str, delivery: Delivery = AS_THE_FILM) -> Path:
         """The file of the take of a text as it is sent."""
-        name = hash_key(TAKE_STEP, self._voice.identity, sent, self._pace) + _TAKE_ENDING
+        voice, _ = self._speaker(delivery)
+        name = hash_key(TAKE_STEP, voice.identity, sent, self._pace(delivery)) + _TAKE_ENDING
         return self._folder / name
 
-    def _read(self, path: Path, sent: str) -> Take | None:
+    def _read(self, path: Path, sent: str, delivery: Delivery) -> Take | None:
         """The take in a file, which is checked at its first use; None where it is missing or cut off."""
         if self._force and path.name not in self._spoken:
             return None
@@ -381,9 +425,11 @@ class CachingStudio:
         take = read_take(path)
         if take is None:
             return None
-        if self._voice.speaks_words and self._checker.problem(sent, take, self._pace):
+        voice, checker = self._speaker(delivery)
+        pace = self._pace(delivery)
+        if voice.speaks_words and checker.problem(sent, take, pace):
             return None
-        self._checker.add(sent, take, self._pace)
+        checker.add(sent, take, pace)
         with self._lock:
             self._takes[path.name] = take
         return take
@@ -397,7 +443,8 @@ class CachingStudio:
 
     def _speak(self, sent_texts: Sequence[str], task: Task) -> None:
         """Have the voice speak a group of texts, and keep each take."""
-        takes = speak_all_checked(self._voice, sent_texts, self._pace, self._checker)
+        voice, checker = self._speaker(AS_THE_FILM)
+        takes = speak_all_checked(voice, sent_texts, self._pace(), checker)
         for sent, take in zip(sent_texts, takes, strict=True):
             self._write(self._path(sent), take)
             with self._lock:
@@ -407,28 +454,38 @@ class CachingStudio:
 class EstimatingStudio:
     """A `Studio` that speaks nothing: its takes are those that are kept, or silence of the expected length.
 
-    ``guessed`` are the texts whose length was only expected.
+    ``known`` are the seconds of the takes that are there, by text, ``guessed`` the texts whose length was
+    only expected.
     """
 
     def __init__(self, studio: CachingStudio | None, seconds: Callable[[str], float]) -> None:
         """``studio`` has the kept takes (None: the voice is not known yet); ``seconds`` returns how long a
         text is expected to take."""
         self._studio, self._seconds = studio, seconds
+        self.known: dict[str, float] = {}
         self.guessed: set[str] = set()
 
-    def sent(self, text: str) -> str:
+    def sent(self, text: str, delivery: Delivery = AS_THE_FILM) -> str:
         """The text as it is sent to the voice; unchanged where the voice is not known."""
-        return text if self._studio is None else self._studio.sent(text)
+        return text if self._studio is None else self._studio.sent(text, delivery)
 
-    def say(self, text: str) -> Take:
+    def say(self, text: str, delivery: Delivery = AS_THE_FILM) -> Take:
         """The kept take of a text, else silence of the expected length."""
-        kept_take = None if self._studio is None else self._studio.kept_take(text)
+        kept_take = None if self._studio is None else self._studio.kept_take(text, delivery)
         if kept_take is not None:
+            self.known[text] = kept_take.seconds
             return kept_take
+        if delivery.recording:
+            return _silence(text, delivery.seconds, OWN_VOICE)
         self.guessed.add(text)
-        size = max(1, round(self._seconds(text) * _GUESSED_RATE))
-        silence = Stored(size, f"expected: {text}", lambda: np.zeros(size, np.float32))
-        return Take(silence, _GUESSED_RATE)
+        return _silence(text, self._seconds(text) / delivery.pace)
+
+
+def _silence(text: str, seconds: float, voice: str = "") -> Take:
+    """A take of a text that lasts so long, and in which nothing is heard."""
+    size = max(1, round(seconds * _GUESSED_RATE))
+    silence = Stored(size, f"expected: {text}", lambda: np.zeros(size, np.float32))
+    return Take(silence, _GUESSED_RATE, voice=voice)
 
 
 _GUESSED_RATE = 1000

@@ -55,12 +55,14 @@ from shotad.script.track_files import (
     with_edited_scripts,
 )
 from shotad.sight import load_cast
+from shotad.sound.film_lexicon import film_lexicon
 from shotad.sound.fitting import fit
-from shotad.sound.kinds import Fitting, LineToSpeak, Unspoken
+from shotad.sound.kinds import AS_THE_FILM, Fitting, LineToSpeak, Spoken, Unspoken, delivery_of
 from shotad.sound.pauses import PausePlanner
 from shotad.sound.placing import lines_of
 from shotad.sound.pronunciation import EMPTY_LEXICON, Lexicon, lexicon_of
 from shotad.sound.speaking import MAX_SECONDS, is_speakable
+from shotad.sound.spoken_subtitles import SpokenSubtitles, speech_not_under
 from shotad.sound.takes import CachingStudio, EstimatingStudio
 from shotad.sound.voice_engines import Speaker
 
@@ -75,7 +77,7 @@ class Materials:
     SHA-256 of the track's files as they were read. ``voice`` is empty where nothing is spoken.
     ``takes_spoken`` counts takes that were spoken now, ``takes_kept`` those from before.
     ``edited_meanwhile``: the track was saved again while its lines were spoken, and those edits are not in
-    here.
+    here. ``subtitles`` are those that are spoken too.
     """
 
     film: Film
@@ -92,6 +94,20 @@ class Materials:
     takes_spoken: int = 0
     takes_kept: int = 0
     edited_meanwhile: bool = False
+    subtitles: SpokenSubtitles | None = None
+
+    @property
+    def heard_lines(self) -> tuple[Spoken, ...]:
+        """The lines of the description and spoken subtitles, ascending by start."""
+        subtitles = () if self.subtitles is None else self.subtitles.spoken
+        return tuple(sorted((*self.fitting.spoken, *subtitles), key=lambda line: line.start))
+
+    @property
+    def kept_speech(self) -> tuple[Interval, ...]:
+        """When somebody speaks and the film is not lowered: all speech but that under spoken subtitles."""
+        if self.subtitles is None:
+            return self.speech
+        return speech_not_under(self.speech, self.subtitles.intervals, self.film.info.duration)
 
     @property
     def is_translation(self) -> bool:
@@ -204,11 +220,16 @@ def speak(
         pronunciations(materials.folder.path),
         force=force,
     )
-    texts = [" ".join(cue.text.split()) for cue in track.heard]
+    # A recorded line needs no voice; one with a voice or pace of its own is spoken when it is fitted.
+    as_the_film = [cue for cue in track.heard if delivery_of(cue) == AS_THE_FILM]
+    texts = [" ".join(cue.text.split()) for cue in as_the_film]
     speakable = [text for text in texts if not unspeakable_reason(studio.sent(text), track.language)]
     # All lines as they are first, several at once; fitting then asks for shorter ones bit by bit.
     studio.say_all(speakable, progress=progress)
-    fitting = fit_track(track, materials.speech, materials.prepared, studio, config, shorten=shorten)
+    # What people say goes first: lines are fitted around spoken subtitles as around speech.
+    subtitles = () if materials.subtitles is None else materials.subtitles.intervals
+    speech = (*materials.speech, *subtitles)
+    fitting = fit_track(track, speech, materials.prepared, studio, config, shorten=shorten)
     if force:
         # Otherwise takes of older lines and other voices stay: they may have cost money.
         studio.remove_unused()
@@ -293,6 +314,11 @@ def cast_is_gone(folder: Path) -> bool:
 
 
 def pronunciations(folder: Path) -> Lexicon:
+    """How words of the film are said: names as its cast has them, and over them the film's own lexicon."""
+    return _names_of_cast(folder).joined(film_lexicon(folder))
+
+
+def _names_of_cast(folder: Path) -> Lexicon:
     """How the names of the run's cast are said; empty where the run had no cast, or its file is gone."""
     cast = read_settings(folder).given.cast if (folder / SETTINGS_FILE).is_file() else None
     if cast is None or not cast.path.exists():
@@ -325,7 +351,13 @@ def with_voiced(track: Track, fitting: Fitting, voice: str) -> Track:
         interval = Interval(start / 1000, end / 1000)
         take = spoken_line.take
         voiced = SpokenTake(
-            voice, spoken_line.text, interval, stamp, take.speed, spoken_line.steps, spoken_line.pause
+            take.voice or voice,
+            spoken_line.text,
+            interval,
+            stamp,
+            take.speed,
+            spoken_line.steps,
+            spoken_line.pause,
         )
         cues.append(replace(cue, stored_take=voiced, spoken_length=round(take.seconds, 3)))
     return track.with_cues(cues)

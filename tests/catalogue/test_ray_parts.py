@@ -576,6 +576,23 @@ def test_a_model_server_that_does_not_come_up_is_reported(
     assert error in str(result.error)
 
 
+def test_lines_are_not_verified_by_servers_that_only_the_workers_of_stage_one_reach(
+    cluster: FakeRay, script: Script, tmp_path: Path
+) -> None:
+    verifying = job(tmp_path, "a", *OWN, "verify.on=true")
+    with pytest.raises(ConfigError, match=r"only the workers of Stage I reach its servers") as caught:
+        describe_on_ray([job(tmp_path, "b"), verifying], settings=served("no-such-program {port}"))
+    assert "--verify" in caught.value.hint
+    assert cluster.started_with is None
+    # An engine that asks no server, and one with an address of its own, answer everywhere.
+    elsewhere = job(
+        tmp_path, "c", *OWN, "verify.on=true", "stage1.base_url=http://127.0.0.1:9/v1", film=tmp_path
+    )
+    for reachable in (job(tmp_path, "d", "verify.on=true", film=tmp_path), elsewhere):
+        (result,) = describe_on_ray([reachable], settings=served("no-such-program {port}"))
+        assert result.kind == "FilmError"
+
+
 KILLED = """
 import sys, pytest
 from pathlib import Path

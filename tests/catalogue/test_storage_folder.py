@@ -430,6 +430,26 @@ def test_a_failed_run_sends_what_it_has_a_stopped_one_leaves_its_film(bucket: Bu
     assert [path.name for path in tmp_path.iterdir()] == [".lock"]
 
 
+def test_a_run_whose_access_ends_keeps_what_it_has_and_the_next_sends_it(
+    bucket: Bucket, store: type[MeddledStore], tmp_path: Path
+) -> None:
+    def refuse(path: str) -> None:
+        raise PermissionError("the key has expired")
+
+    going = run(tmp_path)
+    here = going.__enter__()
+    (here.folder / "stage2.jsonl").write_text(lines("paid"))
+    store.before_write = staticmethod(refuse)
+    with pytest.raises(StorageError, match=r"access is denied.*kept in .*run again on this machine"):
+        going.__exit__(None, None, None)
+    assert here.film.exists()
+    store.let_all_pass()
+    with run(tmp_path) as here:
+        assert (here.folder / "stage2.jsonl").read_text() == lines("paid")
+    assert bucket.get("stage2.jsonl") == lines("paid")
+    assert [path.name for path in tmp_path.iterdir()] == [".lock"]
+
+
 def test_who_lost_the_lease_sends_nothing_more(bucket: Bucket, tmp_path: Path) -> None:
     other = {"token": "o", "host": "h2", "machine": "m", "process": 1, "seconds": 90}
     going = run(tmp_path, every=60)

@@ -7,6 +7,7 @@ import itertools
 import json
 import logging
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from typing import Any
 
 import pytest
 
-from shotad.batch import describe_film, fetching, find_films, read_text, store as stores
+from shotad.batch import describe_film, find_films, read_text
 from shotad.batch.fetching import fetch_film
 from shotad.batch.jobs import FilmJob
 from shotad.batch.staging import staged
@@ -44,13 +45,16 @@ KEYS = {
 }  # fmt: skip
 
 
+CARELESS = "careless"
+"""A bucket that takes writes under conditions, and pays no heed to these."""
+
+
 class Server:
     """An S3 server that can be stopped and started again, with what it holds."""
 
     def __init__(self) -> None:
         import boto3
 
-        self._moto: Any = None
         self.port = 0
         self.start()
         self.client = boto3.client("s3", endpoint_url=self.url)
@@ -61,14 +65,26 @@ class Server:
 
     def start(self) -> None:
         """Serve, at the same address as before."""
-        from moto.server import ThreadedMotoServer
+        from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+        from werkzeug.serving import make_server
 
-        self._moto = ThreadedMotoServer("127.0.0.1", self.port, verbose=False)
-        self._moto.start()
-        self.port = self._moto.get_host_and_port()[1]
+        moto = DomainDispatcherApplication(create_backend_app)
+
+        def app(environ: dict[str, Any], start_response: Any) -> Any:
+            if environ["PATH_INFO"].startswith(f"/{CARELESS}/"):
+                for condition in ("HTTP_IF_MATCH", "HTTP_IF_NONE_MATCH"):
+                    environ.pop(condition, None)
+            return moto(environ, start_response)
+
+        self._http = make_server("127.0.0.1", self.port, app, threaded=True)
+        self._thread = threading.Thread(target=self._http.serve_forever, daemon=True)
+        self._thread.start()
+        self.port = self._http.server_port
 
     def stop(self) -> None:
-        self._moto.stop()
+        self._http.shutdown()
+        self._thread.join()
+        self._http.server_close()
 
     def post(self, path: str, data: bytes = b"") -> None:
         """Tell the server itself something: ``reset``."""
@@ -112,39 +128,37 @@ def started() -> Iterator[Server]:
 
 
 FILM = bytes(range(256)) * 4096
+PART = 8 << 20
+"""Bytes of one part of a film that is fetched."""
+LARGE = FILM * 65
+"""A film that is fetched in nine parts, six of them side by side."""
 FOLDER = "s3://described/x.shotad"
 
 
 @pytest.fixture
 def server(started: Server) -> Server:
     started.post("reset")
-    for bucket in ("films", "described", "careless"):
+    for bucket in ("films", "described", CARELESS):
         started.client.create_bucket(Bucket=bucket)
     started.put("in/a film ü.mp4", FILM, "films")
     return started
 
 
 class Counting(Store):
-    """A store that knows where the parts began that were fetched, of 64 KiB each, and calls ``before`` each."""
+    """A store that knows which parts of a film were fetched, and calls ``before`` each with its number."""
 
     def __init__(self, place: str, **more: Any) -> None:
         super().__init__(place, **more)
         self.parts: list[int] = []
-        self.before: Callable[[], None] = lambda: None
+        self.before: Callable[[int], None] = lambda part: None
 
     def read(self, place: str, start: int | None = None, end: int | None = None) -> bytes:
-        self.before()
+        if start is not None:
+            self.before(start // PART)
         data = super().read(place, start, end)
         if start is not None:
-            self.parts.append(start >> 16)
+            self.parts.append(start // PART)
         return data
-
-
-@pytest.fixture
-def in_small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Films are fetched in parts of 64 KiB, one after another."""
-    monkeypatch.setattr(fetching, "PART", 1 << 16)
-    monkeypatch.setattr(fetching, "SIDE_BY_SIDE", 1)
 
 
 PLACE = "s3://films/in/a film ü.mp4"
@@ -181,12 +195,8 @@ def test_conditions_that_do_not_hold_are_refused_and_ages_told_by_the_store(serv
 LEASE = ".shotad.lease"
 
 
-def test_in_a_store_that_knows_no_conditions_two_runs_are_kept_apart(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    put = Store._put
-    monkeypatch.setattr(Store, "_put", lambda store, place, data, condition: put(store, place, data, {}))
-    folder = "s3://careless/x.shotad"  # no other bucket: what is known of it is remembered
+def test_in_a_store_that_knows_no_conditions_two_runs_are_kept_apart(server: Server, tmp_path: Path) -> None:
+    folder = f"s3://{CARELESS}/x.shotad"
     with staging_of(PLACE, folder, tmp_path / "a"):
         with pytest.raises(FolderInUse), staging_of(PLACE, folder, tmp_path / "b"):
             pytest.fail("two at a time")
@@ -253,12 +263,20 @@ def test_a_large_file_goes_in_parts(server: Server, tmp_path: Path) -> None:
         store.send(file, place, over=None, note={}, done=lambda _: None)
 
 
-@pytest.mark.usefixtures("in_small_parts")
+@pytest.fixture
+def large_film(server: Server) -> bytes:
+    """The film is the large one."""
+    server.put("in/a film ü.mp4", LARGE, "films")
+    return LARGE
+
+
+@pytest.mark.usefixtures("large_film")
 def test_a_fetch_that_the_network_breaks_off_goes_on_where_it_was(server: Server, tmp_path: Path) -> None:
     store = Counting(PLACE, patience=0.0)
 
-    def cut_off() -> None:
-        if len(store.parts) == 5:
+    def cut_off(part: int) -> None:
+        # Two are on the disk when this one is asked for, and six are under way.
+        if part == 8:
             server.stop()
 
     store.before = cut_off
@@ -267,55 +285,52 @@ def test_a_fetch_that_the_network_breaks_off_goes_on_where_it_was(server: Server
     assert "what is done is kept" in caught.value.hint
     assert not (tmp_path / "x.mp4").exists()
     server.start()
-    store.before = lambda: None
+    store.before = lambda part: None
     fetch_film(store, PLACE, tmp_path / "x.mp4")
-    assert (tmp_path / "x.mp4").read_bytes() == FILM
-    assert sorted(store.parts) == list(range(16)), "each part was fetched once"
+    assert (tmp_path / "x.mp4").read_bytes() == LARGE
+    assert set(store.parts) == set(range(9))
+    assert [store.parts.count(part) for part in (0, 1)] == [1, 1], "what was here was not fetched again"
+    fetched = len(store.parts)
     fetch_film(store, PLACE, tmp_path / "x.mp4")
-    assert len(store.parts) == 16, "the film that is here is not fetched again"
+    assert len(store.parts) == fetched, "the film that is here is not fetched again"
 
 
-def test_a_run_whose_network_goes_keeps_what_it_has_and_the_next_sends_it(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.usefixtures("large_film")
+@pytest.mark.parametrize(
+    "other", [LARGE[::-1], LARGE[: 3 * PART], FILM], ids=["other", "shorter", "one part"]
+)
+def test_a_film_that_changes_while_it_is_fetched_is_fetched_again(
+    server: Server, tmp_path: Path, other: bytes
 ) -> None:
-    monkeypatch.setattr(stores, "PATIENCE", 0.0)
-    run = staging_of(PLACE, FOLDER, tmp_path)
-    here = run.__enter__()
-    (here.folder / "stage2.jsonl").write_text('{"key": "paid"}\n')
-    server.stop()
-    with pytest.raises(StorageError, match=r"cannot be reached.*kept in .*run again on this machine"):
-        run.__exit__(None, None, None)
-    assert here.film.exists()
-    server.start()
-    with staging_of(PLACE, FOLDER, tmp_path) as here:
-        assert (here.folder / "stage2.jsonl").read_text() == '{"key": "paid"}\n'
-    assert server.get("x.shotad/stage2.jsonl") == b'{"key": "paid"}\n'
-    assert [path.name for path in tmp_path.iterdir()] == [".lock"]
+    store = Counting(PLACE)
 
-
-@pytest.mark.usefixtures("in_small_parts")
-def test_a_film_that_changes_while_it_is_fetched_is_fetched_again(server: Server, tmp_path: Path) -> None:
-    other, store = FILM[::-1], Counting(PLACE)
-
-    def change() -> None:
-        if len(store.parts) == 4:
+    def change(part: int) -> None:
+        if part == 7:
             server.put("in/a film ü.mp4", other, "films")
 
     store.before = change
     fetch_film(store, PLACE, tmp_path / "x.mp4")
     assert (tmp_path / "x.mp4").read_bytes() == other
-    # One that always changes is not whole yet.
-    versions = itertools.count()
-    store.before = lambda: server.put("in/a film ü.mp4", b"%08d" % next(versions) + FILM[8:], "films")
+
+
+@pytest.mark.usefixtures("large_film")
+def test_a_film_that_changes_each_time_is_not_whole_yet(server: Server, tmp_path: Path) -> None:
+    store, sizes = Counting(PLACE), itertools.count(8, -1)
+
+    def shrink(part: int) -> None:
+        if part == 2:
+            server.put("in/a film ü.mp4", LARGE[: next(sizes) * PART], "films")
+
+    store.before = shrink
     with pytest.raises(StorageError, match="it changed each time"):
-        fetch_film(store, PLACE, tmp_path / "y.mp4")
+        fetch_film(store, PLACE, tmp_path / "x.mp4")
 
 
-@pytest.mark.usefixtures("in_small_parts")
+@pytest.mark.usefixtures("large_film")
 def test_a_film_that_does_not_fit_is_refused_and_left_films_make_room(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    free = [fetching.SPARE + len(FILM) - 1]
+    free = [(512 << 20) + len(LARGE) - 1]
 
     class Usage:
         @property
@@ -323,14 +338,14 @@ def test_a_film_that_does_not_fit_is_refused_and_left_films_make_room(
             return free[0] + (0 if left.exists() else 1)
 
     left = tmp_path / f"old-{'0' * 16}" / "film"
-    monkeypatch.setattr(fetching.shutil, "disk_usage", lambda _: Usage())
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage())
     left.mkdir(parents=True)
-    fetching.lock_of(left.parent).touch()
+    left.parent.with_suffix(".lock").touch()
     with staging_of(PLACE, str(tmp_path / "local"), tmp_path):
         assert not left.exists(), "a film of a run that has ended went"
     free[0] -= 1
     with (
-        pytest.raises(StorageError, match=r"does not fit on the disk of .*: 1.0 MB are to be fetched"),
+        pytest.raises(StorageError, match=r"does not fit on the disk of .*: 68.2 MB are to be fetched"),
         staging_of(PLACE, str(tmp_path / "local"), tmp_path),
     ):
         pytest.fail("fetched")
@@ -380,14 +395,14 @@ def test_who_may_not_is_told_so_without_any_key(server: Server, monkeypatch: pyt
     forget_connections()
 
 
-@pytest.mark.usefixtures("in_small_parts")
+@pytest.mark.usefixtures("large_film")
 def test_a_film_is_read_from_a_signed_web_address(server: Server, tmp_path: Path) -> None:
     key = {"Bucket": "films", "Key": "in/a film ü.mp4"}
     place = server.client.generate_presigned_url("get_object", Params=key)
     assert "Signature" in place
     with staging_of(place, str(tmp_path / "ad"), tmp_path / "scratch") as here:
         assert here.film.name == "a film ü.mp4"
-        assert here.film.read_bytes() == FILM
+        assert here.film.read_bytes() == LARGE
     with pytest.raises(StorageError, match="not there|denied|There is no") as caught:
         fetch_film(Store(place), place.replace("a%20film", "none"), tmp_path / "y.mp4")
     assert place.partition("Signature=")[2][:12] not in str(caught.value)
@@ -403,7 +418,7 @@ class Plain(http.server.SimpleHTTPRequestHandler):
 @pytest.fixture
 def web(tmp_path: Path) -> Iterator[str]:
     (tmp_path / "web").mkdir()
-    (tmp_path / "web" / "a film.mp4").write_bytes(FILM)
+    (tmp_path / "web" / "a film.mp4").write_bytes(LARGE)
     handler = partial(Plain, directory=str(tmp_path / "web"))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as plain:
         thread = threading.Thread(target=plain.serve_forever)
@@ -413,14 +428,13 @@ def web(tmp_path: Path) -> Iterator[str]:
         thread.join()
 
 
-@pytest.mark.usefixtures("in_small_parts")
 def test_a_web_server_without_ranges_gives_one_stream(web: str, tmp_path: Path) -> None:
     place = f"{web}/a%20film.mp4"
     store = Counting(place)
     (film,) = find_films([place])
-    assert film.size == len(FILM)
+    assert film.size == len(LARGE)
     fetch_film(store, place, tmp_path / "x.mp4")
-    assert (tmp_path / "x.mp4").read_bytes() == FILM
+    assert (tmp_path / "x.mp4").read_bytes() == LARGE
     assert store.parts == []
     with pytest.raises(StorageError, match=r"There is no http://127\.0\.0\.1:\d+/none\.mp4"):
         find_films([f"{web}/none.mp4"])

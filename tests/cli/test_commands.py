@@ -134,7 +134,7 @@ def test_doctor_and_models_answer(shotad: Shotad) -> None:
     extras = {check["topic"].removeprefix("extra "): check["finding"] for check in checks}
     wanted = {"spacy": "action score", "scipy": "agreement", "matplotlib": "plots"}
     wanted |= {"pycocoevalcap": "METEOR and SPICE", "fastcoref": "coreference", "hibari": "embedded voice"}
-    wanted |= {"openpyxl": "XLSX", "docx": "DOCX", "num2words": "numbers"}
+    wanted |= {"num2words": "numbers"}
     assert {name for name, purpose in wanted.items() if purpose not in extras.get(name, "")} == set()
     sizes = {row["name"]: row["bytes"] for row in json.loads(shotad("models", "list", "--json").out)}
     assert sizes["silero-vad"] == 2327524
@@ -145,9 +145,9 @@ def test_doctor_and_models_answer(shotad: Shotad) -> None:
 
 
 @pytest.mark.parametrize(("megabytes", "fits"), [
-    (81559, "paper (each of its models fits into 86 GB of the GPU)"),
-    (16384, "GB, the GPU has 17)"),
-    (2000, "of memory; "),
+    (81559, r"paper \(each of its models fits into 86 GB of the GPU\)"),
+    (16384, r"GB, the GPU has 17\)"),
+    (2000, r"of memory; |too much beside other programs"),
 ])  # fmt: skip
 def test_doctor_says_which_engine_the_gpu_can_run(shotad, tmp_path, monkeypatch, megabytes, fits):
     program = tmp_path / "nvidia-smi"
@@ -157,15 +157,14 @@ def test_doctor_says_which_engine_the_gpu_can_run(shotad, tmp_path, monkeypatch,
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    monkeypatch.setattr("shotad.cli.doctor.memory_total", lambda: 1 << 40)
     checks = {check["topic"]: check["finding"] for check in json.loads(shotad("doctor", "--json").out)}
     assert checks["GPU"] == f"NVIDIA H100, {megabytes} MiB"
-    assert any(fits in finding for finding in checks.values())
+    assert any(re.search(fits, finding) for finding in checks.values())
 
 
 def test_doctor_names_the_extra_that_brings_what_is_missing(shotad, monkeypatch):
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
-    gone = ("spacy", "httpx", "docx", "pycocoevalcap", "hibari", "s3fs", "sentence_transformers")
+    gone = ("spacy", "httpx", "pycocoevalcap", "hibari", "s3fs", "sentence_transformers")
     for name in gone:
         monkeypatch.setitem(sys.modules, name, None)  # as if it were not installed
     found = "\n".join(check["finding"] for check in json.loads(shotad("doctor", "--json").out))
@@ -334,13 +333,9 @@ def test_times_are_read_and_written(shotad: Shotad, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache of the hub, and no network."""
+def cache(empty_hub: Path) -> Path:
     pytest.importorskip("transformers")
-    huggingface_hub = pytest.importorskip("huggingface_hub")
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
-    return tmp_path / "hub"
+    return empty_hub
 
 
 def threads_line(shotad: Shotad) -> str:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 
+import av
+import numpy as np
 import pytest
 
 from shotad.core import Interval
+from shotad.description.film_frames import frames_of_film
 from shotad.evaluation import read_screenplay
+from shotad.film import open_film
 from shotad.script import (
     Cue,
     Maker,
@@ -41,12 +46,10 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("name", "ending"),
     [("frazier", "ad.frazier.csv"), ("reaper", "ad.reaper.csv"),
-     ("hls", "ad.hls.m3u8"), ("dash", "ad.dash.xml"), ("docx", "ad.docx"), ("xlsx", "ad.xlsx")],
+     ("hls", "ad.hls.m3u8"), ("dash", "ad.dash.xml"), ("docx", "ad.docx"), ("xlsx", "ad.xlsx"),
+     ("edl", "ad.edl"), ("fcpxml", "ad.fcpxml")],
 )  # fmt: skip
 def test_each_format_is_written_beside_the_track_and_valid(shotad, folder, name, ending):
-    packages = {"docx": "docx", "xlsx": "openpyxl"}
-    if name in packages:
-        pytest.importorskip(packages[name], reason="needs the extra documents")
     said = shotad("export", folder, "--format", name, "--json")
     assert said.code == 0, said.err
     (path,) = json.loads(said.out)["files"]
@@ -206,3 +209,27 @@ def test_without_words_it_says_how_to_get_them(shotad: Shotad, tmp_path: Path) -
     said = shotad("screenplay", make_folder(tmp_path / "a.shotad", "a", [(1, 2, "Rain.")]))
     assert said.code == 0
     assert "Name them by --subtitles" in said.err
+
+
+@pytest.mark.parametrize(("rate", "timecode", "spec", "start"), [
+    (Fraction(25), "10:00:00:00", "25", "10:00:00:00"),
+    (Fraction(30000, 1001), "01:00:00;00", "30000/1001df", "01:00:00;00"),
+    (Fraction(24000, 1001), "", "24000/1001", "00:00:00:00"),
+])  # fmt: skip
+def test_markers_count_the_films_own_frames_from_its_first_time_code(
+    tmp_path: Path, rate: Fraction, timecode: str, spec: str, start: str
+) -> None:
+    path = tmp_path / "a.mov"
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("mpeg4", rate=rate)
+        stream.width, stream.height, stream.pix_fmt = 64, 36, "yuv420p"
+        if timecode:
+            stream.metadata["timecode"] = timecode
+        for _ in range(12):
+            picture = av.VideoFrame.from_ndarray(np.zeros((36, 64, 3), np.uint8), format="rgb24")
+            container.mux(stream.encode(picture))
+        container.mux(stream.encode())
+    with open_film(path) as film:
+        frames = frames_of_film(film.info)
+    assert (frames.spec, frames.timecode(frames.start)) == (spec, start)
+    assert (frames.width, frames.height) == (64, 36)

@@ -7,7 +7,6 @@ import os
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,12 +15,9 @@ from shotad.core import Interval, Slot
 from shotad.core.types import slot_id
 from shotad.film import SlotChange
 from shotad.film.slot_records import change_slots
-from shotad.review.history import History, step_of
-from shotad.review.timeline import Change
-from shotad.script import EditField, load_track
-from shotad.script.cue import mark_edit
-from shotad.script.track import to_json
+from shotad.script import load_track
 from tests.cli.program import FAKE, Said, Shotad
+from tests.review.reviewed import reviewed
 
 MINE = "Anna waves from the bridge."
 LATER = "Anna turns away."
@@ -247,14 +243,12 @@ def test_a_lost_note_of_the_scripts_loses_no_edit(describe: Describe, edited: Pa
 
 def step(folder: Path, text: str) -> None:
     """A line changed on the review page, whose scripts are not written yet."""
-    track = load_track(folder / "track.json")
-    cue = track.heard[0]
-    after = mark_edit(replace(cue, text=text), cue, (EditField.TEXT,), "review")
-    change = Change("The line was changed.", (after,))
-    history = History(folder)
-    history.add(step_of(track, change))
-    changed = track.with_cues(after if one.id == cue.id else one for one in track.cues)
-    (folder / "track.json").write_text(to_json(changed), encoding="utf-8")
+    scripts = {path: path.read_bytes() for path in (*folder.glob("movie.ad.*"), folder / "scripts.json")}
+    line = load_track(folder / "track.json").heard[0].id
+    with reviewed(folder, gone=True) as (_, page):
+        page.do("write", line, text=text)
+    for path, data in scripts.items():
+        path.write_bytes(data)
 
 
 def test_a_page_that_was_killed_leaves_a_newer_track(describe: Describe, edited: Path) -> None:

@@ -1,17 +1,21 @@
-"""``shotad review`` as a user meets it, up to where its server begins."""
+"""``shotad review`` as a user meets it, up to where the page is opened."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
-from tests.cli.program import Shotad
+from tests.conftest import ROOT
 from tests.rendering.described import film_with, write_folder
 
 
@@ -20,31 +24,71 @@ def place(tmp_path: Path) -> Path:
     return write_folder(tmp_path / "film.shotad")
 
 
-@pytest.fixture
-def served(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """What the server would have been started with."""
-    calls: list[dict[str, Any]] = []
+class Served:
+    """The command at work: the address that it printed, and what the page is told of the film."""
 
-    def serve(folder: Path, film: Path | None, run: object, **options: Any) -> None:
-        calls.append({"folder": folder, "film": film, **options})
+    def __init__(self, *words: object, browser: str = "") -> None:
+        command = [sys.executable, "-m", "shotad", "review", *map(str, words), "--json"]
+        environment = {**os.environ, "PYTHONPATH": ROOT, **({"BROWSER": browser} if browser else {})}
+        self._process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+        )
+        assert self._process.stdout is not None
+        text = ""
+        while not text.rstrip().endswith("}"):
+            line = self._process.stdout.readline()
+            assert line, self._process.communicate()
+            text += line
+        self.result = json.loads(text)
+        self.address = str(self.result["address"])
 
-    monkeypatch.setattr("shotad.review.serve", serve)
-    return calls
+    def film(self) -> dict[str, Any]:
+        """What the page is told when it is opened."""
+        httpx = pytest.importorskip("httpx")
+        base, _, token = self.address.partition("?token=")
+        port = base.rstrip("/").rpartition(":")[2]
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
+            client.get("/", params={"token": token})
+            return dict(client.get("/api/film", headers={"X-Shotad": "page"}).json())
+
+    @property
+    def listens_at(self) -> list[tuple[str, int]]:
+        """The addresses at which others reach it."""
+        connections = psutil.Process(self._process.pid).net_connections("tcp")
+        return [tuple(one.laddr) for one in connections if one.status == psutil.CONN_LISTEN]
+
+    def __enter__(self) -> Served:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """End it; it says nothing beside its result."""
+        self._process.terminate()
+        said = self._process.communicate(timeout=60)
+        if error is None:
+            assert (self._process.returncode, *said) == (0, "", "")
 
 
-def test_options_reach_the_server(shotad: Shotad, place: Path, served: list[Any], tmp_path: Path) -> None:
-    moved = tmp_path / "moved.mp4"
+def free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
+
+
+def test_options_reach_the_server(place: Path, tmp_path: Path) -> None:
+    moved, port = tmp_path / "moved.mp4", free_port()
     moved.write_bytes(film_with().read_bytes())
-    words = ("--no-open", "--host", "0.0.0.0", "--port", 8123, "--reviewer", "Ann", "--film", moved)
-    assert shotad("review", place, *words).code == 0
-    call = served[0]
-    assert (call["host"], call["port"], call["open_browser"]) == ("0.0.0.0", 8123, False)
-    assert (call["reviewer"], call["film"]) == ("Ann", moved)
+    words = ("--no-open", "--host", "0.0.0.0", "--port", port, "--reviewer", "Ann", "--film", moved)
+    with Served(place, *words) as served:
+        assert served.listens_at == [("0.0.0.0", port)]
+        assert f":{port}/" in served.address
+        film = served.film()
+        assert (film["reviewer"], film["film"]["name"]) == ("Ann", "moved.mp4")
+        can_be_shown = film["playable"]
     # A film that is gone is no hindrance.
     write_folder(tmp_path / "b" / "moved.shotad", moved)
     moved.unlink()
-    assert shotad("review", tmp_path / "b" / "moved.shotad").code == 0
-    assert served[1]["film"] is None
+    with Served(tmp_path / "b" / "moved.shotad", "--no-open") as served:
+        assert served.film()["playable"] != can_be_shown
 
 
 @pytest.mark.parametrize("missing", ["starlette", "uvicorn"])
@@ -57,25 +101,17 @@ def test_missing_packages_are_named_with_the_extra(shotad, place, missing, monke
     assert "pip install 'shotad[review]'" in heard.err
 
 
-def test_the_address_is_the_result(place: Path) -> None:
-    """As JSON too, for programs that open the page themselves."""
-    command = [sys.executable, "-m", "shotad.cli.main", "review", str(place), "--no-open", "--json"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    text = ""
-    while not text.rstrip().endswith("}"):
-        line = process.stdout.readline()
-        assert line, process.communicate()
-        text += line
-    process.terminate()
-    out, err = process.communicate(timeout=60)
-    value = json.loads(text)
-    assert re.match(r"http://127\.0\.0\.1:\d+.*\?token=", value["address"])
-    assert value["folder"] == str(place)
-    assert (process.returncode, out, err) == (0, "", "")
-
-
-def test_it_is_served_to_this_machine_alone_unless_asked(shotad, place, served):
-    assert shotad("review", place).code == 0
-    usual = {"host": "127.0.0.1", "port": None, "open_browser": True, "reviewer": None}
-    assert served[0].items() >= {"folder": place, "film": film_with(), **usual}.items()
+def test_it_is_served_to_this_machine_alone_and_opened_unless_asked(place: Path, tmp_path: Path) -> None:
+    """Its result is the address, as JSON too, for programs that open the page themselves."""
+    browser, opened = tmp_path / "browser", tmp_path / "opened"
+    browser.write_text(f'#!/bin/sh\necho "$1" > "{opened}"\n')
+    browser.chmod(0o755)
+    with Served(place, browser=str(browser)) as served:
+        until = time.monotonic() + 60
+        while not (opened.exists() and opened.read_text().endswith("\n")):
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        assert [host for host, _ in served.listens_at] == ["127.0.0.1"]
+        assert re.match(r"http://127\.0\.0\.1:\d+/\?token=", served.address)
+        assert opened.read_text().startswith(served.address.partition("?")[0])
+        assert served.result["folder"] == str(place)

@@ -10,7 +10,6 @@ import sys
 import time
 from pathlib import Path
 
-import huggingface_hub
 import pytest
 
 from shotad.core import ShotScale
@@ -88,9 +87,8 @@ def test_the_checkpoint_is_used_by_describe(shotad: Shotad, ready: tuple[Path, P
         assert shot["scale"] == max(chances, key=chances.__getitem__).value
 
 
-def test_a_backbone_that_cannot_be_fetched_may_be_a_folder(shotad, ready, tmp_path, monkeypatch):
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+@pytest.mark.usefixtures("empty_hub")
+def test_a_backbone_that_cannot_be_fetched_may_be_a_folder(shotad, ready, tmp_path):
     said = shotad(*words(ready, tmp_path / "run"), "--backbone", "dinov2-base")
     assert said.code == 1
     assert "facebook/dinov2-base could not be fetched from the hub" in said.err

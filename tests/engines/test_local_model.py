@@ -7,7 +7,6 @@ import json
 import os
 import re
 import shutil
-import struct
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -17,7 +16,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
-import huggingface_hub
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
@@ -27,13 +25,13 @@ from shotad.core.config.words import SamplingSettings
 from shotad.core.engine import Stage
 from shotad.core.errors import ConfigError, EngineError, WeightsError
 from shotad.core.settings import build_settings
-from shotad.core.system import memory_free
 from shotad.description import Engines
 from shotad.engines import local_model as names, make_engine
 from shotad.engines.local_model import ModelPlace, resolve
 from tests.bad_server import Act, BadServer
+from tests.gpus import show_gpus
 from tests.grammar.dino_models import COMMIT, put_in_cache
-from tests.language_models import CountedLlama, ModelCalls, make_llama
+from tests.language_models import CountedLlama, ModelCalls, add_ballast, make_llama
 
 LLAMA = "meta-llama/Meta-Llama-3-8B-Instruct"
 GB = 10**9
@@ -50,18 +48,6 @@ def copy(model: Path, tmp_path: Path) -> Path:
     return shutil.copytree(model, tmp_path / "elsewhere" / "tiny-llama")
 
 
-@pytest.fixture
-def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache of the hub, and no network."""
-    cache = tmp_path / "hub"
-    cache.mkdir()
-    monkeypatch.setenv("HF_HUB_CACHE", str(cache))
-    # The hub's library has read the environment when it was imported.
-    for name, value in (("HF_HUB_CACHE", str(cache)), ("HF_HUB_OFFLINE", True)):
-        monkeypatch.setattr(huggingface_hub.constants, name, value)
-    return cache
-
-
 # Which model is meant, and what tells it from others
 def test_a_folder_is_known_by_its_name_and_its_files(model: Path, copy: Path, tmp_path: Path) -> None:
     place, again = resolve(str(model)), resolve(str(copy))
@@ -72,16 +58,16 @@ def test_a_folder_is_known_by_its_name_and_its_files(model: Path, copy: Path, tm
     assert str(tmp_path) not in names.label_of(str(copy)) + again.label + again.revision
 
 
-def test_a_short_name_is_a_repository_of_the_hub(hub: Path, model: Path) -> None:
+def test_a_short_name_is_a_repository_of_the_hub(empty_hub: Path, model: Path) -> None:
     assert names.label_of("llama3-8b") == LLAMA
     assert names.at_hand("llama3-8b") is None
-    wanted = ModelPlace(put_in_cache(hub, LLAMA, model), LLAMA, COMMIT)
+    wanted = ModelPlace(put_in_cache(empty_hub, LLAMA, model), LLAMA, COMMIT)
     assert names.at_hand("llama3-8b") == names.at_hand("llama3-8b", COMMIT) == wanted
     assert resolve("llama3-8b") == resolve(LLAMA) == wanted
     assert names.at_hand("llama3-8b", "f" * 40) is None
 
 
-def test_what_cannot_be_had_says_what_to_do(hub: Path, copy: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_had_says_what_to_do(empty_hub: Path, copy: Path, tmp_path: Path) -> None:
     (copy / "model.safetensors").unlink()
     (tmp_path / "model.bin").write_bytes(b"x")
     for name, revision, what, hint in (
@@ -141,7 +127,7 @@ def test_what_is_no_engine_is_told() -> None:
 # Whether this machine can run it
 @pytest.fixture
 def set_gpu_memory(
-    hub: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    empty_hub: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[int | None], None]:
     """Gives this machine a GPU with so many bytes, or one that does not tell (None); a large disk; no model
     is here, and none can be fetched."""
@@ -249,7 +235,7 @@ def test_weights_in_fewer_bits_need_a_gpu_and_a_library_and_no_gguf(
 ) -> None:
     with pytest.raises(ConfigError, match=r"local\.quantise = '4bit' cannot be used on cpu"):
         chat(model, quantise="4bit").get_ready(NoProgress())
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    show_gpus(monkeypatch, 1)
     for missing in ("bitsandbytes", "accelerate"):
         monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(
@@ -278,23 +264,6 @@ def speakers(tmp_path: Path) -> Iterator[dict[str, Path]]:
     CountedLlama.most = 100
     yield folders
     CountedLlama.most = 100
-
-
-def add_ballast(folder: Path) -> None:
-    """Give the model's file a tensor of which nobody knows, as large as all memory that is free (no disk)."""
-    path = folder / "model.safetensors"
-    content = path.read_bytes()
-    (length,) = struct.unpack("<Q", content[:8])
-    tensors, values = json.loads(content[8 : 8 + length]), content[8 + length :]
-    free = memory_free()
-    if free is None:
-        pytest.skip("this system does not tell its free memory")
-    end = len(values) + free // 4 * 4
-    tensors["ballast"] = {"dtype": "F32", "shape": [free // 4], "data_offsets": [len(values), end]}
-    header = json.dumps(tensors).encode()
-    with path.open("wb") as stream:
-        stream.write(struct.pack("<Q", len(header)) + header + values)
-        stream.truncate(8 + len(header) + end)
 
 
 def test_models_stay_where_they_fit(speakers: dict[str, Path]) -> None:

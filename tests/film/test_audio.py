@@ -20,6 +20,7 @@ from hypothesis import given, strategies as st
 from shotad.core import Interval, Utterance
 from shotad.core.config.film import SpeechSettings
 from shotad.core.errors import FilmError, SubtitleError
+from shotad.core.onnx import OnnxGraph
 from shotad.core.types import SpeechKind
 from shotad.film import (
     Film,
@@ -30,11 +31,11 @@ from shotad.film import (
     hear_speech,
     open_film,
     sound_blocks,
-    speech,
 )
 from shotad.film.audio import DownmixCheck, Runs, _blocks
 from shotad.film.slots import join_intervals
 from shotad.film.speech import LEAD, LEVELS, RATE, STEP, WINDOW, Leveller, Signal, speech_in, speech_intervals
+from tests.made_weights import use_manifest
 from tests.media import FilmSpec, Made, SoundSpec, make_film
 
 
@@ -242,21 +243,33 @@ def noise(seconds: float, level: float = 0.05) -> Signal:
     return (level * rng.standard_normal(round(seconds * RATE))).astype(np.float32)
 
 
-class LoudIsSpeech:
-    """Takes for speech what is louder than the half of its surroundings: a detector without weights."""
-
-    def __init__(self, weights: Path, channels: int = 1) -> None:
-        self.channels = channels
-
-    def feed(self, signals: Signal) -> Signal:
-        power = np.mean(signals.reshape(self.channels, -1, WINDOW) ** 2, axis=2)
-        return np.clip(power / np.array(LEVELS)[:, None] ** 2, 0, 1).T.astype(np.float32)
+def loud_is_speech(path: Path) -> Path:
+    """A detector with the inputs and outputs of Silero's, which takes for speech what is louder than the half of its
+    surroundings."""
+    graph, channels = OnnxGraph(), len(LEVELS)
+    levels = np.array(LEVELS, np.float32)[:, None]
+    graph.add("Mul", "power", ["input", "input"])
+    graph.add("ReduceMean", "mean", ["power"], axes=[1])
+    graph.add("Div", "chance", ["mean"], [levels**2])
+    graph.add("Identity", "after", ["state"])
+    state = (2, channels, 128)
+    model = graph.model(
+        {"input": (channels, "n"), "state": state, "sr": ()}, {"chance": (channels, 1), "after": state}
+    )
+    # The rate is a whole number of 64 bits: in place of the type float (1) it is int64 (7).
+    as_float, as_integer = (b"\n\x02sr\x12\x06\n\x04\x08" + kind + b"\x12\x00" for kind in (b"\x01", b"\x07"))
+    assert model.count(as_float) == 1
+    path.write_bytes(model.replace(as_float, as_integer))
+    return path
 
 
 @pytest.fixture
-def simple_detector(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(speech, "Vad", LoudIsSpeech)
-    monkeypatch.setattr(speech, "weights_file", Path)
+def simple_detector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    use_manifest(
+        tmp_path,
+        monkeypatch,
+        {"silero-vad": ("voice activity", loud_is_speech(tmp_path / "loud.onnx"))},
+    )
 
 
 def said(start: float, end: float, text: str = "Hello.") -> Utterance:

@@ -277,14 +277,20 @@ class Oracle:
 
 
 @pytest.fixture
-def oracle(monkeypatch: pytest.MonkeyPatch) -> Oracle:
-    made = Oracle()
-    monkeypatch.setattr(cut_net, "cut_net", lambda: made)
-    return made
+def oracle() -> Oracle:
+    return Oracle()
 
 
-def found(levels: Sequence[float | Picture], **settings: Any) -> tuple[int, ...]:
-    return detect_shots_in_pass(film_of(levels), ShotSettings(**settings)).cuts
+def detected(levels: Sequence[float | Picture], network: Oracle | None = None, **settings: Any) -> ShotList:
+    """The shots of a film of these levels, with this network (None: the real one)."""
+    make = None if network is None else lambda: network
+    return detect_shots_in_pass(film_of(levels), ShotSettings(**settings), network=make)
+
+
+def cuts_of(
+    levels: Sequence[float | Picture], network: Oracle | None = None, **settings: Any
+) -> tuple[int, ...]:
+    return detected(levels, network, **settings).cuts
 
 
 def blocks(number: int, light: float = 1.0) -> Picture:
@@ -318,12 +324,12 @@ WEBCAM = np.repeat([100, 130] * 8 + [176] + [145, 176] * 8, 4).tolist()
 def test_the_network_decides_where_the_score_is_in_doubt(
     oracle: Oracle, levels: Any, adaptive: Any, unseen: Any, cuts: list[int], seen: tuple[int, ...]
 ) -> None:
-    assert found(levels, detector="adaptive") == adaptive
+    assert cuts_of(levels, detector="adaptive") == adaptive
     assert not oracle.seen
-    assert found(levels) == unseen
+    assert cuts_of(levels, oracle) == unseen
     assert oracle.seen
     oracle.cuts = cuts
-    assert found(levels)[: len(seen)] == seen
+    assert cuts_of(levels, oracle)[: len(seen)] == seen
 
 
 def test_a_jump_within_one_framing_is_a_cut_whatever_the_network_says(oracle: Oracle) -> None:
@@ -333,16 +339,16 @@ def test_a_jump_within_one_framing_is_a_cut_whatever_the_network_says(oracle: Or
         return picture
 
     moving = [framing(2, shift) for shift in range(80)]
-    assert found(moving) == found(moving, detector="adaptive") == ()
-    assert found(moving[:40] + [framing(3, shift) for shift in range(40, 80)]) == (40,)
+    assert cuts_of(moving, oracle) == cuts_of(moving, detector="adaptive") == ()
+    assert cuts_of(moving[:40] + [framing(3, shift) for shift in range(40, 80)], oracle) == (40,)
 
 
 def test_cuts_of_the_scores_stay_and_light_that_changes_is_not_even_asked_about(oracle: Oracle) -> None:
     levels = [20] * 60 + [80] * 60 + [240] * 60
-    assert found(levels) == found(levels, detector="adaptive") == (60, 120)
+    assert cuts_of(levels, oracle) == cuts_of(levels, detector="adaptive") == (60, 120)
     oracle.slow = range(256)
     brighter = [blocks(1) + np.uint8(level) for level in range(40)]
-    assert found([blocks(1)] * 40 + brighter + [brighter[-1]] * 40) == ()
+    assert cuts_of([blocks(1)] * 40 + brighter + [brighter[-1]] * 40, oracle) == ()
     assert not oracle.seen, "what is clear needs no network"
 
 
@@ -351,13 +357,13 @@ def test_a_dissolve_is_one_cut_where_the_network_sees_it_and_a_fade_in_at_the_st
 ) -> None:
     way = between(np.linspace(0, 1, 30), blocks(1), blocks(2))
     dissolve = [blocks(1)] * 60 + way + [blocks(2)] * 60
-    assert found(dissolve) == found(dissolve, detector="adaptive") == ()
+    assert cuts_of(dissolve, oracle) == cuts_of(dissolve, detector="adaptive") == ()
     assert oracle.seen
     oracle.slow = [int(picture[0, 0, 0]) for picture in way[1:-1]]
-    (cut,) = found(dissolve)
+    (cut,) = cuts_of(dissolve, oracle)
     assert 60 <= cut < 90
     oracle.seen.clear()
-    assert found(dissolve[60:]) == ()
+    assert cuts_of(dissolve[60:], oracle) == ()
     assert oracle.seen
 
 
@@ -365,7 +371,7 @@ def test_the_frames_of_a_dissolve_belong_to_neither_shot_alone(oracle: Oracle) -
     way = between(np.linspace(0, 1, 30), blocks(1), blocks(2))
     dissolve = [blocks(1)] * 60 + way + [blocks(2)] * 60
     oracle.slow = [int(picture[0, 0, 0]) for picture in way[1:-1]]
-    shots = detect_shots_in_pass(film_of(dissolve), ShotSettings()).shots
+    shots = detected(dissolve, oracle).shots
     alone = [shot.unmixed for shot in shots]
     assert alone[0] is not None
     assert alone[1] is not None
@@ -373,14 +379,14 @@ def test_the_frames_of_a_dissolve_belong_to_neither_shot_alone(oracle: Oracle) -
     assert 1.8 < alone[0].end <= 60 / 25, "the dissolve begins with frame 60"
     assert 89 / 25 <= alone[1].start < 4.2, "and ends with frame 89"
     # A clean cut has no such frames.
-    assert [
-        shot.unmixed for shot in detect_shots_in_pass(film_of([20] * 60 + [80] * 60), ShotSettings()).shots
-    ] == [None] * 2
+    assert [shot.unmixed for shot in detected([20] * 60 + [80] * 60, oracle).shots] == [None] * 2
 
 
 @pytest.mark.parametrize("frames", [14, 30, 60])
 def test_quick_and_long_dissolves_are_looked_at(oracle: Oracle, frames: int) -> None:
-    found([blocks(1)] * 60 + between(np.linspace(0, 1, frames), blocks(1), blocks(2)) + [blocks(2)] * 60)
+    cuts_of(
+        [blocks(1)] * 60 + between(np.linspace(0, 1, frames), blocks(1), blocks(2)) + [blocks(2)] * 60, oracle
+    )
     assert oracle.seen
 
 
@@ -395,7 +401,7 @@ def test_what_fades_to_black_is_cut_where_it_is_black(oracle: Oracle) -> None:
     fades = between(np.linspace(0, 1, 20), blocks(1), DARK)
     back = between(np.linspace(0, 1, 20), DARK, blocks(2))
     oracle.slow = [int(picture[0, 0, 0]) for picture in (*fades[1:], *back[:-1])]
-    (cut,) = found([*[blocks(1)] * 60, *fades, *back, *[blocks(2)] * 60])
+    (cut,) = cuts_of([*[blocks(1)] * 60, *fades, *back, *[blocks(2)] * 60], oracle)
     assert fades[cut - 60].max() < shot_scores.BLACK <= fades[cut - 61].max()
 
 
@@ -406,20 +412,20 @@ def test_the_network_is_loaded_only_where_there_is_doubt(
     monkeypatch.setenv("SHOTAD_CACHE", str(tmp_path))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert found(DOUBTFUL, detector="adaptive") == ()
-    assert found([20] * 60 + [80] * 60) == (60,)
+    assert cuts_of(DOUBTFUL, detector="adaptive") == ()
+    assert cuts_of([20] * 60 + [80] * 60) == (60,)
     with pytest.raises(WeightsError, match=cut_net.WEIGHTS):
-        found(DOUBTFUL)
+        cuts_of(DOUBTFUL)
     assert "searching cuts_0" not in {thread.name for thread in threading.enumerate()}
 
 
 def test_a_slow_network_holds_up_neither_order_nor_cuts(oracle: Oracle) -> None:
     """More frames are scored while it looks than may wait."""
     oracle.cuts = [110]
-    at_once = found(DOUBTFUL * 3)
+    at_once = cuts_of(DOUBTFUL * 3, oracle)
     assert len(at_once) > 3
     oracle.takes = 0.3
-    assert found(DOUBTFUL * 3) == at_once
+    assert cuts_of(DOUBTFUL * 3, oracle) == at_once
 
 
 # The network

@@ -25,6 +25,7 @@ from shotad.core.model_loading import (
 from shotad.grammar import MODELS, auto_choice, make_feature_maker, make_scale_reader, scale_weights
 from shotad.grammar.scale_net import BackboneShape, ScaleClassifier, ScaleDesign, ScaleNet, save_net
 from shotad.grammar.vit_features import DinoV2
+from tests.gpus import show_gpus
 from tests.grammar.dino_models import COMMIT, pictures, put_in_cache, saved
 from tests.made_weights import use_manifest
 from tests.runs import Heard
@@ -35,13 +36,8 @@ CPU = ComputeSettings(device="cpu", precision="float32")
 
 
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache of the hub, and no network."""
-    folder = tmp_path / "hub"
-    folder.mkdir()
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(folder))
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
-    return folder
+def cache(empty_hub: Path) -> Path:
+    return empty_hub
 
 
 @pytest.fixture(scope="module")
@@ -154,17 +150,12 @@ def test_auto_prefers_quick_models_on_a_processor(cache: Path, models: dict[str,
 
 
 def test_auto_is_best_on_a_gpu(cache: Path, models: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    class Gpu:
-        total_memory = 80 * 10**9
-
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
-    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: Gpu)
+    show_gpus(monkeypatch, 1, memory=80 * 10**9)
     put(cache, models, "dinov2-small", "dinov2-base-registers", "dinov2-giant", "dinov2-giant-registers")
     assert auto_choice(ComputeSettings())[0] == "dinov2-giant-registers"
-    Gpu.total_memory = 2 * 10**9
+    show_gpus(monkeypatch, 1, memory=2 * 10**9)
     assert auto_choice(ComputeSettings())[0] == "dinov2-base-registers"
-    Gpu.total_memory = 10**8
+    show_gpus(monkeypatch, 1, memory=10**8)
     choice = auto_choice(ComputeSettings())
     assert choice[0] == "grid"
     assert "too large for the memory of cuda" in choice[1]

@@ -52,7 +52,6 @@ from shotad.script import (
     Material,
     Track,
     TrackLine,
-    line_checks as sentences,
     save_track,
 )
 from shotad.script.cue import SpokenTake
@@ -63,7 +62,7 @@ from shotad.script.guidelines import (
     summary_line,
 )
 from shotad.script.line_checks import make_sentence_reader, sentence_reader
-from shotad.script.parsing import ParserModel
+from shotad.script.parsing import Parser, ParserModel
 from shotad.script.rules import (
     check_line,
     lists_for,
@@ -214,11 +213,12 @@ def test_t5_and_l11_are_told_once_with_their_time() -> None:
     ("Will walks to the window.", False),
     ("A sign reads “It was here”.", False),
 ])  # fmt: skip
-def test_l1_by_sentences(monkeypatch: pytest.MonkeyPatch, text: str, *, found: bool, recorded: bool) -> None:
+def test_l1_by_sentences(text: str, *, found: bool, recorded: bool) -> None:
     if recorded:
-        monkeypatch.setattr(sentences, "find_parser", lambda name: None)
-        monkeypatch.setattr(sentences, "Parser", RecordedParser)
-    report = checked(line(1, text), checker=Checker.of(LintSettings(parse="spacy")))
+        checker = replace(WORDS, reader=sentence_reader(RecordedParser))
+    else:
+        checker = Checker.of(LintSettings(parse="spacy"))
+    report = checked(line(1, text), checker=checker)
     assert [rule for rule in rules(report) if rule == "L1"] == (["L1"] if found else [])
     for finding in report.findings:
         assert finding.span is not None
@@ -419,7 +419,10 @@ def test_missing_and_unreadable_words_are_refused(tmp_path: Path) -> None:
     "text", ["He ran off.", "She walked.", "It will end.", "He's struck.", "They'll go."]
 )
 def test_only_lines_that_a_parse_may_change_load_a_parser(text: str) -> None:
-    read, events = sentence_reader(ParserModel("none", "0", "nowhere")), frozenset(("struck", "hit"))
+    read, events = (
+        sentence_reader(lambda: Parser(ParserModel("none", "0", "nowhere"))),
+        frozenset(("struck", "hit")),
+    )
     plain = ("He runs off.", "They put it down.", "He enters from the left.", "")
     lines = [line(1 + 5 * at, one) for at, one in enumerate(plain)]
     assert read([*lines, line(30, "Er rannte.", language="de")], events) == {}
@@ -428,12 +431,15 @@ def test_only_lines_that_a_parse_may_change_load_a_parser(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("here", "told"), [("spacy", "--set lint.parse=spacy gets it"), ("", "pip install 'shotad[evaluate]'")]
+    ("missing", "told"),
+    [("en_core_web_sm", "--set lint.parse=spacy gets it"), ("spacy", "pip install 'shotad[evaluate]'")],
 )
 def test_auto_fetches_nothing_and_says_so(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, here: str, told: str
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, missing: str, told: str
 ) -> None:
-    monkeypatch.setattr(sentences.importlib.util, "find_spec", lambda name: name if name == here else None)
+    pytest.importorskip("spacy")
+    modules: Any = sys.modules
+    monkeypatch.setitem(modules, missing, None)  # as if it were not installed
     monkeypatch.setenv("SHOTAD_CACHE", str(tmp_path))
     reader, note = make_sentence_reader(LintSettings())
     assert reader is None

@@ -30,7 +30,7 @@ from shotad.script import CueStatus, Maker
 from shotad.script.track import to_json
 from tests.media import FilmSpec, make_film
 from tests.redo.redoing import Answer, again, by_hand, film_path, fresh, rows, run, track_of
-from tests.review.sessions import session_of
+from tests.review.reviewed import reviewed
 
 
 @pytest.fixture(scope="module")
@@ -241,13 +241,14 @@ def test_a_slot_whose_time_a_persons_line_has_is_refused(place: Path) -> None:
 
 
 def test_half_of_a_line_is_not_described_anew(place: Path) -> None:
-    session = session_of(place)
-    first, second = session.act("split", track_of(place).cues[0].id, {"at": 5}).cues
-    session.close()
-    with pytest.raises(EditConflict, match=f"{first.id} was split: {second.id} belongs to the same slot"):
-        again(place, first.id, over_edits=True)
+    first = track_of(place).cues[0].id
+    with reviewed(place, gone=True) as (_, page):
+        split = page.do("split", first, at=5)
+    second = next(line["id"] for line in split["lines"] if line["id"].startswith("h"))
+    with pytest.raises(EditConflict, match=f"{first} was split: {second} belongs to the same slot"):
+        again(place, first, over_edits=True)
     with pytest.raises(UsageError, match="no slot of its own"):
-        again(place, second.id, over_edits=True)
+        again(place, second, over_edits=True)
     assert not (place / "redo.jsonl").exists(), "nothing was asked"
 
 

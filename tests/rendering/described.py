@@ -27,6 +27,7 @@ from shotad.core.types import slot_id
 from shotad.film import open_film, sound_blocks
 from shotad.script import (
     Cue,
+    CueStatus,
     Track,
     load_track,
     save_track,
@@ -147,3 +148,19 @@ def sound_of(path: Path, number: int = 0, rate: int = 48000) -> npt.NDArray[np.f
         return samples.mean(1)
     with open_film(path) as film:
         return np.concatenate([block.samples for block in sound_blocks(film, number, rate)])
+
+
+EMPTY_SLOTS = (4.0, 10.6, 13.0, 15.5, 18.0)
+"""Where the empty slots of `write_folder_to_fill` begin, in film seconds."""
+
+
+def write_folder_to_fill(place: Path) -> Path:
+    """A work folder whose first slot has the machine's line and whose other five are empty; the voice is the fake
+    one."""
+    texts = {0.5: "A cat sleeps by the window.", **dict.fromkeys(EMPTY_SLOTS, "Nobody wrote this.")}
+    write_folder(place, lines=texts, speech=(Interval(9.0, 10.5),), settings=("voice.name=fake",))
+
+    def empty(cue: Cue) -> Cue:
+        return replace(cue, text="", status=CueStatus.SILENT) if cue.start in EMPTY_SLOTS else cue
+
+    return retrack(place, empty)

@@ -1,5 +1,5 @@
 """What tests of the review page share: one browser for those that follow one another in a process, a described
-folder, its session, its page."""
+folder, its page."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from typing import Any
 
 import pytest
 
-from shotad.review.session import Session
 from tests.browser import chromium
 from tests.rendering.described import write_folder
 from tests.review.pages import served, tabs, until
-from tests.review.sessions import session_of
 
 _KEPT: list[tuple[ExitStack, Any]] = []
 
@@ -45,20 +43,13 @@ def place(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def session(place: Path) -> Iterator[Session]:
-    made = session_of(place)
-    yield made
-    made.close()
-
-
-@pytest.fixture
 def opened(browser: Any, place: Path) -> Iterator[Callable[..., Any]]:
     """Opens a tab of one window at the page of ``place``, with the focus on the first line."""
     with served(place) as address, tabs(browser, address, shared=True) as made:
 
         def open_tab(prepare: Callable[[Any], None] | None = None, **options: Any) -> Any:
             page = made.open(prepare, **options)
-            until(page, "document.querySelector('.d-title')?.textContent.startsWith('Line 1 ')")
+            until(page, "document.getElementById('line-text')?.ariaLabel?.includes(' 1 of ')")
             page.focus("#list [aria-selected=true]")
             return page
 

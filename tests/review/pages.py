@@ -23,7 +23,6 @@ from shotad.core.runsettings import read_settings
 from shotad.film.slot_records import work_folder_film
 from shotad.script import load_track
 from shotad.script.track_files import TRACK
-from tests.review.reviewed import reviewed
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 120.0
@@ -43,26 +42,26 @@ def served(folder: Path) -> Iterator[str]:
     Starting a program takes seconds, and nearly every test needs a server of its own.
     """
     pytest.importorskip("uvicorn", reason="uvicorn is not installed (extra review)")
-    from shotad.review.serving import ReviewServer
+    from shotad.review import ReviewServer, open_review
 
     run = read_settings(folder)
     voice = run.config.voice.model_copy(update={"name": "fake"})
     run = replace(run, config=run.config.model_copy(update={"voice": voice}))
     film = work_folder_film(folder, run, load_track(folder / TRACK).film.name)
     listener = socket.create_server(("127.0.0.1", 0))
-    with listener, reviewed(folder, film=film, run=run) as (review, page):
-        port = listener.getsockname()[1]
-        page.keys.cookie_name = f"shotad-{port}"
-        server = ReviewServer(review, page.app)
+    port = listener.getsockname()[1]
+    with listener, open_review(folder, film, run, port=port) as review:
+        server = ReviewServer(review)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="page")
         thread.start()
         try:
-            yield f"http://127.0.0.1:{port}/?token={page.keys.token}"
+            yield f"http://127.0.0.1:{port}/?token={review.token}"
         finally:
-            review.tabs.close()
             server.should_exit = True
             thread.join(PATIENCE)
+            running = review.stop_jobs(PATIENCE)
     assert not thread.is_alive(), "the server does not end"
+    assert not running, "a job does not end"
 
 
 class Program:
@@ -100,7 +99,7 @@ class Tabs:
     faults of all of them."""
 
     def __init__(self, browser: Any, address: str, *, shared: bool = False) -> None:
-        self._browser, self._address, self._shared = browser, address, shared
+        self._browser, self.address, self._shared = browser, address, shared
         self._contexts: list[Any] = []
         self.faults: list[str] = []
 
@@ -113,8 +112,8 @@ class Tabs:
         page.on("pageerror", lambda error: self.faults.append(str(error)))
         if prepare:
             prepare(page)
-        page.goto(self._address)
-        page.wait_for_selector("[role=option]")
+        page.goto(self.address)
+        page.wait_for_selector(".row")
         return page
 
     def close(self) -> None:
@@ -140,7 +139,7 @@ def press(page: Any, *keys: str) -> None:
 
 def reload(page: Any) -> None:
     page.reload()
-    page.wait_for_selector("[role=option]")
+    page.wait_for_selector(".row")
 
 
 def until(page: Any, script: str) -> None:

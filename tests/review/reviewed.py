@@ -11,14 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from shotad.core import RunSettings
-from shotad.core.runsettings import read_settings
-from shotad.review.events import Tabs
-from shotad.review.routes import Review, make_app, open_session, review_of
-from shotad.review.security import Hosts, Keys
+from shotad.review import OpenReview, open_review
 from tests.rendering.described import film_with, write_folder
-from tests.review.asgi import Answer, Visitor
-
-WAIT = 30.0
+from tests.review.asgi import PORT, WAIT, Answer, Visitor, cookie_of
 
 
 class Page(Visitor):
@@ -31,11 +26,24 @@ class Page(Visitor):
         return next(line for line in self.film()["lines"] if line["id"] == name)
 
     def act(self, name: str, line: str, args: Mapping[str, Any] | None = None, **more: Any) -> Answer:
-        """An act upon the line as it now is, unless told what the page saw."""
+        """An act upon the line as it now is, unless ``seen`` says what the page saw (None: nothing)."""
         seen = more.pop("seen", ...)
         seen = self.line(line)["stamp"] if seen is ... and line else seen
         body = {"act": name, "line": line, "args": dict(args or {}), **more}
         return self.ask(body if seen in (None, ...) else {**body, "seen": seen})
+
+    def do(self, name: str, line: str = "", **args: Any) -> Any:
+        """What an act changed; it is done upon the line as it now is, and must not be refused."""
+        answer = self.act(name, line, args, seen=None)
+        assert answer.status == 200, answer.text
+        return answer.json
+
+    def refused(self, name: str, line: str = "", **args: Any) -> str:
+        """Why an act is refused, with what to do instead."""
+        answer = self.act(name, line, args, seen=None)
+        assert answer.status == 400, answer.text
+        error = answer.json["error"]
+        return f"{error['what']} {error['hint']}".strip()
 
     def ask(self, body: Any) -> Answer:
         """One act as it is written; what came of it has the status that a request of its own would have."""
@@ -44,24 +52,56 @@ class Page(Visitor):
             return answer
         if "error" in answer.json:
             return replace(answer, status=500, body=json.dumps(answer.json).encode())
-        (one,) = answer.json["answers"]
-        if "changed" in one:
-            return replace(answer, body=json.dumps(one["changed"]).encode())
-        status = 400 if one["lines"] is None else 409
-        told = {"error": one["refused"], "lines": one["lines"]}
-        return replace(answer, status=status, body=json.dumps(told).encode())
+        (outcome,) = answer.json["answers"]
+        if "changed" in outcome:
+            return replace(answer, body=json.dumps(outcome["changed"]).encode())
+        status = 400 if outcome["lines"] is None else 409
+        refusal = {"error": outcome["refused"], "lines": outcome["lines"]}
+        return replace(answer, status=status, body=json.dumps(refusal).encode())
 
-    def job(self, **body: Any) -> Any:
-        """A job when it has ended."""
-        begun = self.post("/api/jobs", body)
-        assert begun.status == 202, begun.text
+    def start(self, **body: Any) -> str:
+        """The id of a job that was begun."""
+        answer = self.post("/api/jobs", body)
+        assert answer.status == 202, answer.text
+        return str(answer.json["id"])
+
+    def job_view(self, job_id: str) -> Any:
+        """The job as it is now."""
+        return next(job for job in self.get("/api/jobs").json["jobs"] if job["id"] == job_id)
+
+    def ended(self, job_id: str) -> Any:
+        """The job when it has ended."""
         until = time.monotonic() + WAIT
         while time.monotonic() < until:
-            jobs = {job["id"]: job for job in self.get("/api/jobs").json["jobs"]}
-            if jobs[begun.json["id"]]["state"] in ("done", "failed", "stopped"):
-                return jobs[begun.json["id"]]
+            if (job := self.job_view(job_id))["state"] in ("done", "failed", "stopped"):
+                return job
             time.sleep(0.02)
-        raise AssertionError("the job never ended")
+        raise AssertionError(f"the job never ended: {job}")
+
+    def job(self, **body: Any) -> Any:
+        """A job, begun now, when it has ended."""
+        return self.ended(self.start(**body))
+
+    def checked(self) -> Any:
+        """The film with the findings of all its lines as they now are."""
+        until = time.monotonic() + WAIT
+        while time.monotonic() < until:
+            if (film := self.film())["findings"]["done"]:
+                return film
+            time.sleep(0.05)
+        raise AssertionError("the lines are never checked")
+
+    def findings(self, line: str) -> Any:
+        """The findings of a line as it now is."""
+        return next(row["findings"] for row in self.checked()["lines"] if row["id"] == line)
+
+    def until_settled(self, line: str) -> Any:
+        """Where a line is heard, once the loudness of the whole film is known."""
+        until = time.monotonic() + WAIT
+        while not (heard := self.get(f"/api/hear/{line}").json)["settled"]:
+            assert time.monotonic() < until, "the film is never measured"
+            time.sleep(0.05)
+        return heard
 
 
 @contextmanager
@@ -71,20 +111,17 @@ def reviewed(
     film: Path | None = None,
     run: RunSettings | None = None,
     gone: bool = False,
+    port: int = PORT,
     **options: Any,
-) -> Iterator[tuple[Review, Page]]:
+) -> Iterator[tuple[OpenReview, Page]]:
     """A review of a folder that is written to ``place`` if there is none yet. ``gone``: without its film."""
     film = film or film_with()
     if not (place / "track.json").exists():
         write_folder(place, film)
-    keys = Keys(20123)
-    tabs = Tabs()
-    source = None if gone else film
-    session = open_session(place, source, run or read_settings(place), tabs, **options)
-    review = review_of(session, source, tabs)
-    try:
-        yield review, Page(make_app(review, keys, Hosts()), keys)
-    finally:
-        still = review.jobs.close(WAIT)
-        review.close()
-        assert not still, "a job does not end"
+    with open_review(place, None if gone else film, run, port=port, **options) as review:
+        host = f"127.0.0.1:{port}"
+        try:
+            yield review, Page(review.app, cookie_of(review.app, review.token, host), host)
+        finally:
+            running = review.stop_jobs(WAIT)
+    assert not running, "a job does not end"

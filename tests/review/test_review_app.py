@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
+import asyncio
+import io
 import json
 import re
+import time
+import wave
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import shotad
 from shotad.core.errors import FilmError
-from shotad.core.runsettings import read_settings
-from shotad.review.routes import WEB, Review, open_session
+from shotad.review import open_review
 from shotad.script import load_track
-from tests.rendering.described import film_with
+from tests.rendering.described import STEREO, fake_voice, film_with, write_folder
+from tests.review.asgi import WAIT, Answer, Listener
 from tests.review.reviewed import Page, reviewed
-from tests.review.sessions import Tabs
 
 FIRST, SECOND, THIRD = "s00001000", "s00009000", "s00014000"
 
 
-@pytest.fixture
-def both(place: Path) -> Iterator[tuple[Review, Page]]:
-    with reviewed(place) as found:
-        yield found
+WEB = Path(shotad.__file__).parent / "review" / "web"
+"""The files of the page."""
 
 
 @pytest.fixture
-def page(both: tuple[Review, Page]) -> Page:
-    return both[1]
+def page(place: Path) -> Iterator[Page]:
+    with reviewed(place) as (_, page):
+        yield page
 
 
 @pytest.fixture(scope="module")
@@ -41,13 +46,6 @@ def untouched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 # The page and its files
 
 
-def listened(review: Review) -> Tabs:
-    """What all tabs are told from now on."""
-    tabs = Tabs()
-    review.tabs.send = tabs.send  # type: ignore[method-assign]
-    return tabs
-
-
 def test_the_page_and_all_its_files_are_served_with_their_types(untouched: Page) -> None:
     answer = untouched.get("/")
     assert answer.status == 200
@@ -55,9 +53,9 @@ def test_the_page_and_all_its_files_are_served_with_their_types(untouched: Page)
     assert answer.body == (WEB / "index.html").read_bytes()
     types = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
     for path in WEB.iterdir():
-        found = untouched.get(f"/web/{path.name}")
-        assert (found.status, found.body) == (200, path.read_bytes()), path.name
-        assert found.headers["content-type"].partition(";")[0] == types[path.suffix]
+        file = untouched.get(f"/web/{path.name}")
+        assert (file.status, file.body) == (200, path.read_bytes()), path.name
+        assert file.headers["content-type"].partition(";")[0] == types[path.suffix]
 
 
 def test_unknown_addresses_and_wrong_methods_are_said_to_be_so(untouched: Page) -> None:
@@ -80,10 +78,10 @@ def test_unknown_addresses_and_wrong_methods_are_said_to_be_so(untouched: Page) 
 def themes() -> dict[str, dict[str, str]]:
     """The colours of both themes by their names."""
     light, rest = (WEB / "style.css").read_text().split("@media (prefers-color-scheme: dark)", 1)
-    one, other = (
+    light_colours, dark_colours = (
         dict(re.findall(r"--([\w-]+):\s*(#[0-9a-f]{6})", css)) for css in (light, rest.split("box-sizing")[0])
     )
-    return {"light": one, "dark": one | other}
+    return {"light": light_colours, "dark": light_colours | dark_colours}
 
 
 def luminance(colour: str) -> float:
@@ -102,7 +100,7 @@ GROUNDS = ("paper", "ground", "raised", "chosen", "hover", "bad-ground")
 TEXT = [
     *((ink, ground) for ink in ("ink", "ink-soft") for ground in GROUNDS),
     *((ink, ground) for ink in ("good", "bad", "edited", "accent") for ground in ("paper", "chosen", "hover")),
-    ("good", "good-ground"), ("bad", "bad-ground"), ("warn", "warn-ground"), ("accent-ink", "accent"),
+    ("bad", "bad-ground"), ("warn", "warn-ground"), ("accent-ink", "accent"),
     ("found-ink", "found"),
 ]  # fmt: skip
 PARTS = [(part, ground) for part in ("edge", "focus") for ground in GROUNDS]
@@ -113,23 +111,23 @@ PARTS = [(part, ground) for part in ("edge", "focus") for ground in GROUNDS]
 def test_colours_are_apart_enough(theme: str, pairs: list[tuple[str, str]], least: float) -> None:
     """WCAG 1.4.3 is on text, 1.4.11 on borders of fields and the focus ring."""
     colours = themes()[theme]
-    found = {pair: round(contrast(*(colours[name] for name in pair)), 2) for pair in pairs}
-    assert {pair: value for pair, value in found.items() if value < least} == {}
+    contrasts = {pair: round(contrast(*(colours[name] for name in pair)), 2) for pair in pairs}
+    assert {pair: value for pair, value in contrasts.items() if value < least} == {}
 
 
 # Lines and acts
 
 
-def test_an_act_is_on_the_disk_when_it_is_answered_and_all_tabs_are_told(both, place):
-    review, page = both
-    told = listened(review)
-    answer = page.act("write", FIRST, {"text": "A dog sleeps."})
+def test_an_act_is_on_the_disk_when_it_is_answered_and_all_tabs_are_told(page, place):
+    with Listener(page) as tab:
+        answer = page.act("write", FIRST, {"text": "A dog sleeps."})
+        told = tab.until("change")
     assert answer.status == 200
     assert answer.json["said"]
     assert next(line for line in answer.json["lines"] if line["id"] == FIRST)["text"] == "A dog sleeps."
     track = load_track(place / "track.json")
     assert next(cue for cue in track.cues if cue.id == FIRST).text == "A dog sleeps."
-    assert told.of("change") == [answer.json]
+    assert told == [answer.json]
     assert answer.json["origin"] == "here"
 
 
@@ -167,10 +165,10 @@ def test_a_body_that_is_too_long_is_not_read_to_its_end(page: Page) -> None:
 
 
 def test_who_reviews_is_remembered_for_the_next_time(place: Path) -> None:
-    with reviewed(place) as (review, page):
-        told = listened(review)
-        assert page.post("/api/reviewer", {"name": "  Ann \t Müller "}).json == {"reviewer": "Ann Müller"}
-        assert told.of("reviewer") == [{"reviewer": "Ann Müller"}]
+    with reviewed(place) as (_, page):
+        with Listener(page) as tab:
+            assert page.post("/api/reviewer", {"name": "  Ann \t Müller "}).json == {"reviewer": "Ann Müller"}
+            assert tab.until("reviewer") == [{"reviewer": "Ann Müller"}]
         page.act("accept", FIRST)
         for name in (5, None, "x" * 200, "A\u202eB", "A\0B"):
             assert page.post("/api/reviewer", {"name": name}).status == 400
@@ -193,10 +191,29 @@ def test_the_film_is_served_in_ranges_and_pictures_are_kept_until_they_change(un
     assert head.headers["content-type"].startswith("video/")
     assert untouched.get("/media/film", range=f"bytes={len(data)}-").status == 416
     assert head.headers["cross-origin-resource-policy"] == "same-origin"
-    shot = untouched.get("/media/shots/0.jpg")
-    assert (shot.status, shot.headers["content-type"]) == (200, "image/jpeg")
-    assert shot.body.startswith(b"\xff\xd8")
-    assert untouched.get("/media/shots/0.jpg", if_none_match=shot.headers["etag"]).status == 304
+    url = untouched.get(f"/api/lines/{FIRST}").json["material"]["pictures"][0]["url"]
+    picture = untouched.get(url)
+    assert (picture.status, picture.headers["content-type"]) == (200, "image/jpeg")
+    assert picture.body.startswith(b"\xff\xd8")
+    assert untouched.get(url, if_none_match=picture.headers["etag"]).status == 304
+
+
+def test_the_wave_form_shows_where_the_film_is_loud_and_is_kept(place: Path) -> None:
+    def peaks_of(page: Page) -> Answer:
+        end = time.monotonic() + WAIT
+        while (answer := page.get("/media/waveform")).status == 204:
+            assert time.monotonic() < end, "the wave form never came"
+            time.sleep(0.02)
+        return answer
+
+    with reviewed(place) as (_, page):
+        answer = peaks_of(page)
+        rate = int(answer.headers["x-peaks-a-second"])
+        duration = page.film()["film"]["duration"]
+        assert len(answer.body) == pytest.approx(duration * rate, abs=rate)
+        assert max(answer.body) > min(answer.body)
+    with reviewed(place) as (_, page):
+        assert page.get("/media/waveform").body == answer.body, "it is not computed again"
 
 
 def test_a_line_has_the_material_of_its_slot_and_its_pictures_are_served(place: Path) -> None:
@@ -206,7 +223,7 @@ def test_a_line_has_the_material_of_its_slot_and_its_pictures_are_served(place: 
         assert material["before"] == ["0:06.0 Where is the key to the garden?"]
         # The slot begins in the third shot, and the fourth begins in it: both are counted from 1.
         assert material["shots"] == ["Shot 3 from 0:09.0", "Shot 4 from 0:12.0"]
-        assert [one["name"] for one in material["pictures"]] == [
+        assert [picture["name"] for picture in material["pictures"]] == [
             "Shot 3 at 0:09.2", "Shot 3 at 0:10.6", "Shot 4 at 0:12.2",
         ]  # fmt: skip
         answer = page.get(material["pictures"][0]["url"])
@@ -238,11 +255,75 @@ def test_what_cannot_be_heard_is_said_with_what_to_do(page: Page) -> None:
     assert page.get(f"/api/hear/{FIRST}?kind=everything").status == 400
     heard = page.get(f"/api/hear/{FIRST}?kind=programme")
     assert heard.status == 200, heard.text
-    sound = page.get(heard.json["url"])
-    assert sound.status == 200
-    assert sound.headers["content-type"] == "audio/wav"
-    assert "immutable" in sound.headers["cache-control"]
-    assert page.get(heard.json["url"], range="bytes=0-3").body == b"RIFF"
+    assert (heard.json["start"], heard.json["text"]) == (0.0, "")
+    for address in ("sound/everything.wav", "sound/mix.wav?from=21", "sound/mix.wav?from=-1"):
+        assert page.get(f"/media/{address}").status in (400, 404), address
+    assert page.get("/api/spoken?from=now").status == 400
+
+
+def test_the_sound_of_the_film_is_sent_in_parts(tmp_path: Path) -> None:
+    # A decoder of AAC draws noise by chance.
+    film = film_with(suffix=".mkv", sounds=(replace(STEREO, codec="flac"),))
+    folder = fake_voice(write_folder(tmp_path / "lossless.shotad", film))
+    with reviewed(folder, film=film) as (_, page):
+        line = page.get(f"/api/hear/{FIRST}").json
+        assert line["line"] == pytest.approx([1.0, 2.665])
+        alone = page.get(page.get(f"/api/hear/{FIRST}?kind=voice").json["url"], range="bytes=0-3")
+        assert (alone.body, alone.headers["content-type"]) == (b"RIFF", "audio/wav")
+        assert "immutable" in alone.headers["cache-control"]
+        page.until_settled(FIRST)
+        whole = page.get("/media/sound/mix.wav")
+        size = 44 + 4 * 20 * 48000
+        assert (whole.status, len(whole.body), whole.headers["content-type"]) == (200, size, "audio/wav")
+        assert whole.headers["cache-control"] == "no-store"
+        with wave.open(io.BytesIO(whole.body)) as file:
+            assert (file.getnchannels(), file.getnframes()) == (2, 20 * 48000)
+        for wanted, begin, end in (
+            ("bytes=0-", 0, size),
+            ("bytes=10-99", 10, 100),
+            ("bytes=1000003-1000010", 1000003, 1000011),
+            ("bytes=-7", size - 7, size),
+            (f"bytes={size - 2}-{size * 2}", size - 2, size),
+        ):
+            part = page.get("/media/sound/mix.wav", range=wanted)
+            assert part.status == 206
+            assert part.headers["content-range"] == f"bytes {begin}-{end - 1}/{size}"
+            assert part.headers["content-length"] == str(end - begin)
+            assert part.body == whole.body[begin:end]
+        beyond = page.get("/media/sound/mix.wav", range=f"bytes={size}-")
+        assert (beyond.status, beyond.headers["content-range"]) == (416, f"bytes */{size}")
+        for odd in ("bytes=0-1,4-5", "bytes=9-1", "bytes=-", "letters=0-1"):
+            assert page.get("/media/sound/mix.wav", range=odd).status == 200
+        head = page.get("/media/sound/mix.wav", method="HEAD")
+        assert (head.status, head.body, head.headers["content-length"]) == (200, b"", str(size))
+        later = page.get("/media/sound/mix.wav?from=13.5", range="bytes=44-")
+        assert later.body == whole.body[44 + 4 * round(13.5 * 48000) :]
+
+
+def test_nothing_more_is_made_for_whoever_has_gone(place: Path) -> None:
+    """A player takes the beginning of the sound and leaves: later lines are not spoken for it."""
+    with reviewed(fake_voice(place)) as (_, page):
+
+        async def play_the_beginning() -> int:
+            has_gone, parts = asyncio.Event(), list[bytes]()
+
+            async def receive() -> Any:
+                await has_gone.wait()
+                return {"type": "http.disconnect"}
+
+            async def send(message: Any) -> None:
+                parts.append(message.get("body", b""))
+                if len(parts) > 2:
+                    has_gone.set()
+                    await asyncio.sleep(0.2)
+
+            await page.app(page.scope("/media/sound/mix.wav"), receive, send)
+            return sum(map(len, parts))
+
+        assert 0 < asyncio.run(play_the_beginning()) < 4 * 20 * 48000
+        takes = len(list((place / "voice").glob("*.flac")))
+        page.get("/media/sound/mix.wav")
+        assert takes < len(list((place / "voice").glob("*.flac"))) == 3
 
 
 # Jobs
@@ -278,7 +359,7 @@ def test_no_job_writes_or_serves_a_file_outside_the_work_folder(page: Page, plac
 
 
 def test_without_its_film_lines_can_be_reviewed_all_the_same_and_another_is_refused(place: Path) -> None:
-    with reviewed(place, gone=True) as (review, page):
+    with reviewed(place, gone=True) as (_, page):
         film = page.film()
         assert film["playable"]["state"] == "none"
         assert "--film" in film["playable"]["why"]
@@ -292,10 +373,10 @@ def test_without_its_film_lines_can_be_reviewed_all_the_same_and_another_is_refu
         )
         assert material["after"] == ["0:06.0 Where is the key to the garden?"]
         assert page.job(kind="export", formats=["vtt"])["state"] == "done"
-        for path in ("/media/film", "/media/proxy", "/media/shots/0.jpg", f"/media/frames/{FIRST}/1.jpg"):
+        for path in ("/media/film", "/media/proxy", "/media/waveform", f"/media/frames/{FIRST}/1.jpg"):
             answer = page.get(path)
             assert answer.status == 404
             assert "--film" in answer.json["error"]["hint"]
         assert page.get(f"/api/hear/{FIRST}?kind=mix").status == 400
-    with pytest.raises(FilmError, match="is not the film"):
-        open_session(place, film_with(frames=200), read_settings(place), review.tabs)
+    with pytest.raises(FilmError, match="is not the film"), open_review(place, film_with(frames=200)):
+        pass

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -18,41 +18,34 @@ from PIL import Image as Pillow
 from shotad.core import (
     Clip,
     Config,
-    FilmInfo,
     Interval,
     Reply,
     Request,
     RunInputs,
     RunSettings,
     Shot,
+    Slot,
     WorkFolder,
     load_config,
 )
-from shotad.core.errors import FilmError
-from shotad.core.runsettings import GivenCast
+from shotad.core.runsettings import GivenCast, write_settings
 from shotad.description import Engines, describe, redo
 from shotad.engines.fake import FakeEngine
-from shotad.film import Prepared, open_film
+from shotad.film import open_film, vlm_size
 from shotad.film.framestore import nearest_tick, tick_second
-from shotad.review import frames as room
-from shotad.review.frames import FrameNote, ShownFrames, mark_of
-from tests.decodes import counted_decodes
-from tests.handmade import look, slots_record
+from shotad.film.overlays import shot_label
+from shotad.script import Cue, Track, save_track
+from shotad.script.track import FilmId
+from tests.handmade import look, shots_record, slots_record, speech_record
 from tests.media import FilmSpec, make_film, make_stills, read_number
 from tests.painted_faces import Head, Take, look_for_painted_faces, paint_film, photo
+from tests.rendering.described import write_folder
+from tests.review.reviewed import Page, reviewed
 from tests.runs import QUICK, SMALL
 
+Pixels = np.ndarray[Any, np.dtype[np.uint8]]
+
 SPEC = FilmSpec(size=(320, 180), frames=150, gop=50, b_frames=2, cuts=(50, 100))
-
-
-@dataclass
-class Session:
-    """What frames and strip read of a session."""
-
-    folder: Path
-    film: FilmInfo
-    config: Config = field(default_factory=Config)
-    prepared: Prepared | None = None
 
 
 def row(number: int, role: str, seconds: Sequence[float]) -> dict[str, Any]:
@@ -69,72 +62,107 @@ def record(key: str = "k1", overlay: str | None = None, **more: Any) -> dict[str
     return look("s00002000", **{"key": key, **shown, **more})
 
 
-def described(folder: Path, *records: dict[str, Any], given: bool = False) -> None:
-    """A work folder with these records of Stage I."""
-    folder.mkdir(exist_ok=True)
-    slots = {**slots_record(()), **({} if given else {"gaps": []})}
-    (folder / "slots.json").write_text(json.dumps(slots), encoding="utf-8")
-    lines = "".join(json.dumps(found) + "\n" for found in records)
-    (folder / "stage1.jsonl").write_text(lines, encoding="utf-8")
+SLOT, OTHER = "s00002000", "s00004000"
 
 
-def opened(folder: Path, path: Path | None = None) -> ShownFrames:
-    path = path or make_film(SPEC).path
-    with open_film(path) as film:
-        return ShownFrames(Session(folder, film.info), path)
+def write_records(place: Path, *records: dict[str, Any]) -> None:
+    """What Stage I has recorded."""
+    lines = "".join(json.dumps(row) + "\n" for row in records)
+    (place / "stage1.jsonl").write_text(lines, encoding="utf-8")
 
 
-def pixels(picture: bytes) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    return np.asarray(Pillow.open(io.BytesIO(picture)).convert("RGB"))
+def described(place: Path, *records: dict[str, Any], film: Path | None = None, given: bool = False) -> Path:
+    """A work folder with two slots and these records of Stage I; ``given``: the slots were given to the run."""
+    lines = {2.0: "A number is shown.", 4.0: "Another one."}
+    write_folder(place, film or make_film(SPEC).path, lines, (), settings=("lint.parse=words",))
+    slots = json.loads((place / "slots.json").read_text(encoding="utf-8"))
+    if not given:
+        (place / "slots.json").write_text(json.dumps({**slots, "gaps": []}), encoding="utf-8")
+    write_records(place, *records)
+    return place
+
+
+@contextmanager
+def opened(place: Path, film: Path | None = None) -> Iterator[Page]:
+    with reviewed(place, film=film or make_film(SPEC).path) as (_, page):
+        yield page
+
+
+def notes(page: Page, line: str = SLOT) -> list[Any]:
+    """The frames that a model saw of a line's slot."""
+    return list(page.get(f"/api/lines/{line}").json["frames"])
+
+
+def picture(page: Page, number: int, line: str = SLOT, *, painted: bool = False) -> Pixels:
+    """A frame of a line's slot, as it is or with the marks on it."""
+    url = next(
+        note["painted_url" if painted else "url"] for note in notes(page, line) if note["number"] == number
+    )
+    answer = page.get(url)
+    assert answer.status == 200, answer.text
+    return pixels(answer.body)
+
+
+def pixels(jpeg: bytes) -> Pixels:
+    return np.asarray(Pillow.open(io.BytesIO(jpeg)).convert("RGB"))
 
 
 def test_notes_tell_what_was_seen_in_order(tmp_path: Path) -> None:
-    described(tmp_path, record())
-    notes = opened(tmp_path).notes("s00002000")
-    assert [note.number for note in notes] == list(range(1, 9))
-    assert [note.seconds for note in notes] == PAST + CURRENT
-    assert [note.shot for note in notes] == [0] * 3 + [1] * 5
-    assert notes[0] == FrameNote(1, PAST[0], 0, 3, "past", None)
-    assert notes[3].scale == "close-up"
-    many = row(0, "past", [0.1 * n for n in range(5)]), row(1, "current", [1 + 0.1 * n for n in range(95)])
-    described(tmp_path, record(shots=list(many)))
-    shown = [note for note in opened(tmp_path).notes("s00002000") if note.shown]
-    assert {note.shot for note in shown} == {0, 1}
-    assert 20 <= len(shown) <= 26
+    with opened(described(tmp_path / "w", record())) as page:
+        frames = notes(page)
+        assert [frame["number"] for frame in frames] == list(range(1, 9))
+        assert [frame["seconds"] for frame in frames] == PAST + CURRENT
+        assert [frame["shot"] for frame in frames] == [0] * 3 + [1] * 5
+        first = {"number": 1, "seconds": PAST[0], "shot": 0, "index": 3, "role": "past", "scale": None}
+        assert {key: frames[0][key] for key in first} == first
+        assert frames[3]["scale"] == "close-up"
+        many = (
+            row(0, "past", [0.1 * n for n in range(5)]),
+            row(1, "current", [1 + 0.1 * n for n in range(95)]),
+        )
+        write_records(tmp_path / "w", record(shots=list(many)))
+        shown = [frame for frame in notes(page) if frame["shown"]]
+        assert {frame["shot"] for frame in shown} == {0, 1}
+        assert 20 <= len(shown) <= 26
 
 
 @pytest.mark.parametrize("given", [False, True])
 def test_pictures_are_of_the_seconds_that_the_record_tells(tmp_path: Path, given: bool) -> None:
-    described(tmp_path, record(), given=given)
-    made, here = make_film(SPEC), tmp_path / "film.mp4"
-    here.write_bytes(made.path.read_bytes())
-    frames = opened(tmp_path, here)
-    here.unlink()
-    with pytest.raises(FilmError, match="There is no film"):
-        frames.picture("s00002000", 1)
-    here.write_bytes(made.path.read_bytes())  # it is back
-    for note in frames.notes("s00002000"):
-        second = note.seconds if given else tick_second(nearest_tick(note.seconds))
-        shown = pixels(frames.picture("s00002000", note.number))
-        assert read_number(shown) == made.number_at(second)
-        assert shown.shape == (180, 320, 3)
+    source, film = make_film(SPEC), tmp_path / "film.mp4"
+    film.write_bytes(source.path.read_bytes())
+    place = described(tmp_path / "w", record(), film=film, given=given)
+    with opened(place, film) as page:
+        film.unlink()
+        gone = page.get(notes(page)[0]["url"])
+        assert (gone.status, "There is no film" in gone.text) == (404, True)
+        film.write_bytes(source.path.read_bytes())  # it is back
+        for note in notes(page):
+            second = note["seconds"] if given else tick_second(nearest_tick(note["seconds"]))
+            shown = picture(page, note["number"])
+            assert read_number(shown) == source.number_at(second)
+            assert shown.shape == (180, 320, 3)
 
 
 def test_a_slot_at_which_only_a_redo_has_looked(tmp_path: Path) -> None:
     """A slot that a person added, say: no run knows it."""
-    described(tmp_path, record())
-    frames = opened(tmp_path)
-    looks = (("s00009000", [1.0, 2.0]), ("s00009000", [4.5]), ("s00009000", None), ("s00002000", [5.5]))
-    tries = [
-        {"key": f"r{at}", "slot": slot, "stage1": seen and record(f"k{at}", shots=[row(0, "current", seen)])}
-        for at, (slot, seen) in enumerate(looks)
-    ]
-    assert frames.notes("s00009000") == ()
-    lines = "".join(json.dumps(found) + "\n" for found in tries)
-    (tmp_path / "redo.jsonl").write_text(lines, encoding="utf-8")
-    assert [note.seconds for note in frames.notes("s00009000")] == [4.5]
-    assert read_number(pixels(frames.picture("s00009000", 1))) == make_film(SPEC).number_at(4.5)
-    assert [note.seconds for note in frames.notes("s00002000")] == PAST + CURRENT, "that of the run"
+    with opened(described(tmp_path / "w", record())) as page:
+        looks = ((OTHER, [1.0, 2.0]), (OTHER, [4.5]), (OTHER, None), (SLOT, [5.5]))
+        tries = [
+            {
+                "key": f"r{at}",
+                "slot": slot,
+                "stage1": seen and record(f"k{at}", shots=[row(0, "current", seen)]),
+            }
+            for at, (slot, seen) in enumerate(looks)
+        ]
+        assert notes(page, OTHER) == []
+        unseen = page.get(f"/media/frames/{OTHER}/1.jpg")
+        assert (unseen.status, "no model has looked" in unseen.text) == (404, True)
+        lines = "".join(json.dumps(look_again) + "\n" for look_again in tries)
+        (tmp_path / "w" / "redo.jsonl").write_text(lines, encoding="utf-8")
+        assert [note["seconds"] for note in notes(page, OTHER)] == [4.5]
+        assert read_number(picture(page, 1, OTHER)) == make_film(SPEC).number_at(4.5)
+        assert [note["seconds"] for note in notes(page)] == PAST + CURRENT, "that of the run"
 
 
 TAKES = (
@@ -165,32 +193,37 @@ def with_cast(folder: Path, *assignments: str) -> tuple[Path, RunSettings, Remem
         people += f"  - {{id: {who}, name: {who.title()}, photos: {who}.png}}\n"
     (folder / "cast.yaml").write_text(people)
     (folder / "slots.csv").write_text("start,end\n0.5,3.5\n4.5,7.5\n8.5,10.5\n")
-    config = load_config(None, (*QUICK, *SMALL, "speech.source=none", "threads.features=none", *assignments))
+    config = load_config(
+        None,
+        (*QUICK, *SMALL, "speech.source=none", "threads.features=none", "lint.parse=words", *assignments),
+    )
     asked = RunInputs(slots=folder / "slots.csv", cast=GivenCast(folder / "cast.yaml"))
     looks = Remembering()
     with open_film(film) as reader, WorkFolder(folder / "w") as work:
+        write_settings(work, config, film, asked)
         describe(reader, work, config, asked, engines=Engines(looks, FakeEngine()), sheet=False)
     return film, RunSettings(config, film, asked), looks
 
 
-def assert_shown(frames: ShownFrames, looks: Remembering) -> int:
-    """Every frame is to the pixel what the engine got; how many there are."""
-    for slot, clip in looks.clips.items():
-        for note, wanted in zip(frames.notes(slot), clip.images, strict=True):
-            assert np.array_equal(pixels(frames.picture(slot, note.number, True)), wanted)
-    return sum(map(len, looks.clips.values()))
+def share_of_other_pixels(shown: Pixels, wanted: Pixels) -> float:
+    """The share of pixels that are clearly other ones, by more than JPEG makes of a picture."""
+    assert shown.shape == wanted.shape
+    return float((np.abs(shown.astype(int) - wanted.astype(int)).max(axis=2) > 90).mean())
 
 
-@pytest.fixture
-def lossless(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pictures as PNG, so that they can be compared to the pixel."""
+def worst_share(page: Page, looks: Remembering) -> float:
+    """How much the frames that are shown differ from those that the engine got, at most."""
+    shares = [
+        share_of_other_pixels(picture(page, note["number"], slot, painted=True), wanted)
+        for slot, clip in looks.clips.items()
+        for note, wanted in zip(notes(page, slot), clip.images, strict=True)
+    ]
+    assert len(shares) > 5
+    return max(shares)
 
-    def png(image: np.ndarray[Any, np.dtype[np.uint8]], quality: int) -> bytes:
-        out = io.BytesIO()
-        Pillow.fromarray(image).save(out, "PNG")
-        return out.getvalue()
 
-    monkeypatch.setattr(room, "jpeg", png)
+SAME = 0.004
+"""The share of pixels that JPEG changes clearly; an outline has more than three times as many."""
 
 
 SETTINGS = (
@@ -201,86 +234,67 @@ SETTINGS = (
 
 
 @pytest.mark.parametrize("settings", [(), *(pytest.param(one, marks=pytest.mark.slow) for one in SETTINGS)])
-def test_people_are_marked_as_the_model_saw_them(tmp_path, monkeypatch, lossless, settings):
+def test_people_are_marked_as_the_model_saw_them(tmp_path, monkeypatch, settings):
     look_for_painted_faces(monkeypatch)
     film, run, looks = with_cast(tmp_path, *settings)
-    with open_film(film) as reader:
-        info = reader.info
-    frames = ShownFrames(Session(tmp_path / "w", info, run.config), film)
-    assert assert_shown(frames, looks) > 20
-    assert not list((tmp_path / "w").glob("frames.*")), "a run may keep its own there"
-    if settings == ():
-        slot, again, stage1 = "s00000500", Remembering(), tmp_path / "w" / "stage1.jsonl"
-        with open_film(film) as reader, WorkFolder(tmp_path / "w") as work:
-            redo(reader, work, run, [slot], engines=Engines(again, FakeEngine()), sheet=False)
-        rest = [row for row in stage1.read_text("utf-8").splitlines() if f'"{slot}"' not in row[:400]]
-        stage1.write_text("".join(f"{row}\n" for row in rest), "utf-8")
-        frames = ShownFrames(Session(tmp_path / "w", info, run.config), film)
-        assert assert_shown(frames, again) > 5, "what only a redo has seen, as that saw it"
-        (tmp_path / "w" / "characters.json").unlink()
-        forgotten = ShownFrames(Session(tmp_path / "w", info, run.config), film)
-        with pytest.raises(AssertionError):
-            assert_shown(forgotten, again)
-
-
-# The film strip
-
-
-def test_the_middle_of_each_shot_is_shown_small_and_kept(tmp_path):
-    here = tmp_path / "film.mp4"
-    here.write_bytes(make_film(FilmSpec(frames=400, gop=25, b_frames=2)).path.read_bytes())
-    with open_film(here) as film:
-        info = film.info
-    shots = tuple(Shot(i, Interval(i * 0.4, (i + 1) * 0.4)) for i in range(40))
-    session = Session(tmp_path / "w", info, prepared=Prepared(info, 16.0, shots, (), (), ()))
-    strip = ShownFrames(session, here)
-    with ThreadPoolExecutor(8) as pool:
-        got = dict(zip(range(1, 40, 3), pool.map(strip.shot, range(1, 40, 3)), strict=True))
-    strip.close()
-    assert pixels(got[7]).shape == (90, 160, 3)
-    assert all(read_number(pixels(picture)) == 5 + 10 * index for index, picture in got.items())
-    files = list((tmp_path / "w" / "review" / "strip").glob("*.jpg"))
-    assert len(files) == len(got)
-    assert all(path.stat().st_size < 8000 for path in files)
-    with counted_decodes() as decodes:
-        assert ShownFrames(session, here).shot(7) == got[7]
-    assert decodes.frames == 0
-    here.unlink()
-    with pytest.raises(FilmError, match="There is no film"):
-        ShownFrames(session, here).shot(0)
+    place = tmp_path / "w"
+    with reviewed(place, film=film, run=run) as (_, page):
+        assert worst_share(page, looks) < SAME
+    assert not list(place.glob("frames.*")), "a run may keep its own there"
+    if settings != ():
+        return
+    slot, again, stage1 = "s00000500", Remembering(), place / "stage1.jsonl"
+    with open_film(film) as reader, WorkFolder(place) as work:
+        redo(reader, work, run, [slot], engines=Engines(again, FakeEngine()), sheet=False)
+    recorded = stage1.read_text("utf-8")
+    rest = [line for line in recorded.splitlines() if f'"{slot}"' not in line[:400]]
+    stage1.write_text("".join(f"{line}\n" for line in rest), "utf-8")
+    with reviewed(place, film=film, run=run) as (_, page):
+        assert worst_share(page, again) < SAME, "what only a redo has seen, as that saw it"
+    stage1.write_text(recorded, "utf-8")
+    for odd_mark in ("wavy red", "purple", "red, marked"):
+        odd = re.sub(r'"mark": "[^"]+"', f'"mark": "{odd_mark}"', recorded)
+        assert odd != recorded
+        stage1.write_text(odd, "utf-8")
+        with reviewed(place, film=film, run=run) as (_, page):
+            assert worst_share(page, looks) > 3 * SAME, "other words are no mark"
+    stage1.write_text(recorded, "utf-8")
+    (place / "characters.json").unlink()
+    with reviewed(place, film=film, run=run) as (_, page):
+        assert worst_share(page, looks) > 3 * SAME, "people who were forgotten are not marked"
 
 
 def test_marks_are_painted_as_the_model_saw_them(tmp_path: Path) -> None:
-    from shotad.film import vlm_size
-    from shotad.film.overlays import shot_label
-
-    described(tmp_path, record(overlay="number"))
-    frames = opened(tmp_path)
-    plain, painted = (pixels(frames.picture("s00002000", 4, marks)) for marks in (False, True))
-    assert plain.shape == (180, 320, 3)
-    size = vlm_size(320, 180, Config().frames)
-    assert painted.shape == (size[1], size[0], 3)
-    label = shot_label(1, *size)
-    height, width = label.shape[:2]
-    assert np.abs(painted[:height, :width].astype(int) - label).mean() < 8
-    assert read_number(painted) == read_number(plain)
-    described(tmp_path, record("k2", overlay="box"))
-    boxed = pixels(frames.picture("s00002000", 4, True))
-    assert boxed[:2].mean(axis=(0, 1)) == pytest.approx([255, 0, 0], abs=30)
-    past = pixels(frames.picture("s00002000", 1, True))
-    assert past[:2].mean(axis=(0, 1)) != pytest.approx([255, 0, 0], abs=30)
-
-
-def test_other_words_are_no_mark() -> None:
-    for words in ("", "none", "dashed", "wavy red", "red, tagged", "purple"):
-        assert mark_of(words) is None
+    place = described(tmp_path / "w", record(overlay="number"))
+    with opened(place) as page:
+        plain, painted = (picture(page, 4, painted=marks) for marks in (False, True))
+        assert plain.shape == (180, 320, 3)
+        size = vlm_size(320, 180, Config().frames)
+        assert painted.shape == (size[1], size[0], 3)
+        label = shot_label(1, *size)
+        height, width = label.shape[:2]
+        assert np.abs(painted[:height, :width].astype(int) - label).mean() < 8
+        assert read_number(painted) == read_number(plain)
+        write_records(place, record("k2", overlay="box"))
+        boxed = picture(page, 4, painted=True)
+        assert boxed[:2].mean(axis=(0, 1)) == pytest.approx([255, 0, 0], abs=30)
+        past = picture(page, 1, painted=True)
+        assert past[:2].mean(axis=(0, 1)) != pytest.approx([255, 0, 0], abs=30)
 
 
 def test_numbered_stills(tmp_path: Path) -> None:
-    folder = make_stills(tmp_path / "frames", 10)
-    described(tmp_path / "work", record(shots=[row(0, "current", [0.0, 1.0, 4.5])]))
-    with open_film(folder, frame_rate=Fraction(2)) as film:
-        frames = ShownFrames(Session(tmp_path / "work", film.info), folder)
-    assert [read_number(pixels(frames.picture("s00002000", n))) for n in (1, 2, 3)] == [0, 2, 9]
-    frames.close()
-    assert read_number(pixels(frames.picture("s00002000", 2))) == 2
+    film = make_stills(tmp_path / "frames", 10)
+    place = tmp_path / "w"
+    config = load_config(None, ("lint.parse=words",))
+    run = RunSettings(config, film, RunInputs(), frame_rate=Fraction(2))
+    with open_film(film, frame_rate=Fraction(2)) as opened_film, WorkFolder(place) as folder:
+        info = opened_film.info
+        cue = Cue(SLOT, SLOT, Interval(2.0, 4.0), "A number.")
+        folder.write_json("shots.json", shots_record((Shot(0, Interval(0, 5.0)),), [], info.duration))
+        folder.write_json("speech.json", speech_record())
+        folder.write_json("slots.json", slots_record([Slot(SLOT, Interval(2.0, 4.0), 5)]))
+        track = Track(FilmId(film.name, info.fingerprint, info.duration), "en", (), "0.1.0", (cue,))
+        save_track(track, folder.path, film.name)
+    write_records(place, record(shots=[row(0, "current", [0.0, 1.0, 4.5])]))
+    with reviewed(place, film=film, run=run) as (_, page):
+        assert [read_number(picture(page, number)) for number in (1, 2, 3)] == [0, 2, 9]

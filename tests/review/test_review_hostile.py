@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
-from shotad.review.acts import ACTS
-from tests.review.asgi import HOST, cookie_of
+from tests.rendering.described import fake_voice, write_folder
+from tests.review.asgi import HOST
 from tests.review.reviewed import reviewed
 
 LINE = "s00001000"
@@ -42,7 +41,7 @@ NO_JSON = (
 ADDRESSES = (
     "/{}", "/api/{}", "/api/events?{}", "/api/lines/{}", "/api/hear/{}", "/api/hear/s00001000?kind={}", "/media/heard/{}",
     "/media/frames/{}/1.jpg", "/media/frames/s00001000/{}.jpg", "/media/frames/s00001000/1.jpg?painted={}",
-    "/media/shots/{}.jpg", "/media/person/{}/1.jpg", "/media/person/x/{}.jpg", "/files/{}", "/web/{}",
+    "/media/moments/{}.jpg", "/media/person/{}/1.jpg", "/media/person/x/{}.jpg", "/files/{}", "/web/{}",
 )  # fmt: skip
 PLACES = (
     "x", "%00", "..%2f..%2fetc%2fpasswd", "../x", "%ff", "%ed%a0%80", "1" * 5000, "9" * 20, "9" * 9, "-1",
@@ -92,10 +91,12 @@ class Attacker:
 
 @pytest.fixture(scope="module")
 def attacker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacker]:
-    with reviewed(tmp_path_factory.mktemp("hostile") / "film.shotad") as (_, page):
+    # Some of what is sent begins a render, which must not load a real voice.
+    folder = fake_voice(write_folder(tmp_path_factory.mktemp("hostile") / "film.shotad"))
+    with reviewed(folder) as (_, page):
         client = TestClient(page.app, base_url=f"http://{HOST}")
         more = {"origin": f"http://{HOST}", "x-shotad": "page", "content-type": "application/json"}
-        yield Attacker(client, {"cookie": cookie_of(page.keys), **more})
+        yield Attacker(client, {"cookie": page.cookie, **more})
 
 
 @pytest.mark.parametrize("key", READ_BY)
@@ -111,7 +112,10 @@ def test_arguments_of_acts(attacker: Attacker, key: str) -> None:
 
 
 def test_every_act_without_arguments_and_with_odd_ones(attacker: Attacker) -> None:
-    for act in (*ACTS, "undo", "redo", "nothing", "x" * 5000):
+    hint = attacker.act("nothing", {})["refused"]["hint"]
+    acts = hint.removeprefix("There are ").removesuffix(".").split(", ")
+    assert len(acts) > 20
+    for act in (*acts, "undo", "redo", "nothing", "x" * 5000):
         attacker.act(act, {})
         attacker.act(act, dict.fromkeys(READ_BY))
 
@@ -182,13 +186,3 @@ def test_ranges_and_conditions(attacker: Attacker, path: str) -> None:
     for name in ("if-none-match", "if-range", "if-modified-since"):
         for value in ("x" * 5000, '"', "*", "Mon, 99 Foo 99999999999 00:00:00 GMT"):
             attacker.ask("GET", path, **{name: value, "range": "bytes=0-1"})
-
-
-def test_jobs_are_not_queued_without_end(tmp_path: Path) -> None:
-    with reviewed(tmp_path / "film.shotad") as (review, page):
-        ready = review.jobs
-        ready._thread = object()  # type: ignore[assignment]  # nothing is worked on: all of them wait
-        answers = [page.post("/api/jobs", {"kind": "discover"}) for _ in range(150)]
-        ready._thread = None
-    assert {answer.status for answer in answers} == {202, 400}
-    assert "100 jobs wait already" in answers[-1].json["error"]["what"]

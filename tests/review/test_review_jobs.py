@@ -3,221 +3,194 @@ stopped when asked, and no fault takes the others along."""
 
 from __future__ import annotations
 
-import asyncio
-import json
-import logging
+import shutil
 import threading
-import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from shotad.core import Progress
-from shotad.core.errors import EngineError, ReviewError
-from shotad.core.progress import progress_task
-from shotad.review.events import Json, Tabs, event_stream
-from shotad.review.jobs import Jobs
+from shotad.core import Request, RunInputs, WorkFolder, load_config
+from shotad.core.errors import EngineError
+from shotad.core.runsettings import write_settings
+from shotad.review import OpenReview
+from tests.redo.redoing import SETTINGS, film_path, fresh, run
+from tests.rendering.described import write_folder
+from tests.review.asgi import WAIT, Listener
+from tests.review.engines import ANSWERS, BREAKS, answering
+from tests.review.reviewed import Page, reviewed
 
-WAIT = 20.0
-
-
-class Browser:
-    """The other end of one connection: what it has got, and whether it is still there."""
-
-    def __init__(self, tabs: Tabs, *, takes: bool = True) -> None:
-        self.got, self.ended = "", False
-        self.gone, self.changed, self.free = asyncio.Event(), asyncio.Event(), asyncio.Event()
-        if takes:
-            self.free.set()
-        stream = event_stream(tabs, lambda: {"revision": 7})
-        self.task = asyncio.create_task(stream({"type": "http"}, self.receive, self.send))
-
-    async def receive(self) -> Any:
-        await self.gone.wait()
-        return {"type": "http.disconnect"}
-
-    async def send(self, data: Any) -> None:
-        if data["type"] == "http.response.body":
-            await self.free.wait()
-            self.got += data["body"].decode()
-            self.ended = not data["more_body"]
-            self.changed.set()
-
-    async def until(self, text: str) -> None:
-        async with asyncio.timeout(WAIT):
-            while text not in self.got:
-                self.changed.clear()
-                await self.changed.wait()
-
-    def events(self) -> list[tuple[str, Any]]:
-        blocks = [block.splitlines() for block in self.got.split("\n\n") if "event: " in block]
-        rows = [dict(line.split(": ", 1) for line in block if line[0] != ":") for block in blocks]
-        return [(row["event"], json.loads(row["data"]).get("revision")) for row in rows]
+ENDED = ("done", "failed", "stopped")
 
 
-def test_a_tab_hears_where_it_begins_then_all_in_order_and_one_that_falls_behind_is_let_go() -> None:
-    async def play() -> None:
-        tabs = Tabs(5000)
-        slow, quick = Browser(tabs, takes=False), Browser(tabs)
-        await quick.until("hello")
-        for i in range(100):
-            tabs.send("change", {"revision": i, "text": "x" * 400})
-            await quick.until(f'"revision":{i},')
-        slow.free.set()
-        async with asyncio.timeout(WAIT):
-            await slow.task
-        assert [kind for kind, _ in slow.events()] == ["hello", "film"], "it is told to fetch all anew"
-        assert slow.ended
-        assert quick.events() == [("hello", 7), *(("change", i) for i in range(100))]
-        assert len(tabs) == 1
-        quick.gone.set()
-        await quick.task
-        assert len(tabs) == 0
-
-    asyncio.run(play())
+def test_a_tab_hears_where_it_begins_then_all_in_order_and_one_that_falls_behind_is_let_go(
+    tmp_path: Path,
+) -> None:
+    words = "a" * 4900
+    folder = write_folder(tmp_path / "film.shotad", lines={0.5 * n: f"{n} {words}" for n in range(1, 31)})
+    with reviewed(folder, gone=True) as (_, page), Listener(page) as quick:
+        begins_at = page.film()["revision"]
+        with Listener(page, takes_at_once=False) as slow:
+            for number in range(16):
+                old, new = ("a", "b") if number % 2 == 0 else ("b", "a")
+                page.do("replace", find=old * 4900, text=new * 4900)
+                quick.until("change", number + 1)
+            slow.take()
+            slow.wait_for_end()
+            assert [kind for kind, _ in slow.events] == ["hello", "film"], "it is told to fetch all anew"
+        assert quick.events[0] == ("hello", {"revision": begins_at, "findings": 0})
+        assert [event["revision"] for event in quick.of("change")] == [begins_at + n for n in range(1, 17)]
 
 
-def test_at_the_end_all_are_told_and_let_go_and_new_ones_turned_away() -> None:
-    async def play() -> None:
-        tabs = Tabs()
-        browser = Browser(tabs)
-        await browser.until("hello")
-        tabs.send("change", {"revision": 1})
-        tabs.close()
-        late = Browser(tabs)
-        async with asyncio.timeout(WAIT):
-            await browser.task
-            await late.task
-        assert [kind for kind, _ in browser.events()] == ["hello", "change", "bye"]
-        assert browser.ended
-        assert late.ended
-
-    asyncio.run(play())
+def test_at_the_end_all_are_told_and_let_go_and_new_ones_turned_away(tmp_path: Path) -> None:
+    with reviewed(tmp_path / "film.shotad", gone=True) as (review, page), Listener(page) as tab:
+        page.do("accept", "s00001000")
+        tab.until("change")
+        review.end_event_streams()
+        tab.wait_for_end()
+        assert [kind for kind, _ in tab.events if kind != "findings"] == ["hello", "change", "bye"]
+        with Listener(page) as late:
+            late.wait_for_end()
 
 
 # Jobs
 
 
-def ended(jobs: Jobs, name: str) -> Json:
-    """The job when it has ended."""
-    until = time.monotonic() + WAIT
-    while time.monotonic() < until:
-        view = next(view for view in jobs.views() if view["id"] == name)
-        if view["state"] in ("done", "failed", "stopped"):
-            return view
-        time.sleep(0.005)
-    raise AssertionError(f"{name} never ended")
+@pytest.fixture(scope="module")
+def described(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("jobs") / "w"
+    run(place, ANSWERS)
+    return place
 
 
-def start(jobs: Jobs, work: Callable[[Progress], Json], title: str = "Work") -> str:
-    return str(jobs.start("test", title, work)["id"])
+@pytest.fixture
+def opened(described: Path, tmp_path: Path) -> Iterator[tuple[OpenReview, Page]]:
+    with reviewed(Path(shutil.copytree(described, tmp_path / "w")), film=film_path()) as (review, page):
+        yield review, page
 
 
-def test_progress_is_shown_with_the_step_that_is_under_way() -> None:
-    jobs, seen = Jobs(Tabs()), []
-
-    def look() -> None:
-        view = jobs.views()[0]
-        seen.append((view["step"], view["done"]))
-
-    def work(progress: Progress) -> Json:
-        with progress_task(progress, "Writing lines", 4, "lines") as task:
-            task.advance()
-            look()
-            with progress_task(progress, "Loading a model", 10, "MB") as inner:
-                inner.advance(5)
-                look()
-            task.advance(7)
-            look()
-        progress.task("Looking", None, "s")
-        look()
-        progress.note("One thing.")
-        progress.note("Another thing.")
-        return {}
-
-    view = ended(jobs, start(jobs, work))
-    assert seen == [
-        ("Writing lines", 0.25),
-        ("Loading a model", 0.5),
-        ("Writing lines", 1.0),
-        ("Looking", None),
-    ]
-    assert view["notes"] == ["One thing.", "Another thing."]
-    assert (view["step"], view["done"], view["state"]) == ("", None, "done")
+@pytest.fixture
+def page(opened: tuple[OpenReview, Page]) -> Page:
+    return opened[1]
 
 
-def test_an_error_is_told_with_what_to_do_and_a_fault_logged_with_its_traceback_and_the_next_job_runs(caplog):
-    jobs = Jobs(Tabs())
+def set_engine(place: Path, assignment: str) -> None:
+    """Has the run of a folder use another engine from now on."""
+    with WorkFolder(place) as folder:
+        config = load_config(None, (*SETTINGS, assignment))
+        write_settings(folder, config, film_path(), RunInputs(), assignments=[assignment])
 
-    def fails(_: Progress) -> Json:
+
+def lines_of(page: Page) -> list[str]:
+    return [line["id"] for line in page.film()["lines"] if line["heard"]]
+
+
+class Gate:
+    """An answer that says when it is asked for, and waits until it may be given."""
+
+    def __init__(self) -> None:
+        self.asked, self.open = threading.Event(), threading.Event()
+
+    def answer(self, request: Request) -> str:
+        self.asked.set()
+        assert self.open.wait(WAIT)
+        return fresh(request)
+
+
+def test_progress_is_shown_with_the_step_that_is_under_way(page: Page) -> None:
+    views: list[Any] = []
+
+    def answer(request: Request) -> str:
+        views.append(page.get("/api/jobs").json["jobs"][0])
+        return fresh(request)
+
+    with Listener(page) as tab, answering(answer):
+        job = page.job(kind="redo", lines=lines_of(page)[:3])
+        told = tab.until("job", 2)
+    assert views
+    assert {view["state"] for view in views} == {"running"}
+    assert "Writing lines" in {view["step"] for view in views}
+    assert all(0 <= view["done"] <= 1 for view in views if view["done"] is not None)
+    assert len({view["done"] for view in views}) > 1
+    assert (job["step"], job["done"], job["state"]) == ("", None, "done")
+    versions = [event["version"] for event in told]
+    assert versions == sorted(set(versions)), "a newer view has a higher version"
+
+
+def test_an_error_is_told_with_what_to_do_and_a_fault_logged_with_its_traceback_and_the_next_job_runs(
+    opened, tmp_path, caplog
+):
+    _, page = opened
+    line = lines_of(page)[0]
+
+    def answer(request: Request) -> str:
         raise EngineError("The engine is not there.", "Start it.")
 
-    def fault(_: Progress) -> Json:
-        return {"x": {}["no such key"]}
-
-    with caplog.at_level(logging.ERROR):
-        first, second, third = start(jobs, fails), start(jobs, fault), start(jobs, lambda _: {"said": "fine"})
-        assert ended(jobs, third)["result"] == {"said": "fine"}
-    assert ended(jobs, first)["error"] == {"what": "The engine is not there.", "hint": "Start it."}
-    view = ended(jobs, second)
-    assert view["state"] == "failed"
-    assert "KeyError" in view["error"]["what"]
-    assert "Traceback" not in str(view)
-    assert "no such key" not in str(view)
+    with answering(answer):
+        failed = page.job(kind="redo", lines=[line])
+    assert (failed["state"], failed["error"]["what"]) == ("failed", "The engine is not there.")
+    assert failed["error"]["hint"] == "Start it."
+    set_engine(tmp_path / "w", BREAKS)
+    fault = page.job(kind="redo", lines=[line])
+    set_engine(tmp_path / "w", ANSWERS)
+    assert page.job(kind="redo", lines=[line])["state"] == "done"
+    assert fault["state"] == "failed"
+    assert "KeyError" in fault["error"]["what"]
+    assert "Traceback" not in str(fault)
+    assert "no such key" not in str(fault)
     assert "no such key" in caplog.text
 
 
-def test_a_job_that_runs_stops_at_its_next_step_and_what_it_holds_is_let_go() -> None:
-    jobs, running, let_go = Jobs(Tabs()), threading.Event(), []
-
-    def work(progress: Progress) -> Json:
-        try:
-            with progress_task(progress, "Frames", 1e9, "frames") as task:
-                while True:
-                    running.set()
-                    task.advance()
-        except Exception:  # noqa: BLE001  as those do that keep the rest of a batch
-            return {"said": "went on all the same"}
-        finally:
-            let_go.append("lock")
-
-    name = start(jobs, work)
-    assert running.wait(WAIT)
-    assert jobs.stop(name)["stopping"] or jobs.views()[0]["state"] == "stopped"
-    view = ended(jobs, name)
+def test_a_job_that_runs_stops_at_its_next_step_and_what_it_holds_is_let_go(page: Page) -> None:
+    gate, line = Gate(), lines_of(page)[0]
+    with answering(gate.answer):
+        job = page.start(kind="redo", lines=[line])
+        assert gate.asked.wait(WAIT)
+        assert page.post(f"/api/jobs/{job}/stop").json["stopping"]
+        gate.open.set()
+        view = page.ended(job)
     assert (view["state"], view["result"], view["error"]) == ("stopped", None, None)
-    assert let_go == ["lock"]
-    assert ended(jobs, start(jobs, lambda _: {"said": "after"}))["result"] == {"said": "after"}
+    assert page.job(kind="redo", lines=[line])["state"] == "done"
 
 
-def test_a_job_that_waits_is_stopped_without_being_begun() -> None:
-    jobs, go, begun = Jobs(Tabs()), threading.Event(), []
-
-    def long(progress: Progress) -> Json:
-        go.wait(WAIT)
-        task = progress.task("Frames", None, "frames")
-        while True:
-            task.advance()
-            time.sleep(0.001)
-
-    first = start(jobs, long, "The first")
-    waiting = [start(jobs, lambda _: {"begun": begun.append(1)}) for _ in range(2)]
-    assert jobs.stop(waiting[0])["state"] == "stopped"
-    go.set()
-    assert jobs.close(WAIT) == ()
-    assert {view["id"]: view["state"] for view in jobs.views()} == dict.fromkeys([first, *waiting], "stopped")
-    assert begun == []
-    with pytest.raises(ReviewError, match="being closed"):
-        start(jobs, lambda _: {})
+def test_a_job_that_waits_is_stopped_without_being_begun(opened: tuple[OpenReview, Page]) -> None:
+    review, page = opened
+    gate, line = Gate(), lines_of(page)[0]
+    with answering(gate.answer):
+        first = page.start(kind="redo", lines=[line])
+        assert gate.asked.wait(WAIT)
+        waiting = [page.start(kind="export", formats=["vtt"]) for _ in range(2)]
+        assert page.post(f"/api/jobs/{waiting[0]}/stop").json["state"] == "stopped"
+        assert review.stop_jobs() == ("Describe a line again",)
+        gate.open.set()
+        assert review.stop_jobs(WAIT) == ()
+    assert {name: page.job_view(name)["state"] for name in (first, *waiting)} == dict.fromkeys(
+        [first, *waiting], "stopped"
+    )
+    refused = page.post("/api/jobs", {"kind": "export", "formats": ["vtt"]})
+    assert (refused.status, "being closed" in refused.json["error"]["what"]) == (400, True)
 
 
-def test_old_jobs_are_forgotten_and_an_unknown_one_is_said_to_be_unknown() -> None:
-    jobs = Jobs(Tabs())
-    names = [start(jobs, lambda _: {}) for _ in range(70)]
-    ended(jobs, names[-1])
-    kept = [view["id"] for view in jobs.views()]
+def test_old_jobs_are_forgotten_and_an_unknown_one_is_said_to_be_unknown(page: Page) -> None:
+    names = [page.start(kind="export", formats=["no such format"]) for _ in range(70)]
+    assert page.ended(names[-1])["state"] == "failed"
+    kept = [view["id"] for view in page.get("/api/jobs").json["jobs"]]
     assert kept == names[-len(kept) :]
-    assert len(kept) <= 50
-    with pytest.raises(ReviewError, match="no job"):
-        jobs.stop(names[0])
+    assert len(kept) <= 51
+    unknown = page.post(f"/api/jobs/{names[0]}/stop")
+    assert (unknown.status, "no job" in unknown.json["error"]["what"]) == (400, True)
+
+
+def test_no_more_jobs_wait_than_a_page_asks_for(page: Page) -> None:
+    gate = Gate()
+    with answering(gate.answer):
+        running = page.start(kind="redo", lines=lines_of(page)[:1])
+        assert gate.asked.wait(WAIT)
+        answers = [page.post("/api/jobs", {"kind": "discover"}) for _ in range(110)]
+        page.post(f"/api/jobs/{running}/stop")
+        for job in page.get("/api/jobs").json["jobs"]:
+            page.post(f"/api/jobs/{job['id']}/stop")
+        gate.open.set()
+    assert {answer.status for answer in answers} == {202, 400}
+    assert "100 jobs wait already" in answers[-1].json["error"]["what"]

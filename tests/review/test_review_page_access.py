@@ -80,14 +80,14 @@ def test_who_goes_on_from_within_the_text_hears_which_line_it_is(page: Any) -> N
     page.keyboard.press("Enter")
     heard(page)
     page.keyboard.press("Alt+ArrowDown")
-    assert heard(page) == [
-        "Line 2 of 3, 9 seconds, machine, 1 finding: She opens the old door. A lamp goes out."
-    ]
+    # The field itself is read: it is moved to its line, and focused again.
+    assert heard(page) == []
+    assert page.get_attribute("#line-text", "aria-label") == "Line 2 of 3, at 0:09.0"
+    assert page.inner_text("#line-budget") == "3.4 of 5.0 s"
     page.keyboard.press("Control+Shift+Enter")
-    assert heard(page) == [
-        "Line 2: Accepted. Line 3 of 3, 14 seconds, machine: Rain falls on the empty street."
-    ]
+    assert heard(page) == ["Line 2: Accepted."]
     assert focused(page) == "line-text"
+    assert page.get_attribute("#line-text", "aria-label") == "Line 3 of 3, at 0:14.0"
     page.keyboard.press("Escape")
     heard(page)
     page.keyboard.press("ArrowUp")
@@ -192,7 +192,7 @@ def test_nothing_that_sticks_covers_the_focus(opened: Callable[..., Any]) -> Non
     """WCAG 2.4.7 and 2.4.11, in a narrow window with a job in its foot."""
     page = opened()
     page.set_viewport_size(NARROW)
-    page.evaluate("(job) => import('/web/store.js').then((m) => m.job(job))", dict(RUNNING))
+    page.evaluate("(job) => import('/web/store.js').then((m) => m.applyJob(job))", dict(RUNNING))
     page.evaluate("document.querySelector('.skip a').focus()")
     drawn(page)
     stops = []
@@ -202,7 +202,7 @@ def test_nothing_that_sticks_covers_the_focus(opened: Callable[..., Any]) -> Non
         if found is None:
             break
         stops.append(found)
-    assert len(stops) > 40
+    assert len(stops) > 25
     assert [one["what"] for one in stops if one["covered"]] == []
     assert [one["what"] for one in stops if not one["ring"]] == []
 
@@ -214,7 +214,7 @@ _NAMES = """() => [...document.querySelectorAll('button[aria-label], a[aria-labe
 def test_a_name_holds_the_words_that_are_seen_and_keys_are_named(page: Any) -> None:
     """WCAG 2.5.3: who speaks to the computer says what stands on the button."""
     pairs = page.evaluate(_NAMES)
-    assert len(pairs) > 8
+    assert len(pairs) >= 8
     assert [(seen, name) for seen, name in pairs if seen not in name] == []
     script = "(all) => all.map((one) => one.getAttribute('aria-keyshortcuts'))"
     keys = page.eval_on_selector_all("[aria-keyshortcuts]", script)
@@ -224,15 +224,15 @@ def test_a_name_holds_the_words_that_are_seen_and_keys_are_named(page: Any) -> N
 
 STATES: Mapping[str, str] = {
     "trouble": "(m) => m.emit('trouble', {what: 'track.json is damaged.', hint: 'Mend it.'})",
-    "lost": "(m) => m.connection(false)",
+    "lost": "(m) => m.setConnected(false)",
     "empty": "(m) => m.load({...m.store.film, lines: []})",
     "sends": "(m) => m.load({...m.store.film, voice: {...m.store.film.voice, notice: 'The lines are sent away.'}})",
     "making": "(m) => m.emit('playable', {state: 'making', url: null, done: 0.3, why: 'MKV.'})",
     "gone": "(m) => m.emit('playable', {state: 'none', url: null, done: 0, why: 'The film is gone.'})",
-    "job": "(m) => m.job({id: 'j1', kind: 'export', title: 'Export', state: 'running', notes: []})",
+    "job": "(m) => m.applyJob({id: 'j1', kind: 'export', title: 'Export', state: 'running', notes: []})",
     "unsaved": "async (m) => { const box = await import('/web/outbox.js'); box.hold(box.put({act: 'write', line: m.store.current, seen: null, args: {text: 'Typed.'}, group: ''})); m.emit('unsaved'); }",
     "waiting": "async (m) => { (await import('/web/outbox.js')).put({act: 'accept', line: m.store.current, seen: null, args: {}, group: ''}); m.store.undelivered = new Error('The disk is full.'); m.emit('undelivered'); }",
-    "conflict": "(m) => m.emit('conflict', {act: 'write', id: m.store.current, line: m.line(), mine: {text: 'Mine.'}})",
+    "conflict": "(m) => m.emit('conflict', {act: 'write', id: m.store.current, line: m.chosenLine(), mine: {text: 'Mine.'}})",
 }  # fmt: skip
 
 
@@ -241,7 +241,7 @@ def test_every_state_of_the_page_passes_axe(opened: Callable[..., Any]) -> None:
     for state, script in STATES.items():
         page.evaluate("sessionStorage.clear()")
         reload(page)
-        until(page, "document.querySelector('.d-title')?.textContent.startsWith('Line 1 ')")
+        until(page, "document.getElementById('line-text')?.ariaLabel?.includes(' 1 of ')")
         page.evaluate(f"import('/web/store.js').then({script})")
         page.wait_for_timeout(150)
         drawn(page)

@@ -18,7 +18,6 @@ from shotad.script.track_files import TRACK
 from tests.handmade import look
 from tests.rendering.described import retrack, write_folder
 from tests.review.pages import drawn, press, said, settled, until, violations
-from tests.speech_server import tone, wav
 
 pytestmark = pytest.mark.slow
 
@@ -27,6 +26,19 @@ CANDIDATES = (
     "A cat sleeps by the window.", "A grey cat lies asleep on the sill.", "By the window a cat sleeps.",
     "The cat sleeps.", "A cat, curled up, sleeps.", "Curled up by the window, a cat sleeps.",
 )  # fmt: skip
+
+
+@pytest.fixture
+def opened(opened: Callable[..., Any]) -> Callable[..., Any]:
+    """A tab in which the drawer of the chosen line is open: times, candidates, frames."""
+
+    def open_tab(*prepare: Callable[[Any], None], **options: Any) -> Any:
+        page = opened(*prepare, **options)
+        page.locator("#line-drawer > summary").click()
+        page.focus("#list .row[aria-selected=true]")
+        return page
+
+    return open_tab
 
 
 @pytest.fixture
@@ -53,8 +65,8 @@ def cue_text(place: Path, name: str = FIRST) -> str:
 
 def choose(page: Any, place: int) -> None:
     """Chooses a line by the mouse, and waits until it is shown."""
-    page.locator("#list [role=option]").nth(place).click()
-    until(page, f"document.querySelector('.d-title').textContent.startsWith('Line {place + 1} ')")
+    page.locator("#list .row").nth(place).click()
+    until(page, f"document.getElementById('line-text').ariaLabel.includes(' {place + 1} of ')")
 
 
 class Acts:
@@ -81,11 +93,11 @@ class Acts:
 
 
 def test_a_line_shows_what_belongs_to_it_and_a_candidate_is_chosen(page: Any, place: Path) -> None:
-    assert page.inner_text(".d-title") == "Line 1 of 3"
-    assert page.inner_text(".d-state").strip().endswith("As the machine wrote it")
+    assert page.get_attribute("#line-text", "aria-label") == "Line 1 of 3, at 0:01.0"
+    assert page.inner_text(".d-begins") == "starts at 0:01.0 · ○ machine"
     assert value(page, "line-text") == CANDIDATES[0]
     assert page.get_attribute("#line-text", "lang") == "en"
-    assert page.inner_text("#line-full").startswith("6 of 20 words · ")
+    assert page.inner_text("#line-full") == "2.3 of 5.0 s"
     assert page.inner_text(".d-candidates").split("\n")[1::2] == list(CANDIDATES)
     assert page.locator(".d-candidates input:checked").get_attribute("value") == "1"
     described = page.get_attribute("#line-text", "aria-describedby").split()
@@ -153,14 +165,14 @@ def test_two_tabs_at_one_line_lose_nothing(opened: Callable[..., Any], place: Pa
 
 def test_what_is_typed_is_judged_as_it_arises_and_goes_back(page: Any, place: Path) -> None:
     page.fill("#line-text", "We see a cat by the window.")
-    until(page, "document.querySelector('.d-group legend').textContent.includes('the text differs')")
+    until(page, "document.querySelector('.d-drawer').textContent.includes('the text differs')")
     assert page.locator(".d-candidates input:checked").count() == 0
     until(page, "document.querySelector('#line-findings [data-level=error]') !== null")
-    assert "Error L2" in page.inner_text("#line-findings")
+    assert "(rule L2)" in page.inner_text("#line-findings")
     page.fill("#line-text", "A cat sleeps. " * 8)
     until(page, "!document.getElementById('line-over').hidden")
-    assert "4 words too many" in page.inner_text("#line-over")
-    said(page, "4 words too many")
+    assert page.inner_text("#line-over") == "4.0 s too long"
+    said(page, "4.0 s too long")
     until(page, "!document.getElementById('line-findings').textContent.includes('L2')")
     until(page, "!document.querySelector('.d-machine').hidden")
     assert CANDIDATES[0] in page.inner_text(".d-machine")
@@ -180,7 +192,7 @@ def test_beside_a_line_it_is_said_that_it_leaves_the_next_no_time(page: Any) -> 
     )
     # It describes the field, so that a screen reader reads it there, and the row counts it.
     assert "line-findings" in page.get_attribute("#line-text", "aria-describedby")
-    until(page, "document.querySelectorAll('#list [role=option]')[2].textContent.includes('finding')")
+    until(page, "document.querySelectorAll('#list .row')[2].textContent.includes('finding')")
     assert violations(page) == []
     choose(page, 2)
     until(page, "document.getElementById('line-findings').textContent.includes('would not be spoken')")
@@ -253,65 +265,10 @@ def test_frames_are_named_walked_and_enlarged(opened: Callable[..., Any]) -> Non
     page.check("#frames-painted")
     assert page.locator(".d-frames img").first.get_attribute("src").endswith("painted=1")
     page.get_by_text("What Stage I and Stage II said").click()
-    assert "<b>He</b> runs." in page.inner_text("#detail-body")
+    assert "<b>He</b> runs." in page.inner_text("#detail")
 
 
-# The player
-
-
-def heard(page: Any, seconds: float = 3.0, start: float = 0.5, **more: Any) -> None:
-    """What the server would have prepared for the ear."""
-    answer = {"url": "/media/heard/test.wav", "start": start, "seconds": seconds, "warnings": [],
-              "line": [start + 0.5, start + 2.5], **more}  # fmt: skip
-    page.route("**/api/hear/**", lambda route: route.fulfill(json=answer))
-    data = wav(tone(seconds))
-    page.route("**/media/heard/*", lambda route: route.fulfill(body=data, content_type="audio/wav"))
-
-
-PLAYS = "document.querySelector('audio').currentTime > 0.1"
-STILL = "document.querySelector('audio').paused"
-
-
-def test_a_line_is_heard_with_the_picture_beside_it(opened: Callable[..., Any]) -> None:
-    page = opened(lambda page: heard(page, warnings=["The level is not settled."]))
-    page.keyboard.press(" ")
-    until(page, PLAYS)
-    assert page.evaluate("document.querySelector('video').muted")
-    until(page, "!document.querySelector('.p-caption').hidden")
-    assert page.inner_text(".p-caption") == CANDIDATES[0]
-    assert "not settled" in page.inner_text(".p-warnings")
-    # A loaded machine drops pictures; a picture that is not led is off by seconds.
-    until(page, "document.querySelector('audio').currentTime > 1.5")
-    until(
-        page,
-        "Math.abs(document.querySelector('video').currentTime - document.querySelector('audio').currentTime - 0.5) < 0.25",
-    )
-    until(page, STILL)
-    said(page, "The level is not settled.")  # only now: not over the voice
-    assert page.evaluate("document.querySelector('video').paused && !document.querySelector('video').muted")
-    for key, again in (("p", "p"), ("v", "ArrowDown")):  # the same key again stops, and another line too
-        page.keyboard.press(key)
-        until(page, PLAYS)
-        page.keyboard.press(again)
-        until(page, STILL)
-
-
-def test_without_a_picture_everything_else_works(opened: Callable[..., Any]) -> None:
-    def film(route: Any) -> None:
-        playable = {"state": "making", "url": None, "done": 0.25, "why": "HEVC is not for browsers."}
-        route.fulfill(json={**route.fetch().json(), "playable": playable})
-
-    page = opened(lambda page: (page.route("**/api/film", film), heard(page)))
-    assert "(25 %)" in page.inner_text(".p-without")
-    assert page.get_by_role("progressbar", name="Copy of the film").evaluate("(bar) => bar.value") == 0.25
-    assert "HEVC is not for browsers." in page.inner_text(".p-without")
-    assert not page.is_visible("video")
-    page.keyboard.press(" ")
-    until(page, PLAYS)
-    assert page.inner_text(".p-time").startswith("0:0")
-    until(page, STILL)
-    page.get_by_role("button", name="Play", exact=True).click()
-    said(page, "HEVC is not for browsers.")
+# The player: more of it in test_review_page_player.py
 
 
 def test_a_film_that_the_browser_cannot_play_is_copied(opened: Callable[..., Any]) -> None:
@@ -348,7 +305,7 @@ def test_a_film_that_comes_late_goes_to_the_line_that_was_chosen_meanwhile(opene
 
 def timeline(page: Any, script: str) -> Any:
     return page.evaluate(
-        f"import('/web/timeline.js').then((m) => {{ const t = m.drawn(); return {script}; }})"
+        f"import('/web/timeline.js').then((m) => {{ const t = m.currentTimeline(); return {script}; }})"
     )
 
 
@@ -363,11 +320,12 @@ def test_frames_step_one_by_one_and_the_time_line_has_words(page: Any) -> None:
     at_start = "Math.abs(video.currentTime - 1) < 0.02 && !video.seeking"
     until(page, f"((video) => {at_start})(document.querySelector('video'))")
     seen = []
+    page.get_by_role("button", name="More of the player").click()
     for _ in range(4):
         page.get_by_role("button", name="+1 frame", exact=True).click()
         seen.append(page.evaluate("document.querySelector('video').currentTime"))
     assert np.diff(seen) == pytest.approx([0.04] * 3, abs=0.002)
-    page.get_by_role("button", name="Whole film").click()
+    press(page, "0")
     until(
         page,
         "document.querySelector('.t-canvas').getAttribute('aria-label').includes('5 shots, 1 stretch of speech')",
@@ -375,17 +333,17 @@ def test_frames_step_one_by_one_and_the_time_line_has_words(page: Any) -> None:
     assert "3 slots, 3 lines." in page.get_attribute(".t-canvas", "aria-label")
     choose(page, 1)
     until(page, "document.querySelector('.t-where').textContent.startsWith('0:09.0')")
-    page.locator("#list [role=option]").nth(1).focus()
+    page.locator("#list .row").nth(1).focus()
     page.keyboard.press("w")
     said(page, "9 seconds. Shot 3 of 5.")
     said(page, "Line 2 of 3, machine.")
 
 
 def test_lines_are_clicked_and_their_ends_dragged(page: Any, place: Path) -> None:
-    page.get_by_role("button", name="Whole film").click()
+    press(page, "0")
     page.mouse.click(*spot(page, 10.0))
-    until(page, "document.querySelector('.d-title').textContent.startsWith('Line 2 ')")
-    page.get_by_role("button", name="Chosen line").first.click()
+    until(page, "document.getElementById('line-text').ariaLabel.includes(' 2 of ')")
+    press(page, "z")
     drawn(page)
     page.mouse.move(*spot(page, 11.0))
     page.mouse.down()
@@ -405,7 +363,7 @@ def test_a_text_on_the_screen_is_taken_in_by_the_mouse_and_by_a_key(
     (place / "stage1.jsonl").write_text(json.dumps(look(FIRST, shots=shots, notes=notes)) + "\n")
     page = opened()
     choose(page, 0)
-    take = page.get_by_role("button", name='Take in: Text reads: "READY."')
+    take = page.get_by_role("button", name='Take in: + Text reads: "READY."')
     take.click()
     shows(page, 'A cat sleeps by the window. Text reads: "READY."')
     until(page, "document.querySelector('.d-offers .d-note').checkVisibility()")

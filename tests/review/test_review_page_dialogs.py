@@ -66,7 +66,7 @@ def test_no_rule_of_accessibility_is_broken_and_nothing_is_cut_off(page: Any) ->
     for size in SIZES:
         page.set_viewport_size({"width": size[0], "height": size[1]})
         for key in KEYS:
-            page.locator("[role=option]").first.focus()
+            page.locator(".row").first.focus()
             dialog = opened(page, key)
             if key == "c":
                 dialog.locator("summary").first.click()
@@ -81,7 +81,7 @@ def test_a_persons_line_is_described_anew_after_being_asked_and_comes_back(page:
     press(page, "Enter", "Control+a")
     page.keyboard.type("My own words.")
     press(page, "Escape")
-    page.locator(f"#line-{line} >> text=My own words.").wait_for()
+    page.locator(f"#line-{line} > .line >> text=My own words.").first.wait_for(state="attached")
     page.locator(f"#line-{line}").focus()
     dialog = opened(page, "r")
     assert "edited this line" in dialog.inner_text()
@@ -104,9 +104,9 @@ def test_a_persons_line_is_described_anew_after_being_asked_and_comes_back(page:
     assert on_disk(place).heard[0].text == "My own words."
     assert dialog.evaluate("d => d.contains(document.activeElement)")
     press(page, "Escape", "Control+Shift+Z")
-    page.locator(f"#line-{line} >> text={now.text}").wait_for()
+    page.locator(f"#line-{line} > .line >> text={now.text}").first.wait_for(state="attached")
     press(page, str(now.candidates.index("My own words.") + 1))  # chosen by its number
-    page.locator(f"#line-{line} >> text=My own words.").wait_for()
+    page.locator(f"#line-{line} > .line >> text=My own words.").first.wait_for(state="attached")
     assert on_disk(place).heard[0].text == "My own words."
 
 
@@ -116,7 +116,7 @@ def test_a_slot_goes_and_comes_back_by_hand_with_a_line_of_ones_own(page: Any, p
     remove = dialog.locator("table.slots tbody tr").first.get_by_role("button", name=re.compile("^Remove"))
     remove.focus()
     remove.press("Enter")
-    dialog.locator("[data-told] >> text=removed. You can undo it").wait_for()
+    dialog.locator(".dialog-status >> text=removed. You can undo it").wait_for()
     assert len(on_disk(place).cues) == len(before.cues) - 1
     assert dialog.evaluate("d => d.contains(document.activeElement)")
     dialog.get_by_label("Start").fill("0.5")
@@ -124,10 +124,10 @@ def test_a_slot_goes_and_comes_back_by_hand_with_a_line_of_ones_own(page: Any, p
     assert "Free here" in dialog.locator("#slot-room").inner_text()
     dialog.get_by_label("I write the line").check()
     pressed(dialog, "Add")
-    assert "Write the line first" in dialog.locator("[data-told]").inner_text()
+    assert "Write the line first" in dialog.locator(".dialog-status").inner_text()
     page.keyboard.type("A line of my own.")
     pressed(dialog, "Add")
-    page.locator("[role=option] >> text=A line of my own.").wait_for()
+    page.locator(".row >> text=A line of my own.").first.wait_for(state="attached")
     assert "A line of my own." in [cue.text for cue in on_disk(place).heard]
 
 

@@ -7,44 +7,32 @@ import shutil
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
 
 from shotad.core import (
-    Config,
     Interval,
-    Member,
-    NoProgress,
     RunInputs,
     Shot,
     Slot,
     WorkFolder,
+    load_config,
 )
 from shotad.core.cast import Reveal
-from shotad.core.errors import CastError, ReviewError
-from shotad.core.runsettings import read_settings, write_settings
+from shotad.core.runsettings import read_settings, record_cast, write_settings
 from shotad.core.types import slot_id
 from shotad.description import read_worksheet, write_sheet
 from shotad.description.cast_removal import clear_all
 from shotad.film import open_film
-from shotad.review.material import MaterialViews
-from shotad.review.people import CastEditor, names, renamed
-from shotad.review.session import Session
-from shotad.review.work import remember_cast
-from shotad.script import (
-    Cue,
-    LineState,
-    Track,
-    load_track,
-    save_track,
-)
+from shotad.script import Cue, Track, load_track, save_track
 from shotad.script.track import FilmId
 from shotad.sight import CastFile
 from tests.cast.discoveringroom import EPISODE
 from tests.handmade import shots_record, slots_record, speech_record
 from tests.painted_faces import look_for_painted_faces, paint_film
-from tests.review.sessions import session_of
+from tests.review.reviewed import Page, reviewed
 
 CUTS = (0.0, 2.0, 3.5, 5.5, 6.5, 8.0)
 TEXTS = (
@@ -70,7 +58,7 @@ def run(film: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     cues = tuple(Cue(slot.id, slot.id, slot.interval, text) for slot, text in zip(slots, TEXTS, strict=True))
     shots = tuple(Shot(i, span) for i, span in enumerate(spans))
     with WorkFolder(place) as folder:
-        write_settings(folder, Config(), film, RunInputs())
+        write_settings(folder, load_config(None, ("lint.parse=words",)), film, RunInputs())
         folder.write_json("speech.json", speech_record())
         folder.write_json("slots.json", slots_record(slots))
         cuts = [int(second * 24) for second in CUTS[1:-1]]
@@ -81,186 +69,220 @@ def run(film: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def searched(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def searched(run: Path, film: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same, when the people of the film have been looked for."""
     place = Path(shutil.copytree(run, tmp_path_factory.mktemp("searched") / "ep1.shotad"))
     with pytest.MonkeyPatch.context() as patch:
         look_for_painted_faces(patch)
-        made = session_of(place)
-        CastEditor(made).discover(NoProgress())
-        made.close()
+        with reviewed(place, film=film) as (_, page):
+            assert page.job(kind="discover")["state"] == "done"
     return place
 
 
 @pytest.fixture
-def session(searched: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
-    look_for_painted_faces(monkeypatch)
-    made = session_of(Path(shutil.copytree(searched, tmp_path / "ep1.shotad")))
-    yield made
-    made.close()
+def place(searched: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(searched, tmp_path / "ep1.shotad"))
 
 
 @pytest.fixture
-def people(session: Session) -> CastEditor:
-    """The cast, discovered."""
-    return CastEditor(session)
+def page(place: Path, film: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
+    """The page, with the cast discovered."""
+    look_for_painted_faces(monkeypatch)
+    with reviewed(place, film=film) as (_, page):
+        yield page
 
 
-def who(people: CastEditor, *lines: int) -> str:
+def line_ids(page: Page) -> list[str]:
+    return [line["id"] for line in page.film()["lines"]]
+
+
+def texts(page: Page) -> list[str]:
+    return [line["text"] for line in page.film()["lines"]]
+
+
+def people_of(page: Page) -> list[Any]:
+    return list(page.get("/api/cast").json["people"])
+
+
+def seen_in(page: Page, *numbers: int) -> str:
     """The key of whoever is seen in these lines alone."""
-    names = [people._session.track.cues[at].id for at in lines]
-    return next(row["key"] for row in people.view()["people"] if row["lines"] == names)
+    lines = [line_ids(page)[number] for number in numbers]
+    return next(str(person["key"]) for person in people_of(page) if person["lines"] == lines)
 
 
-def test_pictures_are_small_and_only_those_of_the_cast(people: CastEditor) -> None:
-    key = who(people, 0, 2)
-    picture = people.picture(key, 1)
-    assert max(Image.open(io.BytesIO(picture)).size) <= 240
-    assert people.picture(key, 1) == picture
-    for wrong in ((key, 0), (key, 99), ("../../track.json", 1), ("nobody", 1)):
-        with pytest.raises(ReviewError):
-            people.picture(*wrong)
+def name(page: Page, person: str, new_name: str = "", **more: Any) -> Any:
+    """What came of a name."""
+    job = page.job(kind="name", person=person, name=new_name, **more)
+    assert job["state"] == "done", job["error"]
+    return job["result"]
 
 
-def test_a_descriptor_becomes_the_name_where_that_person_is_seen_in_one_step(people, session):
-    ann = who(people, 0, 2)
-    before = [cue.text for cue in session.track.cues]
-    result = people.name(NoProgress(), ann, "Ann", pronoun="she")
-    assert result["again"] == [session.track.cues[0].id, session.track.cues[2].id]
+def refusal(page: Page, **job: Any) -> str:
+    """Why a job has failed."""
+    ended = page.job(**job)
+    assert ended["state"] == "failed"
+    return f"{ended['error']['what']} {ended['error']['hint']}"
+
+
+def test_pictures_are_small_and_only_those_of_the_cast(page: Page) -> None:
+    key = seen_in(page, 0, 2)
+    picture = page.get(f"/media/person/{key}/1.jpg")
+    assert max(Image.open(io.BytesIO(picture.body)).size) <= 240
+    assert page.get(f"/media/person/{key}/1.jpg").body == picture.body
+    for wrong in (f"{key}/0", f"{key}/99", "..%2F..%2Ftrack.json/1", "nobody/1"):
+        assert page.get(f"/media/person/{wrong}.jpg").status == 404
+
+
+def test_a_descriptor_becomes_the_name_where_that_person_is_seen_in_one_step(page, place):
+    ann = seen_in(page, 0, 2)
+    before, lines = texts(page), line_ids(page)
+    result = name(page, ann, "Ann", pronoun="she")
+    assert result["again"] == [lines[0], lines[2]]
     assert (result["changed"], result["kept"]) == ([], []), "without a descriptor nothing is certain"
-    member = CastFile.open(session.folder / "cast").member(ann)
+    member = CastFile.open(place / "cast").member(ann)
     assert (member.name, member.pronoun) == ("Ann", "she")
-    assert people.discover(NoProgress())["new"] == 0, "a second search keeps the names"
-    given = read_settings(session.folder).given.cast
+    assert page.job(kind="discover")["result"]["new"] == 0, "a second search keeps the names"
+    given = read_settings(place).given.cast
     assert given is not None
-    assert given.path == session.folder / "cast", "whatever is described anew knows the name"
-    result = people.name(NoProgress(), ann, descriptor="the woman in red")
-    assert [cue.text for cue in session.track.cues][:3] == [
-        "Ann walks by.", before[1], "Ann's hand rises. The man turns.",
-    ]  # fmt: skip
-    assert result["changed"] == [session.track.cues[0].id, session.track.cues[2].id]
-    assert load_track(session.folder / "track.json").cues == session.track.cues
-    session.undo()
-    assert [cue.text for cue in session.track.cues] == before
+    assert given.path == place / "cast", "whatever is described anew knows the name"
+    result = name(page, ann, descriptor="the woman in red")
+    assert texts(page)[:3] == ["Ann walks by.", before[1], "Ann's hand rises. The man turns."]
+    assert result["changed"] == [lines[0], lines[2]]
+    assert [cue.text for cue in load_track(place / "track.json").cues] == texts(page)
+    page.do("undo")
+    assert texts(page) == before
 
 
-def test_accepted_lines_stay_and_are_told(people: CastEditor, session: Session) -> None:
-    ann = who(people, 0, 2)
-    session.act("accept", session.track.cues[0].id, {})
-    session.act("write", session.track.cues[4].id, {"text": "Somebody walks by."})
-    result = people.name(NoProgress(), ann, "Ann", descriptor="the woman in red")
-    assert session.track.cues[0].text == TEXTS[0]
-    assert session.track.cues[0].state is LineState.ACCEPTED
-    assert result["kept"] == [session.track.cues[0].id]
-    assert result["changed"] == [session.track.cues[2].id]
+def test_accepted_lines_stay_and_are_told(page: Page) -> None:
+    ann, lines = seen_in(page, 0, 2), line_ids(page)
+    page.do("accept", lines[0])
+    page.do("write", lines[4], text="Somebody walks by.")
+    result = name(page, ann, "Ann", descriptor="the woman in red")
+    accepted = page.line(lines[0])
+    assert (accepted["text"], accepted["state"]) == (TEXTS[0], "accepted")
+    assert result["kept"] == [lines[0]]
+    assert result["changed"] == [lines[2]]
     assert "stays" in result["said"]
 
 
-def test_a_name_that_is_taken_is_refused_and_nothing_is_written(people: CastEditor, session: Session) -> None:
-    ann, bo = who(people, 0, 2), who(people, 1, 2)
-    with WorkFolder(session.folder), pytest.raises(ReviewError, match="Another shotad"):
-        people.name(NoProgress(), ann, "Ann")
-    assert CastFile.open(session.folder / "cast").member(ann).name == ""
-    people.name(NoProgress(), ann, "Ann")
-    with pytest.raises(CastError, match="already"):
-        people.name(NoProgress(), bo, "ann")
-    with pytest.raises(ReviewError, match="Nothing new"):
-        people.name(NoProgress(), bo, "  ")
-    with pytest.raises(ReviewError, match="nobody called"):
-        people.name(NoProgress(), "person-99", "Zed")
-    assert CastFile.open(session.folder / "cast").member(bo).name == ""
-    (session.folder / "cast" / "cast.yaml").write_text("people: [")
-    view = people.view()
-    assert view["people"] == []
-    assert "cast.yaml" in view["why"], "a cast that cannot be read is told, and the rest goes on"
+def test_a_name_that_is_taken_is_refused_and_nothing_is_written(page: Page, place: Path) -> None:
+    ann, bo = seen_in(page, 0, 2), seen_in(page, 1, 2)
+    with WorkFolder(place):
+        assert "Another shotad" in refusal(page, kind="name", person=ann, name="Ann")
+    assert CastFile.open(place / "cast").member(ann).name == ""
+    name(page, ann, "Ann")
+    assert "already" in refusal(page, kind="name", person=bo, name="ann")
+    assert "Nothing new" in refusal(page, kind="name", person=bo, name="  ")
+    assert "nobody called" in refusal(page, kind="name", person="person-99", name="Zed")
+    assert CastFile.open(place / "cast").member(bo).name == ""
+    (place / "cast" / "cast.yaml").write_text("people: [")
+    cast = page.get("/api/cast").json
+    assert cast["people"] == []
+    assert "cast.yaml" in cast["why"], "a cast that cannot be read is told, and the rest goes on"
+    assert "cast.yaml" in refusal(page, kind="name", person=bo, name="Zed")
 
 
-def test_an_extra_is_never_named_and_two_entries_become_one(people: CastEditor, session: Session) -> None:
-    ann, cy = who(people, 0, 2), who(people, 4)
-    result = people.name(NoProgress(), cy, nameless=True)
-    assert CastFile.open(session.folder / "cast").member(cy).nameless
+def test_an_extra_is_never_named_and_two_entries_become_one(page: Page, place: Path) -> None:
+    ann, cy = seen_in(page, 0, 2), seen_in(page, 4)
+    result = name(page, cy, nameless=True)
+    assert CastFile.open(place / "cast").member(cy).nameless
     assert (result["again"], result["changed"]) == ([], [])
-    people.name(NoProgress(), ann, "Ann")
-    result = people.merge(NoProgress(), cy, ann)
-    assert who(people, 0, 2, 4) == ann
-    assert cy not in {row["key"] for row in people.view()["people"]}
-    assert session.track.cues[4].id in result["again"]
+    name(page, ann, "Ann")
+    result = page.job(kind="merge", person=cy, into=ann)["result"]
+    assert seen_in(page, 0, 2, 4) == ann
+    assert cy not in {person["key"] for person in people_of(page)}
+    assert line_ids(page)[4] in result["again"]
 
 
-def test_a_character_bank_is_only_read(run: Path, tmp_path: Path) -> None:
+def test_a_character_bank_is_only_read(run: Path, film: Path, tmp_path: Path) -> None:
     bank = tmp_path / "bank.json"
     bank.write_text("[]")
-    session = session_of(Path(shutil.copytree(run, tmp_path / "ep1.shotad")))
-    with WorkFolder(session.folder) as folder:
-        remember_cast(session, folder, bank)
-    people = CastEditor(session)
-    assert people.view()["can_discover"] is False
-    with pytest.raises(ReviewError, match="cannot be"):
-        people.discover(NoProgress())
-    session.close()
+    place = Path(shutil.copytree(run, tmp_path / "ep1.shotad"))
+    with WorkFolder(place) as folder:
+        record_cast(folder, read_settings(place), bank)
+    with reviewed(place, film=film) as (_, page):
+        assert page.get("/api/cast").json["can_discover"] is False
+        assert "cannot be" in refusal(page, kind="discover")
 
 
-ANN = Member("a", "Ann Lee", spoken="Ann", pronoun="she", descriptor="the woman in red")
-BLANK = Member("a", descriptor="the woman in red")
-BO = Member("b", "Bo Lee", spoken="Bo")
-LATER = Member("a", "Ann", descriptor="the woman in red", reveals=(Reveal(60.0),))
+SHOWN, LATER_SHOWN, UNSHOWN = 0, 2, 3
+RED = {"descriptor": "the woman in red"}
+FULL = {"name": "Ann Lee", "spoken": "Ann"}
+REVEALED = {"reveals": (Reveal(3.0),)}
 
 
-@pytest.mark.parametrize(("text", "before", "now", "at", "seen", "after"), [
-    ("The woman in red runs.", BLANK, ANN, 5, True, "Ann runs."),
-    ("Then a woman in red runs.", BLANK, ANN, 5, True, "Then Ann runs."),
-    ("The woman in red runs.", BLANK, ANN, 5, False, "The woman in red runs."),
-    ("The woman in reddish light runs.", BLANK, ANN, 5, True, "The woman in reddish light runs."),
-    ("Anna's car stops near Ann Lee.", ANN, ANN, 5, False, "Anna's car stops near Ann."),
-    ("Annie waves to Bo Lee.", Member("a", "Annie"), ANN, 5, False, "Ann waves to Bo Lee."),
-    ("Lee waves.", ANN, ANN, 5, False, "Lee waves."),
+@pytest.mark.parametrize(("text", "line", "member", "told", "after"), [
+    ("The woman in red runs.", SHOWN, RED, {"name": "Ann"}, "Ann runs."),
+    ("Then a woman in red runs.", SHOWN, RED, {"name": "Ann"}, "Then Ann runs."),
+    ("The woman in red runs.", UNSHOWN, RED, {"name": "Ann"}, "The woman in red runs."),
+    ("The woman in reddish light runs.", SHOWN, RED, {"name": "Ann"}, "The woman in reddish light runs."),
+    ("Anna's car stops near Ann Lee.", UNSHOWN, FULL, {"pronoun": "she"}, "Anna's car stops near Ann."),
+    ("Annie waves to Bo Lee.", UNSHOWN, {"name": "Annie"}, {"name": "Ann"}, "Ann waves to Bo Lee."),
+    ("Lee waves.", UNSHOWN, FULL, {"pronoun": "she"}, "Lee waves."),
     # Nothing is named before the film tells it.
-    ("The woman in red runs.", BLANK, LATER, 5, True, "The woman in red runs."),
-    ("The woman in red runs.", BLANK, LATER, 65, True, "Ann runs."),
+    ("The woman in red runs.", SHOWN, {**RED, **REVEALED}, {"name": "Ann"}, "The woman in red runs."),
+    ("The woman in red runs.", LATER_SHOWN, {**RED, **REVEALED}, {"name": "Ann"}, "Ann runs."),
 ])  # fmt: skip
-def test_only_what_is_certain_is_replaced(text, before, now, at, seen, after):
-    assert renamed(text, before, now, [BO], "f.mp4", at, is_shown=seen) == after
+def test_only_what_is_certain_is_replaced(page, place, text, line, member, told, after):
+    ann, bo, line_id = seen_in(page, 0, 2), seen_in(page, 1, 2), line_ids(page)[line]
+    file = CastFile.open(place / "cast")
+    file.update(ann, **member)
+    file.update(bo, name="Bo Lee", spoken="Bo")
+    file.save()
+    page.do("write", line_id, text=text)
+    name(page, ann, told.get("name", ""), pronoun=told.get("pronoun"))
+    assert page.line(line_id)["text"] == after
 
 
-def test_a_name_is_said_only_once_the_film_has_told_it() -> None:
-    assert [names("Ann runs.", LATER, [], "f.mp4", at) for at in (5.0, 65.0)] == [False, True]
+def test_a_line_lacks_a_name_only_once_the_film_has_told_it(page: Page, place: Path) -> None:
+    ann, lines = seen_in(page, 0, 2), line_ids(page)
+    file = CastFile.open(place / "cast")
+    file.update(ann, **REVEALED)
+    file.save()
+    for line in (lines[0], lines[2]):
+        page.do("write", line, text="Somebody runs.")
+    assert name(page, ann, "Ann")["kept"] == [lines[2]]
+    page.do("write", lines[2], text="Ann runs.")
+    assert name(page, ann, pronoun="she")["kept"] == []
 
 
-def seen(session: Session) -> list[list[str]]:
+def seen_by_line(page: Page) -> list[list[str]]:
     """Who is seen in each line, as its material says."""
-    material = MaterialViews(session)
-    views = [material.view(cue) for cue in session.track.cues]
-    return [[] if view is None else view["people"] for view in views]
+    materials = [page.get(f"/api/lines/{line}").json["material"] for line in line_ids(page)]
+    return [[] if material is None else material["people"] for material in materials]
 
 
-def test_who_has_no_name_keeps_a_letter_through_the_film(people: CastEditor, session: Session) -> None:
-    ann, bo = who(people, 0, 2), who(people, 1, 2)
-    letters = [words[0].rpartition(": ")[2] for words in seen(session) if words][:2]
+def test_who_has_no_name_keeps_a_letter_through_the_film(page: Page, place: Path, film: Path) -> None:
+    ann, bo = seen_in(page, 0, 2), seen_in(page, 1, 2)
+    letters = [words[0].rpartition(": ")[2] for words in seen_by_line(page) if words][:2]
     assert sorted(letters) == ["person A", "person B"]
     both = f"Shot 3: {' and '.join(sorted(letters))}"
-    assert seen(session) == [
+    assert seen_by_line(page) == [
         [f"Shot 1: {letters[0]}"],
         [f"Shot 2: {letters[1]}"],
         [both],
         [],
         ["Shot 5: person C"],
     ]
-    people.name(NoProgress(), ann, "Ann")
-    named = [words for words in seen(session) if words]
+    name(page, ann, "Ann")
+    named = [words for words in seen_by_line(page) if words]
     assert named[0] == ["Shot 1: Ann"]
     assert named[1] == [f"Shot 2: {letters[1]}"], "nobody's letter changes with somebody's name"
     assert set(named[2][0].removeprefix("Shot 3: ").split(" and ")) == {"Ann", letters[1]}
-    faces = read_worksheet(session.folder, session.config, session.film).faces
+    with open_film(film) as opened:
+        faces = read_worksheet(place, read_settings(place).config, opened.info).faces
     assert [(face.called, face.slots) for face in faces if face.cast_id == bo] == [(letters[1], 2)]
 
 
-def test_the_worksheet_shows_faces_by_letter_until_they_are_forgotten(session: Session) -> None:
-    assert session.film.path is not None
-    with open_film(session.film.path) as film, WorkFolder(session.folder) as folder:
-        page = write_sheet(folder, film.pictures, session.config, film.info)
-    portraits = sorted(path.name for path in (session.folder / "worksheet").glob("person-*"))
+def test_the_worksheet_shows_faces_by_letter_until_they_are_forgotten(
+    place: Path, film: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look_for_painted_faces(monkeypatch)
+    with open_film(film) as opened, WorkFolder(place) as folder:
+        page = write_sheet(folder, opened.pictures, read_settings(place).config, opened.info)
+    portraits = sorted(path.name for path in (place / "worksheet").glob("person-*"))
     assert portraits == ["person-A.jpg", "person-B.jpg", "person-C.jpg"]
-    assert all(f"worksheet/{name}" in page.read_text() for name in portraits)
-    gone = clear_all(session.folder).removed
-    assert {"worksheet.html", "material.json", "worksheet/person-A.jpg"} <= set(gone)
+    assert all(f"worksheet/{portrait}" in page.read_text() for portrait in portraits)
+    removed = clear_all(place).removed
+    assert {"worksheet.html", "material.json", "worksheet/person-A.jpg"} <= set(removed)
     assert not page.exists()

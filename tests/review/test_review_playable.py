@@ -4,27 +4,31 @@ there; and whether a browser agrees."""
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from collections.abc import Iterable
-from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import av
+import httpx
 import numpy as np
 import pytest
 
 from shotad.core import Config
 from shotad.core.errors import WorkFolderError
+from shotad.core.files import lock_file
 from shotad.film import open_film, sound_blocks
-from shotad.review import playable as remuxing, proxy as proxymaking
-from shotad.review.playable import browser_kind
-from shotad.review.proxy import Order, Proxy, known_copy, make_copy
+from shotad.review import CopyOrder, browser_kind, make_copy, proxy as proxymaking
 from tests.browserfilm import shown
+from tests.disk import largest_file
 from tests.media import FilmSpec, SoundSpec, make_film, make_stills, read_number, read_patches
-from tests.review.sessions import Tabs
+from tests.rendering.described import write_folder
+from tests.review.asgi import WAIT, Listener
+from tests.review.pages import served
+from tests.review.reviewed import Page, reviewed
 
 SOUND, OPUS, LATE = SoundSpec(), SoundSpec(codec="libopus"), SoundSpec(start=0.5)
 GAP = SoundSpec(duration=4.0, beeps=(0.5, 3.0), gap=(1.0, 2.5))
@@ -134,14 +138,14 @@ def test_a_film_that_is_gone_is_not_played(tmp_path: Path) -> None:
 # The copy
 
 
-def ordered(film: Path, folder: Path, key: str = "key", **order: Any) -> Order:
-    return Order(film, folder / "review" / "proxy.mp4", key, **order)
+def ordered(film: Path, folder: Path, key: str = "key", **order: Any) -> CopyOrder:
+    return CopyOrder(film, folder / "review" / "proxy.mp4", key, **order)
 
 
 def copied(film: Path, folder: Path, **order: Any) -> Path:
-    made = ordered(film, folder, **order)
-    make_copy(made, lambda _: None)
-    return made.target
+    copy_order = ordered(film, folder, **order)
+    make_copy(copy_order, lambda _: None)
+    return copy_order.target
 
 
 def numbered(film: Any) -> list[tuple[float, int]]:
@@ -165,9 +169,9 @@ def test_every_frame_keeps_its_second_its_picture_and_its_sound(tmp_path, name, 
     assert known["picture"] == ("encoded" if small or name in ENCODED else "copied")
     assert (known["sound"], known["damage"]) == ("encoded" if FILMS[name].sounds else "none", None)
     if FILMS[name].sounds:
-        heard = beeps(source)
-        assert len(heard) == 2
-        assert beeps(order.target) == pytest.approx(heard, abs=0.003)
+        beeps_of_film = beeps(source)
+        assert len(beeps_of_film) == 2
+        assert beeps(order.target) == pytest.approx(beeps_of_film, abs=0.003)
     with open_film(source) as film, open_film(order.target) as copy:
         assert browser_kind(copy.info)[1] == ""
         before, after = numbered(film), numbered(copy)
@@ -183,18 +187,18 @@ def test_every_frame_keeps_its_second_its_picture_and_its_sound(tmp_path, name, 
         assert np.abs(colours[0] - colours[1]).max() < (8 if known["picture"] == "encoded" else 1)
 
 
-def test_what_does_not_fit_is_not_copied_and_what_no_browser_plays_is_encoded(tmp_path, monkeypatch):
-    """Of a copy that a browser would not play nothing stays."""
+@pytest.mark.parametrize(("missing", "picture"), [(0, "copied"), (1, "encoded")])
+def test_what_takes_more_than_half_of_the_disk_is_not_copied(tmp_path, monkeypatch, missing, picture):
     source = make_film(FILMS["Matroska"]).path
-    size = source.stat().st_size
-    with open_film(source) as film:
-        assert remuxing.copies_picture(film, 2 * size)
-        assert not remuxing.copies_picture(film, 2 * size - 1)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(remuxing, "MOST_BYTES", size - 1)
-            assert not remuxing.copies_picture(film, 2 * size)
+    usage = shutil.disk_usage(tmp_path)._replace(free=2 * source.stat().st_size - missing)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+    assert make_copy(ordered(source, tmp_path), lambda _: None)["picture"] == picture
+
+
+def test_of_a_copy_that_no_browser_would_play_nothing_stays(tmp_path, monkeypatch):
+    # No film is known of which the copy is not played: here all of them are said not to be.
     monkeypatch.setattr(proxymaking, "browser_kind", lambda info: ("video/mp4", "no"))
-    known = make_copy(ordered(source, tmp_path), lambda _: None)
+    known = make_copy(ordered(make_film(FILMS["Matroska"]).path, tmp_path), lambda _: None)
     assert (known["picture"], known["sound"]) == ("encoded", "encoded")
     left = {path.name for path in (tmp_path / "review").iterdir() if path.name[0] != "."}
     assert left == {"proxy.json", "proxy.mp4"}
@@ -251,88 +255,145 @@ def test_a_film_that_is_cut_off_gives_what_can_be_read(tmp_path: Path, small: bo
         assert 10 < len(list(copy.frames())) < 90
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
-def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(proxymaking, "replace_file", lambda _: nullcontext(Path("/dev/full")))
-    with pytest.raises(WorkFolderError, match="No space left"):
-        copied(make_film(FILMS["plain"]).path, tmp_path)
-    assert not (tmp_path / "review" / "proxy.json").exists()
+def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path) -> None:
+    source = make_film(FILMS["plain"]).path
+    with largest_file(10_000), pytest.raises(WorkFolderError, match="File too large"):
+        copied(source, tmp_path)
+    assert [path.name for path in (tmp_path / "review").iterdir() if path.suffix != ".lock"] == []
 
 
 def test_an_older_copy_is_made_anew_and_the_same_is_not(tmp_path: Path) -> None:
-    source = make_film(FilmSpec()).path
-    order = ordered(source, tmp_path, "one")
-    for one in (order, order, replace(order, small=True), replace(order, key="two")):
-        before = known_copy(one)
-        made = None if before is None else order.target.stat().st_mtime_ns
-        assert make_copy(one, lambda _: None) == known_copy(one)
-        assert (made == order.target.stat().st_mtime_ns) is (before is not None)
-    assert known_copy(order) is None
+    order = ordered(make_film(FilmSpec()).path, tmp_path, "one")
+    copies: list[int] = []
+
+    def is_made(order: CopyOrder) -> bool:
+        """Whether a copy is made, and not the one that is there taken."""
+        before = order.target.stat().st_mtime_ns if order.target.exists() else None
+        record = make_copy(order, lambda _: None)
+        copies.append(record["size"])
+        return order.target.stat().st_mtime_ns != before
+
+    orders = (order, order, replace(order, small=True), replace(order, key="two"), order)
+    assert [is_made(one) for one in orders] == [True, False, True, True, True]
+    assert copies[0] == copies[1] == copies[-1] == order.target.stat().st_size
 
 
-def proxy_of(film: Path, folder: Path, tabs: Tabs | None = None) -> Proxy:
-    with open_film(film) as opened:
-        return Proxy(film, folder, Config(), opened.info, tabs)
+# The copy of a review
+
+
+def folder_of(film: Path, tmp_path: Path) -> Path:
+    return write_folder(tmp_path / "film.shotad", film, lines={1.0: "A cat."}, speech=())
+
+
+def playable(page: Page) -> Any:
+    """Which file the page plays, or why it plays none."""
+    return page.film()["playable"]
+
+
+def until_made(page: Page) -> Any:
+    """The same, when no copy is being made any more."""
+    end = time.monotonic() + WAIT
+    while (state := playable(page))["state"] == "making":
+        assert time.monotonic() < end, "the copy is never made"
+        time.sleep(0.02)
+    return state
 
 
 def test_made_in_the_background_and_told(tmp_path: Path) -> None:
     source = make_film(FilmSpec(suffix=".mkv", frames=200, sounds=(SOUND,))).path
-    tabs = Tabs()
-    proxy = proxy_of(source, tmp_path, tabs)
-    assert proxy.state()["state"] == "none"
-    assert "Matroska" in proxy.state()["why"]
-    proxy.start()
-    assert (proxy.state()["state"], proxy.state()["url"]) == ("making", None)
-    proxy.wait()
-    assert proxy.path is not None
-    shown = {"state": "proxy", "url": "/media/proxy", "done": 1.0, "why": ""}
-    assert dict(proxy.state(), why="") == shown
-    assert {kind for kind, _ in tabs.events} == {"playable"}
-    assert [tabs.events[at][1]["state"] for at in (0, -1)] == ["making", "proxy"]
-    done = [data["done"] for _, data in tabs.events]
-    assert done == sorted(done)
-    assert any(0 < share < 1 for share in done)
-    again = proxy_of(source, tmp_path)
-    assert again.state()["state"] == "proxy"
-    for picture in ("copied", "encoded"):  # asked for a second time: a browser refused what was copied
-        again.start()
-        again.wait()
-        record = json.loads((tmp_path / "review" / "proxy.json").read_text(encoding="utf-8"))
-        assert (again.state()["state"], record["picture"]) == ("proxy", picture)
+    place = folder_of(source, tmp_path)
+    with reviewed(place, film=source) as (_, page), Listener(page) as tab:
+        state = playable(page)
+        assert (state["state"], state["url"]) == ("making", None)
+        assert "Matroska" in state["why"]
+        assert page.get("/media/proxy").status == 404
+        ready = {"state": "proxy", "url": "/media/proxy", "done": 1.0, "why": ""}
+        assert dict(until_made(page), why="") == ready
+        assert page.get("/media/proxy", range="bytes=4-7").body == b"ftyp"
+        end = time.monotonic() + WAIT
+        while (told := tab.of("playable"))[-1]["state"] != "proxy":
+            assert time.monotonic() < end
+            time.sleep(0.02)
+    shares = [event["done"] for event in told]
+    assert shares == sorted(shares)
+    assert any(0 < share < 1 for share in shares)
+    with reviewed(place, film=source) as (_, page):
+        assert playable(page)["state"] == "proxy"
+        assert picture_of_copy(place) == "copied"
+        page.post("/api/proxy", {})  # a browser has refused what was copied
+        assert until_made(page)["state"] == "proxy"
+        assert picture_of_copy(place) == "encoded"
 
 
-@pytest.mark.parametrize("left", [None, b"\x1a\x45\xdf\xa3" + bytes(5000)])
-def test_what_went_wrong_is_told_and_leaves_nothing(tmp_path: Path, left: bytes | None) -> None:
+def picture_of_copy(place: Path) -> str:
+    """Whether the picture of a copy was copied or encoded."""
+    return str(json.loads((place / "review" / "proxy.json").read_text(encoding="utf-8"))["picture"])
+
+
+@pytest.mark.parametrize("content", [None, b"\x1a\x45\xdf\xa3" + bytes(5000)])
+def test_what_went_wrong_is_told_and_leaves_nothing(tmp_path: Path, content: bytes | None) -> None:
+    film = tmp_path / "film.mp4"
+    film.write_bytes(make_film(FILMS["plain"]).path.read_bytes())
+    place = folder_of(film, tmp_path)
+    with reviewed(place, film=film) as (_, page):
+        assert playable(page)["state"] == "film"
+        film.unlink() if content is None else film.write_bytes(content)
+        page.post("/api/proxy", {})  # a browser has refused the film
+        state = until_made(page)
+        assert state["state"] == ("gone" if content is None else "none")
+        assert "film.mp4" in state["why"]
+        assert page.get("/media/proxy").status == 404
+    assert not list((place / "review").glob("proxy*"))
+    assert not list((place / "review").glob(".tmp-*"))
+
+
+def test_a_film_that_went_and_came_back_is_told_and_its_copy_made_then(tmp_path: Path) -> None:
     film = tmp_path / "film.mkv"
-    film.write_bytes(make_film(FILMS["Matroska"]).path.read_bytes())
-    proxy = proxy_of(film, tmp_path)
-    film.unlink() if left is None else film.write_bytes(left)
-    proxy.start()
-    proxy.wait()
-    assert proxy.state()["state"] == "none"
-    assert ("There is no film" if left is None else "film.mkv") in proxy.state()["why"]
-    assert proxy.path is None
-    assert [path.name for path in (tmp_path / "review").iterdir() if path.suffix != ".lock"] == []
+    data = make_film(FILMS["Matroska"]).path.read_bytes()
+    film.write_bytes(data)
+    place = folder_of(film, tmp_path)
+    (place / "review").mkdir()
+    lock = lock_file(place / "review" / ".proxy.lock", timeout=0)
+    lock.acquire()  # another program is at work on the copy, so this one waits until the film is gone
+    with served(place) as address, httpx.Client(base_url=address.partition("?")[0], timeout=WAIT) as client:
+        client.get(address)
+        with client.stream("GET", "/api/events") as stream:
+            lines = stream.iter_lines()
+
+            def until_state(state: str) -> Any:
+                """Waits until the page is told that the film is in a state."""
+                for line in lines:
+                    if line == "event: playable":
+                        told = json.loads(next(lines).removeprefix("data: "))
+                        if told["state"] == state:
+                            return told
+                raise AssertionError("the stream has ended")
+
+            film.unlink()
+            lock.release()
+            assert f"The film is not where it was: {film}." in until_state("gone")["why"]
+            assert client.get("/api/film").json()["playable"]["state"] == "gone"
+            film.write_bytes(data)
+            until_state("proxy")
+        assert client.get("/media/proxy").content[4:8] == b"ftyp"
 
 
 def test_stopped_at_once_and_started_cleanly(tmp_path: Path) -> None:
     # One that is encoded
     source = make_film(FilmSpec(suffix=".mkv", pixels="yuv420p10le", frames=500, sounds=(SOUND,))).path
-    proxy = proxy_of(source, tmp_path, Tabs())
-    proxy.start()
-    while proxy.state()["done"] == 0:
-        time.sleep(0.01)
-        assert proxy.state()["state"] == "making"
-    proxy.stop()
-    assert proxy.path is None
-    assert list((tmp_path / "review").glob(".tmp-*")), "a killed process leaves its draft"
-    again = proxy_of(source, tmp_path)
-    again.start()
-    again.wait()
-    assert again.path is not None
-    assert not list((tmp_path / "review").glob(".tmp-*"))
-    with open_film(again.path) as copy:
-        assert sum(1 for _ in copy.frames()) == 500
+    place = folder_of(source, tmp_path)
+    with reviewed(place, film=source) as (_, page):
+        while playable(page)["done"] == 0:
+            time.sleep(0.01)
+            assert playable(page)["state"] == "making"
+    copy = place / "review" / "proxy.mp4"
+    assert not copy.exists()
+    assert list(copy.parent.glob(".tmp-*")), "a killed process leaves its draft"
+    with reviewed(place, film=source) as (_, page):
+        assert until_made(page)["state"] == "proxy"
+    assert not list(copy.parent.glob(".tmp-*"))
+    with open_film(copy) as film:
+        assert sum(1 for _ in film.frames()) == 500
 
 
 @pytest.mark.slow

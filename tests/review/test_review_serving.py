@@ -6,10 +6,12 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
+import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,11 +20,15 @@ from typing import Any
 import httpx
 import pytest
 
+from shotad.core import NoProgress, Request
 from shotad.core.errors import ReviewError, UsageError
-from shotad.review import serving
+from shotad.core.runsettings import read_settings
+from shotad.review import serve
 from shotad.script import load_track
+from tests.cli.program import invoke
+from tests.redo.redoing import fresh, run
+from tests.review.engines import ANSWERS, answering
 from tests.review.pages import Program
-from tests.review.reviewed import reviewed
 
 WAIT = 60.0
 FIRST = "s00001000"
@@ -83,7 +89,7 @@ def test_it_serves_the_page_and_ends_well_when_told_to(start, place):
     assert server.act("write", FIRST, {"text": "The words of the last second."}).status_code == 200
     server.ends_well(signal.SIGTERM)
     assert "The words of the last second." in script(place)
-    assert not (place / serving.ADDRESS).exists()
+    assert not (place / ".review.address").exists()
 
 
 @pytest.mark.slow
@@ -120,7 +126,7 @@ def test_a_server_with_open_tabs(start: Callable[..., Server], place: Path) -> N
     second = subprocess.run(command, capture_output=True, text=True, timeout=WAIT, check=False)
     assert second.returncode == 1
     assert f"open already at {server.base}/" in second.stderr
-    assert "token" not in second.stdout + second.stderr + (place / serving.ADDRESS).read_text()
+    assert "token" not in second.stdout + second.stderr + (place / ".review.address").read_text()
     server.ends_well(signal.SIGHUP)
     for tab in tabs:
         tab.join(WAIT)
@@ -152,7 +158,7 @@ def test_killed_in_the_middle_of_edits_it_leaves_a_whole_track_and_what_it_left_
     assert found is not None
     # The last answered edit is there; one more may have been written and not answered.
     assert int(found[1]) in (saved[-1], saved[-1] + 1)
-    assert (place / serving.ADDRESS).exists()
+    assert (place / ".review.address").exists()
     folders = [place, place / "review", place / "review" / "strip"]
     folders[-1].mkdir(parents=True, exist_ok=True)
     left, written = (
@@ -183,56 +189,162 @@ def test_asked_to_it_lets_others_in_and_warns(start: Callable[..., Server], plac
     assert "network" in err
 
 
-def test_when_its_usual_port_is_taken_it_takes_another_and_no_address_that_is_not_this_machines(
-    place: Path,
+# Served by this process
+
+
+class Terminal(NoProgress):
+    """Where `serve` prints; `address` is what it printed, once it did."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self.address = ""
+        self.is_ready = threading.Event()
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    def result(self, text: str, value: Any) -> None:
+        assert value["address"] in text
+        self.address = value["address"]
+        self.is_ready.set()
+
+    @property
+    def port(self) -> int:
+        return int(self.address.partition("/?")[0].rpartition(":")[2])
+
+
+def interrupt() -> None:
+    """Presses Ctrl-C."""
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def serve_while(place: Path, person: Callable[[Terminal], None], **options: Any) -> Terminal:
+    """Serves a folder until ``person``, in a thread, has done with it; what was printed."""
+    terminal, problems = Terminal(), list[BaseException]()
+
+    def work() -> None:
+        try:
+            assert terminal.is_ready.wait(WAIT)
+            person(terminal)
+        except BaseException as problem:  # noqa: BLE001  it is raised below
+            problems.append(problem)
+        finally:
+            interrupt()
+
+    interval, on_interrupt = sys.getswitchinterval(), signal.signal(signal.SIGINT, signal.SIG_IGN)
+    thread = threading.Thread(target=work)
+    thread.start()
+    defaults: dict[str, Any] = {"host": "127.0.0.1", "port": None, "open_browser": False, "reviewer": None}
+    try:
+        serve(place, None, read_settings(place), console=terminal, **{**defaults, **options})
+    finally:
+        terminal.is_ready.set()
+        thread.join(WAIT)
+        sys.setswitchinterval(interval)
+        signal.signal(signal.SIGINT, on_interrupt)
+    for problem in problems:
+        raise problem
+    return terminal
+
+
+def test_the_same_folder_has_the_same_port_and_another_when_that_is_taken(place: Path) -> None:
+    ports: list[int] = []
+
+    def note_port(terminal: Terminal) -> None:
+        ports.append(terminal.port)
+
+    serve_while(place, note_port)
+    serve_while(place, note_port)
+    assert ports[0] == ports[1] > 0
+    with socket.create_server(("127.0.0.1", ports[0])):
+        serve_while(place, note_port)
+        with pytest.raises(UsageError, match=str(ports[0])):
+            invoke("review", place, "--no-open", "--port", ports[0])
+    assert ports[2] not in (0, ports[0])
+
+
+@pytest.mark.parametrize("host", ["no such host", "256.1.1.1", "192.0.2.1", "x" * 300])
+def test_an_address_that_is_not_this_machines_is_refused(place: Path, host: str) -> None:
+    with pytest.raises(UsageError, match="cannot listen"):
+        invoke("review", place, "--no-open", "--host", host)
+
+
+def test_whoever_is_let_in_by_an_address_for_all_is_warned_of(place: Path) -> None:
+    def person(terminal: Terminal) -> None:
+        assert httpx.get(f"http://127.0.0.1:{terminal.port}/{terminal.address.partition('/')[2]}")
+
+    terminal = serve_while(place, person, host="0.0.0.0")
+    assert "everybody in your network" in terminal.notes[0]
+    assert "without picture and sound" in terminal.notes[1]
+    assert terminal.notes[-1] == "The review has ended. Every change is saved."
+
+
+def test_the_browser_is_opened_once_with_an_address_of_its_own(
+    place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    taking = serving._listening_socket
-    with taking("127.0.0.1", None, place) as first, taking("127.0.0.1", None, place) as second:
-        ports = [one.getsockname()[1] for one in (first, second)]
-        with pytest.raises(UsageError, match=str(ports[0])), taking("127.0.0.1", ports[0], place):
-            pass
-    assert ports[0] == serving.usual_port(place)
-    assert ports[1] not in (0, ports[0])
-    for host in ("no such host", "256.1.1.1", "192.0.2.1", "x" * 300):
-        with pytest.raises(UsageError, match="cannot listen"), taking(host, None, place):
-            pass
+    opened: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", lambda url: bool(opened.append(url)))
+
+    def person(terminal: Terminal) -> None:
+        end = time.monotonic() + WAIT
+        while not any("No browser could be opened" in note for note in terminal.notes):
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        (url,) = opened
+        assert url != terminal.address
+        assert [httpx.get(url).status_code for _ in range(2)] == [303, 401]
+
+    serve_while(place, person, open_browser=True)
 
 
-@pytest.mark.parametrize("asked_once_more", [False, True])
-def test_a_running_job_is_asked_to_stop_and_waited_for(tmp_path: Path, asked_once_more: bool) -> None:
-    ends, go, running, said = serving._EndSignals(), threading.Event(), threading.Event(), list[str]()
+@pytest.mark.parametrize("is_asked_once_more", [False, True])
+def test_a_running_job_is_asked_to_stop_and_waited_for(tmp_path: Path, is_asked_once_more: bool) -> None:
+    place = tmp_path / "w"
+    line = run(place, ANSWERS).heard[0].id
+    is_asked, is_open = threading.Event(), threading.Event()
 
-    class Console:
-        def note(self, text: str) -> None:
-            said.append(text)
-            ends.count += asked_once_more
-            if not asked_once_more:
-                go.set()
+    def answer(request: Request) -> str:
+        is_asked.set()
+        assert is_open.wait(WAIT)
+        return fresh(request)
 
-    with reviewed(tmp_path / "film.shotad") as (review, _):
+    def until_noted(terminal: Terminal, words: str) -> None:
+        end = time.monotonic() + WAIT
+        while not any(words in note for note in terminal.notes):
+            assert time.monotonic() < end
+            time.sleep(0.02)
 
-        def deaf(_: Any) -> Any:
-            running.set()
-            go.wait(WAIT)
-            return {}
+    def person(terminal: Terminal) -> None:
+        base, _, token = terminal.address.partition("/?token=")
+        with httpx.Client(base_url=base, headers={"X-Shotad": "page", "Origin": base}) as client:
+            client.get(f"/?token={token}")
+            client.post("/api/jobs", json={"kind": "redo", "lines": [line]})
+        assert is_asked.wait(WAIT)
+        interrupt()
+        until_noted(terminal, "Waiting for Describe a line again to stop. Ctrl-C: do not wait.")
+        if is_asked_once_more:
+            interrupt()
+            until_noted(terminal, "has ended")
+        is_open.set()
 
-        review.jobs.start("redo", "Describe a line again", deaf)
-        assert running.wait(WAIT)
-        serving._close(review, ends, Console())  # type: ignore[arg-type]
-        assert said == ["Waiting for Describe a line again to stop. Ctrl-C: do not wait.", said[-1]]
-        assert review.jobs.views()[0]["state"] == ("running" if asked_once_more else "done")
-        go.set()
+    with answering(answer):
+        terminal = serve_while(place, person)
+        is_open.set()
+    assert terminal.notes[-1] == "The review has ended. Every change is saved."
 
 
-def test_what_a_killed_server_left_is_no_lock(place: Path) -> None:
-    (place / serving.ADDRESS).write_text(json.dumps({"address": "http://127.0.0.1:1/"}))
-    (place / serving.LOCK).write_text("12345")
-    with serving._folder_lock(place) as tell:
-        tell("http://127.0.0.1:2/")
-        refused = pytest.raises(ReviewError, match=r"open already at http://127\.0\.0\.1:2/")
-        with refused, serving._folder_lock(place):
-            pass
-    (place / serving.ADDRESS).write_text("half of it")
-    again = pytest.raises(ReviewError, match=r"is open already\.")
-    with serving._folder_lock(place), again, serving._folder_lock(place):
-        pass
+def test_a_second_server_is_refused_and_what_a_killed_one_left_is_no_lock(place: Path) -> None:
+    address_file = place / ".review.address"
+    address_file.write_text(json.dumps({"address": "http://127.0.0.1:1/"}))
+    (place / ".review.lock").write_text("12345")
+
+    def person(terminal: Terminal) -> None:
+        address = terminal.address.partition("?")[0]
+        with pytest.raises(ReviewError, match=f"open already at {re.escape(address)}"):
+            invoke("review", place, "--no-open")
+        address_file.write_text("half of it")
+        with pytest.raises(ReviewError, match=r"is open already\."):
+            invoke("review", place, "--no-open")
+
+    serve_while(place, person)
+    assert not address_file.exists()

@@ -16,7 +16,6 @@ from shotad.evaluation import (
 )
 from shotad.evaluation.story import write_story
 from shotad.evaluation.story_questions import read_film, read_questions
-from shotad.review.routes import Review
 from shotad.script import CueStatus
 from tests.cli.program import invoke
 from tests.evaluation.story.storyfilms import READER, options_of, vtt
@@ -40,7 +39,7 @@ def place(tmp_path: Path) -> Path:
 
 def ask(place: Path) -> tuple[Path, ...]:
     """Ask the questions, with a human AD that tells all facts; what was written."""
-    human, asked = place.parent / "human.vtt", place.parent / "questions.jsonl"
+    human, questions = place.parent / "human.vtt", place.parent / "questions.jsonl"
     lines = [(at, at + 1, f"Anna finds the {fact} in place {n}.") for fact, (n, at) in FACTS.items()]
     human.write_text(vtt(lines), encoding="utf-8")
     rows = [
@@ -48,21 +47,19 @@ def ask(place: Path) -> tuple[Path, ...]:
          "options": options_of(n)}
         for fact, (n, _) in FACTS.items()
     ]  # fmt: skip
-    asked.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    questions.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     context = MetricContext(load_config(None, ()), Store())
     film = read_film("Anna", place, human=human)
-    story = evaluate_story([film], read_questions([asked]), READER, context, tries=1, anyway=True)
+    story = evaluate_story([film], read_questions([questions]), READER, context, tries=1, anyway=True)
     return write_story(place.parent / "report", story)
 
 
-def shown(review: Review, page: Page) -> dict[str, list[str]]:
+def shown(page: Page) -> dict[str, list[str]]:
     """What the page says of the story, by line."""
-    review.findings.update()
-    assert review.findings.wait()
     return {
-        line["id"]: found
-        for line in page.film()["lines"]
-        if (found := [one["text"] for one in line["findings"] if one["rule"] == "S1"])
+        line["id"]: texts
+        for line in page.checked()["lines"]
+        if (texts := [finding["text"] for finding in line["findings"] if finding["rule"] == "S1"])
     }
 
 
@@ -75,42 +72,42 @@ CHANGED = ". The lines here have changed since this was asked"
 
 def test_each_question_stands_at_its_silent_slot_else_at_the_nearest_line(place: Path) -> None:
     assert place / "missing.json" in ask(place)
-    with reviewed(place, gone=True) as (review, page):
-        assert shown(review, page) == {"s00009000": [LETTER], "s00020000": [CAT, DRUM, LAMP]}
+    with reviewed(place, gone=True) as (_, page):
+        assert shown(page) == {"s00009000": [LETTER], "s00020000": [CAT, DRUM, LAMP]}
         (finding,) = page.line("s00009000")["findings"]
         assert page.act("remove_slot", "s00020000").status == 200
-        assert shown(review, page) == {"s00009000": [LETTER, CAT + CHANGED, DRUM, LAMP]}
+        assert shown(page) == {"s00009000": [LETTER, CAT + CHANGED, DRUM, LAMP]}
     assert (finding["title"], finding["level"]) == ("story question left open", "warning")
     assert "run shotad evaluate story again" in finding["hint"]
 
 
 def test_where_the_lines_have_changed_it_says_so_until_it_is_asked_again(place: Path) -> None:
     ask(place)
-    with reviewed(place, gone=True) as (review, page):
+    with reviewed(place, gone=True) as (_, page):
         assert page.act("write", "s00020000", {"text": "Anna finds the cat in place 3."}).status == 200
-        assert shown(review, page) == {"s00009000": [LETTER], "s00020000": [CAT + CHANGED, DRUM, LAMP]}
+        assert shown(page) == {"s00009000": [LETTER], "s00020000": [CAT + CHANGED, DRUM, LAMP]}
         page.act("add", "", {"start": 9.5, "text": "Anna finds the letter in place 2."})
-        assert [LETTER + CHANGED] in shown(review, page).values()
+        assert [LETTER + CHANGED] in shown(page).values()
     ask(place)
-    with reviewed(place, gone=True) as (review, page):
-        assert shown(review, page) == {"s00020000": [DRUM, LAMP]}
+    with reviewed(place, gone=True) as (_, page):
+        assert shown(page) == {"s00020000": [DRUM, LAMP]}
 
 
 @pytest.mark.parametrize("content", ["{", '{"missing": [{}]}'])
 def test_a_damaged_list_is_a_finding_and_hides_no_other(place: Path, content: str) -> None:
     (place / "missing.json").write_text(content, encoding="utf-8")
-    with reviewed(place, gone=True) as (review, page):
+    with reviewed(place, gone=True) as (_, page):
         page.act("write", "s00020000", {"text": "We see rain."})
-        found = shown(review, page)
-        assert [one["rule"] for one in page.line("s00020000")["findings"]] == ["L2"]
-    assert list(found) == ["s00001000"]
-    assert "missing.json is damaged" in found["s00001000"][0]
+        by_line = shown(page)
+        assert [finding["rule"] for finding in page.line("s00020000")["findings"]] == ["L2"]
+    assert list(by_line) == ["s00001000"]
+    assert "missing.json is damaged" in by_line["s00001000"][0]
 
 
 def test_lint_says_the_same_and_what_was_accepted_is_gone_from_the_page(place: Path) -> None:
     ask(place)
-    run = invoke("lint", place, "--accept", "S1:s00009000", "--json")
-    report = json.loads(run.stdout)
+    linted = invoke("lint", place, "--accept", "S1:s00009000", "--json")
+    report = json.loads(linted.stdout)
     assert [row["message"] for row in report["findings"] if row["rule"] == "S1"] == [CAT, DRUM, LAMP]
-    with reviewed(place, gone=True) as (review, page):
-        assert shown(review, page) == {"s00020000": [CAT, DRUM, LAMP]}
+    with reviewed(place, gone=True) as (_, page):
+        assert shown(page) == {"s00020000": [CAT, DRUM, LAMP]}

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from shotad.core import Config, Interval, load_config
+from shotad.core import Interval, load_config
 from shotad.description import lint_track
-from shotad.review.details import LOCAL, RecordIndex, engines_view, line_detail
-from shotad.review.session import Session
-from shotad.review.views import Findings, changed_view, film_view, formats_view, line_view
 from shotad.script import (
+    ALL_FORMATS,
     Cue,
     CueStatus,
     Maker,
@@ -26,12 +23,13 @@ from shotad.script.cue import SpokenTake, line_stamp
 from shotad.script.guidelines import ACCEPTED_FILE as ACCEPTED
 from tests.handmade import line as line_record, look
 from tests.redo.redoing import again, run
-from tests.rendering.described import LINES, film_with, retrack, write_folder
-from tests.review.sessions import Tabs, session_of
+from tests.rendering.described import LINES, fake_voice, film_with, retrack, track_of, write_folder
+from tests.review.asgi import Listener
+from tests.review.reviewed import Page, reviewed
 
 CAT, DOOR, RAIN = "s00001000", "s00009000", "s00014000"
 SETTINGS = ("lint.parse=words", "engine=embedded")
-Opened = tuple[Session, Findings, Tabs]
+LOCAL = "Lines are described again on this machine; nothing of the film is sent anywhere."
 
 
 @pytest.fixture
@@ -40,46 +38,20 @@ def place(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def opened_at() -> Iterator[Callable[[Path], Opened]]:
-    """Opens a folder and its findings; all are closed at the end."""
-    made: list[Opened] = []
-
-    def make(place: Path) -> Opened:
-        tabs = Tabs()
-        session = session_of(place, tabs=tabs)
-        found = Findings(session, tabs, delay=0.0, first_delay=0.0)  # type: ignore[arg-type]
-        made.append((session, found, tabs))
-        assert found.wait()
-        return made[-1]
-
-    yield make
-    for session, found, _ in made:
-        found.close()
-        session.close()
+def page(place: Path) -> Iterator[Page]:
+    with reviewed(place, gone=True, reviewer="Ann") as (_, page):
+        yield page
 
 
-@pytest.fixture
-def opened(opened_at: Callable[[Path], Opened], place: Path) -> Opened:
-    return opened_at(place)
-
-
-def film_of(opened: Opened) -> dict[str, Any]:
-    session, found, _ = opened
-    return film_view(session, findings=found, playable={"state": "none"}, voice={"name": "v"})
-
-
-def line_of(opened: Opened, name: str = CAT) -> dict[str, Any]:
-    return line_view(opened[0].timeline(), opened[0].cue(name), opened[1])
-
-
-def test_the_film_is_all_that_the_page_needs_and_json(opened):
-    view, name = json.loads(json.dumps(film_of(opened))), film_with().name
+def test_the_film_is_all_that_the_page_needs(page):
+    view, name = page.film(), film_with().name
     assert view["film"] == {
         "name": name, "title": name.removesuffix(".mp4"), "duration": 20.0, "frame_rate": 25.0,
     }  # fmt: skip
     assert view["reviewer"] == "Ann"
     assert [line["id"] for line in view["lines"]] == [CAT, DOOR, RAIN]
-    assert view["speech"] == [{"start": 6.0, "end": 8.0, "kind": "speech"}]
+    words = {"text": "Where is the key to the garden?", "speaker": ""}
+    assert view["speech"] == [{"start": 6.0, "end": 8.0, "kind": "speech", **words}]
     assert view["free"] == [[0.0, 5.75], [8.25, 20.0]]
     assert view["slots"][1] == {
         "id": DOOR, "start": 9.0, "end": 14.0, "words": 20, "by_hand": False, "voice": "",
@@ -90,8 +62,8 @@ def test_the_film_is_all_that_the_page_needs_and_json(opened):
         "stage1": "the embedded observer", "stage2": "the embedded narrator", "local": True, "notice": LOCAL,
         "notes": False,
     }  # fmt: skip
-    opened[0].act("accept", DOOR, {})
-    assert film_of(opened)["progress"] == {
+    page.do("accept", DOOR)
+    assert page.film()["progress"] == {
         "lines": 3, "machine": 2, "edited": 0, "accepted": 1, "dropped": 0, "by": ["Ann"],
     }  # fmt: skip
 
@@ -107,100 +79,127 @@ GRAMMAR = {"key": "k", "features": "grid:1", "threshold": 0.3, "scale_method": N
     ("{", (None, None)),
     (None, (None, None)),
 ])  # fmt: skip
-def test_without_film_grammar_shots_are_bare(opened: Opened, text: str | None, shown: object) -> None:
+def test_without_film_grammar_shots_are_bare(
+    place: Path, page: Page, text: str | None, shown: tuple[object, object]
+) -> None:
     if text is not None:
-        (opened[0].folder / "grammar.json").write_text(text, encoding="utf-8")
-    first, *others = [(shot["thread"], shot["scale"]) for shot in film_of(opened)["shots"]]
+        (place / "grammar.json").write_text(text, encoding="utf-8")
+    first, *others = [(shot["thread"], shot["scale"]) for shot in page.film()["shots"]]
     assert first == shown
     assert set(others) == {(None, None)}
 
 
-def test_a_format_whose_package_is_missing_is_told_to_be(monkeypatch):
-    assert all(form["ready"] and form["why"] == "" for form in formats_view())
-    monkeypatch.setitem(sys.modules, "docx", None)
-    formats = {form["name"]: form for form in formats_view()}
-    assert [name for name, form in formats.items() if not form["ready"]] == ["docx"]
-    assert "python-docx" in formats["docx"]["why"]
-    assert "shotad[documents]" in formats["docx"]["why"]
+def test_every_format_says_what_it_is_for(page):
+    formats = {form["name"]: form["title"] for form in page.film()["formats"]}
+    assert list(formats) == list(ALL_FORMATS)
+    assert all(title != name for name, title in formats.items())
 
 
-def test_a_spoken_line_tells_how_long_its_voice_took(opened_at, place):
+def test_a_spoken_line_tells_how_long_its_voice_took(place):
     def spoken(cue: Cue) -> Cue:
         stamp = line_stamp(cue.interval, cue.text)
         return replace(cue, stored_take=SpokenTake("v", "A cat.", Interval(1.0, 2.2), stamp, 1.1, ("cut",)))
 
-    view = line_of(opened_at(retrack(place, spoken)))
-    assert view["seconds"] == 1.2
-    assert view["spoken"] == {"at": [1.0, 2.2], "text": "A cat."}
+    with reviewed(retrack(place, spoken), gone=True) as (_, page):
+        line = page.line(CAT)
+    assert line["seconds"] == 1.2
+    assert line["spoken"] == {"at": [1.0, 2.2], "text": "A cat."}
 
 
-def test_other_languages_count_as_they_are_written(opened_at, tmp_path):
-    view = line_of(opened_at(write_folder(tmp_path / "zh", lines={1.0: "她打开门。"}, language="zh")))
-    assert (view["words"], view["unit"]) == (4, "character")
-    assert view["allowed"] > 4
+def test_the_one_budget_is_the_slots_time_as_this_voice_speaks(place):
+    # Sixteen words, so that the voice has spoken thirty with those of the two other lines.
+    long_text = "A cat sleeps by the window and hears the rain and the wind in the garden"
+    with reviewed(fake_voice(place)) as (_, page):
+        line = page.line(CAT)
+        assert (line["seconds"], line["room_seconds"]) == (2.25, 5.0)
+        page.do("move", CAT, start=2.0)
+        assert page.line(CAT)["room_seconds"] == 4.0, "from where the line starts to the end of its slot"
+        page.do("write", CAT, text=long_text)
+        planned = page.checked()["unit_seconds"]
+        estimated = page.line(CAT)["seconds"]
+        with Listener(page) as tab:
+            for name in (CAT, DOOR, RAIN):
+                assert page.get(f"/api/hear/{name}?kind=voice").status == 200
+            page.checked()
+            told = {name: seconds for event in tab.of("lengths") for name, seconds in event["lines"].items()}
+        lines = {row["id"]: row["seconds"] for row in page.film()["lines"]}
+        assert lines[CAT] != estimated, "the voice has spoken it"
+        assert told == lines
+        pace = page.film()["unit_seconds"]
+        assert pace == pytest.approx(sum(lines.values()) / 31, rel=0.1)
+        assert pace != planned
+        page.do("write", CAT, text="A cat sleeps here.")
+        assert page.line(CAT)["seconds"] == pytest.approx(4 * pace, abs=0.02), "its pace is that of the voice"
 
 
-def test_slots_that_come_and_go_are_told_with_the_change(opened):
-    session, found, _ = opened
-    view = changed_view(session, session.act("remove_slot", DOOR, {}), "", found)
+def test_other_languages_count_as_they_are_written(tmp_path):
+    folder = write_folder(tmp_path / "zh", lines={1.0: "她打开门。"}, language="zh")
+    with reviewed(folder) as (_, page):
+        film = page.film()
+    assert film["unit"] == "character"
+    assert film["lines"][0]["seconds"] == pytest.approx(4 * film["unit_seconds"], rel=0.15)
+
+
+def test_slots_that_come_and_go_are_told_with_the_change(page):
+    view = page.do("remove_slot", DOOR)
     assert view["gone"] == [DOOR]
     assert DOOR not in {slot["id"] for slot in view["slots"]}
     assert [line["id"] for line in view["lines"]] == [CAT, RAIN]
-    view = changed_view(session, session.act("add_slot", "", {"start": 10.0, "end": 13.0}), "", found)
+    view = page.do("add_slot", start=10.0, end=13.0)
     assert [slot["id"] for slot in view["slots"] if slot["by_hand"]] == ["s00010000"]
     line = next(line for line in view["lines"] if line["id"] == "s00010000")
     assert (line["status"], line["heard"], line["reason"]) == ("silent", False, "added by a person")
-    assert (line["slot"], line["words"], line["allowed"], line["seconds"]) == ("s00010000", 0, 8, None)
-    gone = changed_view(session, session.undo(), "", found)
+    assert (line["slot"], line["seconds"], line["room_seconds"]) == ("s00010000", None, 3.0)
+    gone = page.do("undo")
     assert gone["gone"] == ["s00010000"]
     assert "s00010000" not in {slot["id"] for slot in gone["slots"]}
-    back = changed_view(session, session.undo(), "", found)
+    back = page.do("undo")
     for row in ("slots", "lines"):
-        assert DOOR in {one["id"] for one in back[row]}
-    session.redo()
-    again = changed_view(session, session.redo(), "", found)
-    assert [one["id"] for one in again["slots"]] == [CAT, "s00010000", RAIN]
+        assert DOOR in {entry["id"] for entry in back[row]}
+    page.do("redo")
+    again = page.do("redo")
+    assert [slot["id"] for slot in again["slots"]] == [CAT, "s00010000", RAIN]
 
 
-def test_a_server_is_named_before_pictures_go_there():
-    def served_at(url: str) -> dict[str, object]:
-        return engines_view(load_config(None, ("engine=openai", f"openai.base_url={url}", "openai.model=m")))
+def test_a_server_is_named_before_pictures_go_there(tmp_path):
+    def engines(name: str, *settings: str) -> Any:
+        """What the page says of the engines of a run with these settings."""
+        with reviewed(write_folder(tmp_path / name, settings=settings), gone=True) as (_, page):
+            return page.film()["engines"]
 
-    view = served_at("https://api.example.org/v1")
+    def served_at(name: str, url: str) -> Any:
+        return engines(name, "engine=openai", f"openai.base_url={url}", "openai.model=m")
+
+    view = served_at("far", "https://api.example.org/v1")
     assert (view["local"], view["stage1"]) == (False, "openai (m)")
     assert "Frames of the film" in view["notice"]
     assert "api.example.org" in view["notice"]
-    assert served_at("http://localhost:8000/v1")["local"] is True
-    view = engines_view(Config(engine="nobody"))
+    assert served_at("near", "http://localhost:8000/v1")["local"] is True
+    view = engines("unknown", "engine=nobody")
     assert (view["stage1"], view["local"]) == (None, False)
     assert "nobody" in view["notice"]
 
 
-def rules(found: Findings, line: str) -> list[str]:
-    return [one.rule for one in found.of(line)]
+def rules(page: Page, line: str) -> list[str]:
+    return [finding["rule"] for finding in page.findings(line)]
 
 
-def act(opened: Opened, name: str, line: str, **args: object) -> None:
-    opened[0].act(name, line, args)
-    opened[1].update()
-    assert opened[1].wait()
+def test_a_change_is_checked_with_all_lines_that_it_reaches_and_only_news_are_told(page):
+    page.checked()
+    with Listener(page) as tab:
+        page.do("write", DOOR, text=LINES[14.0])
+        assert (rules(page, DOOR), rules(page, RAIN)) == ([], ["L9"])
+        page.do("write", CAT, text="He sleeps by the window.")
+        assert rules(page, CAT) == ["L6"]
+        page.do("drop", DOOR)
+        assert rules(page, RAIN) == []
+        told = tab.until("findings", 3)
+    assert [list(event["lines"]) for event in told] == [[DOOR, RAIN], [CAT], [RAIN]]
+    assert all(event["summary"]["done"] for event in told)
 
 
-def test_a_change_is_checked_with_all_lines_that_it_reaches_and_only_news_are_told(opened):
-    _, found, tabs = opened
-    tabs.events.clear()
-    act(opened, "write", DOOR, text=LINES[14.0])
-    assert (rules(found, DOOR), rules(found, RAIN)) == ([], ["L9"])
-    act(opened, "write", CAT, text="He sleeps by the window.")
-    assert rules(found, CAT) == ["L6"]
-    act(opened, "drop", DOOR)
-    assert rules(found, RAIN) == []
-    assert [list(data["lines"]) for data in tabs.of("findings")] == [[DOOR, RAIN], [CAT], [RAIN]]
-    assert all(data["summary"]["done"] for data in tabs.of("findings"))
-
-
-def test_lines_checked_again_are_as_when_all_are_checked(opened):
-    session, found, _ = opened
+def test_lines_checked_again_are_as_when_all_are_checked(place, page):
+    config = load_config(None, SETTINGS)
     for name, line, args in (
         ("write", CAT, {"text": "We see him: the camera was moved by 20 people, sadly."}),
         ("write", DOOR, {"text": "Where is the key to the garden?"}),
@@ -210,20 +209,26 @@ def test_lines_checked_again_are_as_when_all_are_checked(opened):
         ("drop", CAT, {}),
         ("restore", CAT, {}),
     ):
-        act(opened, name, line, **args)
-        told = lint_track(session.track, session.folder, session.config).findings
-        each = {cue.id: [one for one in told if one.cue_id == cue.id] for cue in session.track.cues}
-        assert {cue.id: list(found.of(cue.id)) for cue in session.track.cues} == each, name
-    assert any(each.values())
+        page.do(name, line, **args)
+        shown = {
+            row["id"]: [(finding["rule"], finding["text"]) for finding in row["findings"]]
+            for row in page.checked()["lines"]
+        }
+        all_findings = lint_track(track_of(place), place, config).findings
+        assert shown == {
+            line_id: [(found.rule, found.message) for found in all_findings if found.cue_id == line_id]
+            for line_id in shown
+        }, name
+    assert any(shown.values())
 
 
-def test_damaged_records_do_no_harm(opened_at, place):
+def test_damaged_records_do_no_harm(place):
     (place / ACCEPTED).write_text("nonsense\n", encoding="utf-8")
-    opened = opened_at(place)
-    assert rules(opened[1], CAT) == []
-    (place / ACCEPTED).unlink()
-    act(opened, "write", CAT, text="We see a cat.")
-    assert rules(opened[1], CAT) == ["L2"]
+    with reviewed(place, gone=True) as (_, page):
+        assert rules(page, CAT) == []
+        (place / ACCEPTED).unlink()
+        page.do("write", CAT, text="We see a cat.")
+        assert rules(page, CAT) == ["L2"]
 
 
 # How a line came about
@@ -262,24 +267,29 @@ def write(place: Path, name: str, *rows: Mapping[str, Any]) -> None:
 
 
 @pytest.fixture
-def session(place: Path) -> Iterator[Session]:
-    """Of which the second line has records of both stages."""
+def recorded(place: Path) -> Iterator[Page]:
+    """The page of a folder whose second line has records of both stages."""
     makers = (Maker("Stage I", "qwen2-vl", "qwen2-vl-7b", "r"), Maker("Stage II", "llama3", "llama3-8b"))
-    made = Provenance(makers, "abc", 7)
-    retrack(place, lambda cue: replace(cue, provenance=made) if cue.id == DOOR else cue)
+    provenance = Provenance(makers, "abc", 7)
+    retrack(place, lambda cue: replace(cue, provenance=provenance) if cue.id == DOOR else cue)
     write(place, "stage1", STAGE1)
     write(place, "stage2", STAGE2)
-    session = session_of(place)
-    yield session
-    session.close()
+    with reviewed(place, gone=True, reviewer="Ann") as (_, page):
+        yield page
 
 
-def notes(detail: Mapping[str, Any]) -> dict[str, str]:
-    return {note["title"]: note["text"] for note in detail["notes"]}
+def detail_of(page: Page, line: str) -> Any:
+    answer = page.get(f"/api/lines/{line}")
+    assert answer.status == 200, answer.text
+    return answer.json
 
 
-def test_what_both_stages_said_is_shown(session):
-    detail = json.loads(json.dumps(line_detail(session, DOOR)))
+def notes(page: Page, line: str) -> dict[str, str]:
+    return {note["title"]: note["text"] for note in detail_of(page, line)["notes"]}
+
+
+def test_what_both_stages_said_is_shown(recorded):
+    detail = detail_of(recorded, DOOR)
     assert detail["stage1"]["text"] == "1. Main characters: A woman.\n2. Actions: She opens a door."
     assert detail["stage1"]["steps"][1] == {"title": "Actions", "text": "She opens a door."}
     assert detail["stage1"]["engine"] == "Qwen2-VL (qwen2-vl-7b)"
@@ -290,73 +300,70 @@ def test_what_both_stages_said_is_shown(session):
 
 
 @pytest.mark.parametrize(
-    ("roles", "told"),
+    ("roles", "note"),
     [
         (("current",), "The clip shows shot 0, numbered from 0; the line is about shot 0."),
         (("past", "past"), "The clip shows shots 0 and 1, numbered from 0; the line is about no shot."),
     ],
 )
-def test_shots_are_counted_in_words(session, place, roles, told):
+def test_shots_are_counted_in_words(recorded, place, roles, note):
     shots = [shot(number, role) for number, role in enumerate(roles)]
     more = {"shots": shots, "threads": [], "scales": {}, "factors": []}
     write(place, "stage1", {**STAGE1, **more})
-    found = notes(line_detail(session, DOOR))
-    assert found["Film grammar"] == told
+    assert notes(recorded, DOOR)["Film grammar"] == note
 
 
-def test_what_is_not_recorded_is_said_to_be_so(session, place):
-    detail = line_detail(session, CAT)
+def test_what_is_not_recorded_is_said_to_be_so(recorded, place):
+    detail = detail_of(recorded, CAT)
     assert (detail["stage1"], detail["stage2"]) == (None, None)
-    assert notes(detail)["Stage I and II"].startswith("Not recorded")
+    assert notes(recorded, CAT)["Stage I and II"].startswith("Not recorded")
     assert detail["made"] == "It is not recorded who wrote this line."
     write(place, "stage1", {**STAGE1, "threads": 3})
-    detail = line_detail(session, DOOR)
-    assert detail["stage1"] is None, "a person has broken the record"
-    assert "Film grammar" not in notes(detail)
+    assert detail_of(recorded, DOOR)["stage1"] is None, "a person has broken the record"
+    assert "Film grammar" not in notes(recorded, DOOR)
     (place / "stage1.jsonl").unlink()
-    detail = line_detail(session, DOOR)
+    detail = detail_of(recorded, DOOR)
     assert detail["stage1"] is None
     assert detail["stage2"] is not None
-    assert notes(detail)["Stage I"] == "What Stage I said is not recorded."
+    assert notes(recorded, DOOR)["Stage I"] == "What Stage I said is not recorded."
 
 
-def test_failures_are_told_with_the_stage(session, place):
+def test_failures_are_told_with_the_stage(recorded, place):
     write(place, "stage1", {**STAGE1, "error": "out of memory", "steps": {}})
     write(place, "stage2", {**STAGE2, "error": "no line", "raw": "huh"})
-    detail = line_detail(session, DOOR)
+    detail = detail_of(recorded, DOOR)
     assert detail["stage1"]["text"] == "Stage I failed: out of memory"
     assert detail["stage2"]["raw"] == "Stage II failed: no line\nhuh"
 
 
-def test_what_a_person_did_is_told(session):
-    session.act("write", DOOR, {"text": "The door opens."})
-    session.act("accept", DOOR, {})
-    told = notes(line_detail(session, DOOR))
-    assert told["Changed by a person"] == "A person changed its words (review page)."
-    assert told["The machine's own line"] == LINES[9.0]
-    assert told["Accepted"] == "By Ann."
-    session.act("accept", CAT, {})
-    session.act("remove", RAIN, {})
-    accepted, removed = (notes(line_detail(session, name)) for name in (CAT, RAIN))
+def test_what_a_person_did_is_told(recorded):
+    recorded.do("write", DOOR, text="The door opens.")
+    recorded.do("accept", DOOR)
+    of_door = notes(recorded, DOOR)
+    assert of_door["Changed by a person"] == "A person changed its words (review page)."
+    assert of_door["The machine's own line"] == LINES[9.0]
+    assert of_door["Accepted"] == "By Ann."
+    recorded.do("accept", CAT)
+    recorded.do("remove", RAIN)
+    accepted, removed = notes(recorded, CAT), notes(recorded, RAIN)
     assert accepted["Changed by a person"] == "Nothing but that it was accepted; later runs keep this line."
     assert removed["Changed by a person"] == "A person removed the line (review page)."
 
 
-def test_a_line_of_a_person_belongs_to_no_engine(session):
-    done = session.act("add", "", {"start": 16.5, "end": 18.5, "text": "A dog runs."})
-    detail = line_detail(session, done.cues[0].id)
-    assert detail["made"] == "A person wrote this line; no engine had a part in it."
-    assert notes(detail)["Changed by a person"] == "A person added the line (review page)."
-    assert notes(detail)["Stage I and II"].startswith("The line belongs to no slot")
-    session.act("remove_slot", DOOR, {})
-    session.act("add_slot", "", {"start": 10.0, "end": 13.0})
-    detail = line_detail(session, "s00010000")
-    assert detail["made"] == "Nobody has written this line yet."
-    assert notes(detail)["Slot by hand"] == "A person added this slot. Write its line, or have it described."
+def test_a_line_of_a_person_belongs_to_no_engine(recorded):
+    added = recorded.do("add", start=16.5, end=18.5, text="A dog runs.")["focus"]
+    assert detail_of(recorded, added)["made"] == "A person wrote this line; no engine had a part in it."
+    assert notes(recorded, added)["Changed by a person"] == "A person added the line (review page)."
+    assert notes(recorded, added)["Stage I and II"].startswith("The line belongs to no slot")
+    recorded.do("remove_slot", DOOR)
+    recorded.do("add_slot", start=10.0, end=13.0)
+    assert detail_of(recorded, "s00010000")["made"] == "Nobody has written this line yet."
+    slot_note = notes(recorded, "s00010000")["Slot by hand"]
+    assert slot_note == "A person added this slot. Write its line, or have it described."
 
 
 def test_why_a_line_is_not_heard_and_how_it_was_made_to_fit(place):
-    def told(cue: Cue) -> Cue:
+    def fitted(cue: Cue) -> Cue:
         stamp = line_stamp(cue.interval, cue.text)
         if cue.id == CAT:
             return replace(
@@ -365,13 +372,12 @@ def test_why_a_line_is_not_heard_and_how_it_was_made_to_fit(place):
         if cue.id == RAIN:
             return replace(cue, stored_take=SpokenTake("v:x", "", None, stamp, steps=("no room",)))
         steps = ("left out: slowly", "left out: old")
-        voiced = SpokenTake("v:x", "She opens it.", Interval(9, 10.5), stamp, 1.1, ("cut",), 0.5)
+        take = SpokenTake("v:x", "She opens it.", Interval(9, 10.5), stamp, 1.1, ("cut",), 0.5)
         why = "left out: slowly; left out: old; named by the model alone: Bo"
-        return replace(cue, status=CueStatus.SHORTENED, fit_steps=steps, stored_take=voiced, reason=why)
+        return replace(cue, status=CueStatus.SHORTENED, fit_steps=steps, stored_take=take, reason=why)
 
-    session = session_of(retrack(place, told))
-    dropped, shortened, lost = (notes(line_detail(session, cue.id)) for cue in session.track.cues)
-    session.close()
+    with reviewed(retrack(place, fitted), gone=True) as (_, page):
+        dropped, shortened, lost = (notes(page, name) for name in (CAT, DOOR, RAIN))
     assert dropped["Why it is not heard"] == "9 words where 4 fit: A very long one."
     assert shortened["How it was made to fit"] == "Left out: slowly; left out: old."
     assert shortened["Remarks"] == "Named by the model alone: Bo."
@@ -384,38 +390,41 @@ def test_why_a_line_is_not_heard_and_how_it_was_made_to_fit(place):
 
 def test_lines_described_anew_are_told_with_hint_and_the_line_before(tmp_path):
     place = tmp_path / "w"
-    name = run(place).cues[0].id
-    before = run(place).cues[0].text
-    again(place, name, note="Anna is in it")
-    session = session_of(place)
-    detail = line_detail(session, name)
-    text = session.cue(name).text
-    session.close()
+    line = run(place).cues[0]
+    again(place, line.id, note="Anna is in it")
+    with reviewed(place, gone=True) as (_, page):
+        detail = detail_of(page, line.id)
+        text = page.line(line.id)["text"]
     (row,) = detail["history"]
-    assert row["said"] == f"Described again, try 1: “{text}” Before: “{before}”. Told: “Anna is in it”."
+    assert row["said"] == f"Described again, try 1: “{text}” Before: “{line.text}”. Told: “Anna is in it”."
     assert text in detail["stage2"]["raw"]
     assert "again on request" in detail["made"]
 
 
-def test_a_file_is_read_on_where_it_grows_and_anew_where_it_is_replaced(tmp_path):
-    path, other = tmp_path / "stage1.jsonl", tmp_path / "new"
-    index = RecordIndex(path)
+def test_a_file_is_read_on_where_it_grows_and_anew_where_it_is_replaced(place, page):
+    path, other = place / "stage2.jsonl", place / "new"
 
-    def rows(slot: str, more: str = "") -> list[int]:
+    def raw_of(line: str) -> str | None:
+        answer = detail_of(page, line)["stage2"]
+        return None if answer is None else answer["raw"]
+
+    def row(line: str, raw: str) -> str:
+        return json.dumps({**STAGE2, "slot": line, "key": f"k{raw}", "raw": raw})
+
+    def grow(text: str) -> None:
         with path.open("a", encoding="utf-8") as out:
-            out.write(more)
-        return [row["n"] for row in index.all(slot)]
+            out.write(text)
 
-    assert index.last("a") is None
-    assert rows(
-        "a", 'nonsense\n[1]\n{"key": "1", "slot": "a", "n": 1}\n{"key": "2", "slot": "b", "n": 2}\n'
-    ) == [1]
-    assert rows("a", '{"key": "3", "slot": "a", "n": 3}\n{"key": "4", "slot": "b", "n"') == [1, 3]
-    assert rows("b") == [2]
-    assert rows("b", ": 4}\n") == [2, 4]
-    assert index.last("b") == {"key": "4", "slot": "b", "n": 4}
-    other.write_text('{"key": "9", "slot": "b", "n": 9}\n', encoding="utf-8")
+    assert raw_of(CAT) is None
+    grow(f"nonsense\n[1]\n{row(CAT, 'one')}\n{row(DOOR, 'two')}\n")
+    assert (raw_of(CAT), raw_of(DOOR)) == ("one", "two")
+    begun = row(DOOR, "four")
+    grow(f"{row(CAT, 'three')}\n{begun[:-5]}")
+    assert (raw_of(CAT), raw_of(DOOR)) == ("three", "two")
+    grow(f"{begun[-5:]}\n")
+    assert (raw_of(CAT), raw_of(DOOR)) == ("three", "four")
+    other.write_text(f"{row(DOOR, 'nine')}\n", encoding="utf-8")
     other.replace(path)
-    assert (rows("a"), rows("b")) == ([], [9])
+    assert (raw_of(CAT), raw_of(DOOR)) == (None, "nine")
     path.unlink()
-    assert index.all("b") == ()
+    assert raw_of(DOOR) is None

@@ -16,10 +16,8 @@ from hypothesis import given, settings, strategies as st
 from shotad.core import Interval
 from shotad.core.errors import (
     EditConflict,
-    ReviewError,
     ScriptError,
 )
-from shotad.review.session import Session
 from shotad.script import (
     ALL_FORMATS,
     FORMATS,
@@ -37,6 +35,7 @@ from shotad.script import (
 )
 from shotad.script.cue import (
     REDO,
+    LineNote,
     Script,
     ScriptCue,
     accept,
@@ -58,7 +57,7 @@ from shotad.script.track import (
 )
 from shotad.script.track_files import TRACK as TRACK_FILE
 from tests.rendering.described import write_folder
-from tests.review.sessions import session_of
+from tests.review.reviewed import Page, reviewed
 from tests.script_text import write_script
 
 FILM = FilmId("film.mp4", "abc", 100.0)
@@ -224,6 +223,9 @@ def test_a_redone_line_takes_the_place_of_the_old_one_which_may_be_given_back_in
     assert line.edited.machine == RUN.cues[1].machine
     assert ANEW.cues[0] == RUN.cues[0]
     assert not is_by_hand(line)
+    assert line.state is LineState.MACHINE
+    moved = mark_edit(line, line, (EditField.TIME,), "track.json")
+    assert moved.state is LineState.EDITED
     assert ANEW.makers == (*MAKERS, *NEW.makers)
     assert "other (m)" in ANEW.statement
     back = without_edits(ANEW).cues[1]
@@ -237,6 +239,16 @@ TRACK = Track(
     (cue(10, "A dog runs."), cue(20, "It rains."), cue(30, "A door opens.")),
 )  # fmt: skip
 RERUN = TRACK.with_cues([cue(10, "A hound runs."), cue(20, "Rain falls."), cue(30, "A gate opens.")])
+
+
+def test_a_later_run_keeps_notes_and_says_which_have_no_line_any_more() -> None:
+    noted = TRACK.with_cues(replace(c, note=LineNote(f"On {c.text}", "Ann")) for c in TRACK.cues)
+    assert from_json(to_json(noted)) == noted
+    merged = merge_edits(noted, RERUN.with_cues(RERUN.cues[1:]))
+    assert [c.note and c.note.text for c in merged.track.cues] == ["On It rains.", "On A door opens."]
+    assert merged.warnings == ("A note has no line any more: 'On A dog runs.'.",)
+    assert merge_edits(noted, RERUN, discard_edits=True).track == RERUN
+    assert with_redone_lines(noted, [RERUN.cues[0]]).track.cues[0].note == noted.cues[0].note
 
 
 def bring(
@@ -399,7 +411,7 @@ def test_an_accepted_line_outlives_a_run_and_keeps_its_end_but_not_being_describ
     assert kept.machine.text == "A dog."
     assert "A dog." in kept.candidates
     new = with_redone_lines(track(ANN, RAIN), [other]).track.cues[0]
-    assert new.state is LineState.EDITED
+    assert new.state is LineState.MACHINE
     assert not is_by_hand(new)
     assert is_by_hand(accept(new, "Ann", "review page"))
     assert accept(new, "Ann", "x").edited == Edit((EditField.TEXT, EditField.ACCEPTED), REDO, new.machine)
@@ -448,41 +460,40 @@ NAMES = st.sampled_from(
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_folder(tmp_path_factory.mktemp("acts") / "w")
+    return write_folder(tmp_path_factory.mktemp("acts") / "w", settings=("lint.parse=words",))
 
 
-def done(session: Session, name: str, number: int, args: dict[str, Any]) -> None:
-    cues = session.track.cues
-    try:
-        if name in ("undo", "redo"):
-            getattr(session, name)()
-        else:
-            group = "g" if name == "write" else ""
-            session.act(name, cues[number % len(cues)].id if name != "add" else "", args, group=group)
-    except ReviewError:
-        return
+def steps(page: Page, direction: str) -> int:
+    """Undo or redo all steps; how many there were."""
+    count = 0
+    while page.film()["history"][direction]:
+        page.do(direction)
+        count += 1
+    return count
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(NAMES, st.integers(0, 9), ARGS), max_size=14))
 def test_any_acts_undone_give_back_the_very_track(folder: Path, acts: list[Any]) -> None:
     (folder / "review.jsonl").unlink(missing_ok=True)
-    session = session_of(folder)
     first = (folder / TRACK_FILE).read_bytes()
-    for name, number, args in acts:
-        done(session, name, number, args)
-        assert load_track(folder / TRACK_FILE) == session.track
-        spans = sorted((cue.interval.start, cue.interval.end) for cue in session.track.heard)
-        assert all(one[1] <= two[0] for one, two in itertools.pairwise(spans))
-    last = (folder / TRACK_FILE).read_bytes()
-    steps = 0
-    while session.next_steps["undo"]:
-        session.undo()
-        steps += 1
-    assert (folder / TRACK_FILE).read_bytes() == first
-    for _ in range(steps):
-        session.redo()
-    assert (folder / TRACK_FILE).read_bytes() == last
-    while session.next_steps["undo"]:
-        session.undo()
-    session.close()
+    with reviewed(folder, gone=True) as (_, page):
+        for name, number, args in acts:
+            cues = load_track(folder / TRACK_FILE).cues
+            line = "" if name in ("add", "undo", "redo") else cues[number % len(cues)].id
+            group = "g" if name == "write" else ""
+            answer = page.act(name, line, args, seen=None, group=group)
+            assert answer.status in (200, 400, 409), answer.text
+            heard = load_track(folder / TRACK_FILE).heard
+            spans = sorted((cue.interval.start, cue.interval.end) for cue in heard)
+            assert all(span[1] <= following[0] for span, following in itertools.pairwise(spans))
+        shown = {row["id"]: (row["start"], row["text"]) for row in page.film()["lines"]}
+        cues = load_track(folder / TRACK_FILE).cues
+        assert shown == {cue.id: (pytest.approx(cue.interval.start, abs=0.001), cue.text) for cue in cues}
+        last = (folder / TRACK_FILE).read_bytes()
+        undone = steps(page, "undo")
+        assert (folder / TRACK_FILE).read_bytes() == first
+        for _ in range(undone):
+            page.do("redo")
+        assert (folder / TRACK_FILE).read_bytes() == last
+        steps(page, "undo")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import os
 import re
@@ -41,7 +42,7 @@ from shotad.script.track_files import TRACK
 FAULTS = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "faults" / "scripts"
 FILM = FilmId("movie.mp4", "f" * 32, 60.0)
 PACKAGES = {"docx": "docx", "xlsx": "openpyxl"}
-READ = [name for name in ALL_FORMATS if name not in ("hls", "dash")]
+READ = [name for name in ALL_FORMATS if name not in ("hls", "dash", "edl", "fcpxml")]
 
 
 def made() -> Track:
@@ -54,8 +55,6 @@ def made() -> Track:
 
 
 def encoded(track: Track, name: str) -> bytes:
-    if name in PACKAGES:
-        pytest.importorskip(PACKAGES[name], reason="needs the extra documents")
     return script_format(name).encode(track)
 
 
@@ -144,14 +143,6 @@ def test_a_script_of_which_blocks_were_lost_on_the_disk_is_refused() -> None:
             script_format(name).read(data[:-60] + bytes(60), "x")
 
 
-def test_a_mark_that_is_not_closed_hides_no_line() -> None:
-    text = encoded(made(), "srt").decode()
-    statement = text[text.index("{\\shotad") : text.index("}") + 1]
-    for damaged in (statement[:-1], statement.replace("}", "<b>"), statement[:12]):
-        with pytest.raises(ScriptError, match="is not closed"):
-            script_format("srt").read(text.replace(statement, damaged).encode(), "movie.ad.srt")
-
-
 def test_a_file_of_another_program_is_read_where_it_is_whole_and_refused_within_a_timing() -> None:
     srt = "1\n00:00:02,000 --> 00:00:04,000\nA.\n\n2\n00:00:10,000 --> 00:00:12,500"
     assert len(script_format("srt").read(srt.encode(), "x").cues) == 2
@@ -163,18 +154,17 @@ def test_a_file_of_another_program_is_read_where_it_is_whole_and_refused_within_
         script_format("vtt").read(vtt[:-1].encode(), "x")
 
 
-@pytest.mark.parametrize(("name", "old", "new"), [
-    ("vtt", "\nStamp: {stamp}", ""),
-    ("srt", "\n\n3", "{{\\shotad end}}\n\n3"),
-])  # fmt: skip
-def test_a_whole_file_without_its_mark_is_read_as_the_message_says(name: str, old: str, new: str) -> None:
+@pytest.mark.parametrize("name", ["vtt", "srt"])
+def test_a_whole_file_without_its_mark_is_read_as_the_message_says(name: str) -> None:
     track = made()
-    text = encoded(track, name).decode().replace("{\\shotad end}", "")
+    text = encoded(track, name).decode().replace("300020000", "100020000")
     text = text.partition("\nNOTE Lines")[0]
     with pytest.raises(ScriptError, match="If (a program|the file is whole)"):
         script_format(name).read(text.encode(), "x")
     mended = (
-        text.replace(f"\nStamp: {track.stamp}", "") if name == "vtt" else text.rstrip() + "{\\shotad end}\n"
+        text.replace(f"\nStamp: {track.stamp}", "")
+        if name == "vtt"
+        else text.replace("100020000", "300020000")
     )
     done = import_script(track, script_format(name).read(mended.encode(), "x"), "x")
     assert (done.changed, done.removed) == ((), ())
@@ -212,7 +202,7 @@ def test_a_line_whose_text_slipped_above_its_times_is_not_removed(name: str, pla
     lines[times], lines[times + 1] = lines[times + 1], lines[times]
     script.write_text("".join(lines), encoding="utf-8")
     before = (place / TRACK).read_bytes()
-    with pytest.raises(ScriptError, match="there are no times|stands in the text of"):
+    with pytest.raises(ScriptError, match="there are no times|stands in the text of|no number begins with 3"):
         import_into(place, script, None)
     assert (place / TRACK).read_bytes() == before
 
@@ -238,7 +228,7 @@ def test_an_export_does_not_write_over_what_a_person_changed(name: str, place: P
     edited = made().with_cues(replace(cue, text=f"{cue.text} Mine.") for cue in made().cues)
     if name in PACKAGES:
         # As a person who changes the words and not the marks.
-        docs = pytest.importorskip(PACKAGES[name], reason="needs the extra documents")
+        docs = importlib.import_module(PACKAGES[name])
         path.write_bytes(form.encode(made()))
         if name == "docx":
             document = docs.Document(str(path))
@@ -256,7 +246,7 @@ def test_an_export_does_not_write_over_what_a_person_changed(name: str, place: P
     assert path.read_bytes() == before
     write_format(made(), form, path, overwrite=True)
     # What nobody changed is written again, also where the track has gone on.
-    if name != "frazier":
+    if name not in ("frazier", "srt"):
         write_format(edited, form, path)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import io
 import struct
-import sys
 import tracemalloc
 import zipfile
 import zlib
@@ -14,6 +13,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+import docx
+import openpyxl
 import pytest
 from hypothesis import given, settings, strategies as st
 from lxml import etree
@@ -33,6 +34,8 @@ from shotad.script import (
     check_script,
 )
 from shotad.script.cue import (
+    LineNote,
+    LineState,
     SpokenTake,
     clean_text,
     line_stamp,
@@ -48,9 +51,6 @@ from shotad.script.worksheet import (
     SheetText,
     text_offer,
 )
-
-docx = pytest.importorskip("docx", reason="needs the extra documents")
-openpyxl = pytest.importorskip("openpyxl", reason="needs the extra documents")
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 WP = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}"
@@ -185,9 +185,9 @@ def test_a_sheet_is_made_to_be_worked_in_and_no_text_is_a_formula() -> None:
     made = book(XLSX.encode(TRACK))
     sheet = made["Script"]
     assert (sheet.freeze_panes, sheet.print_title_rows) == ("A2", "$1:$1")
-    assert sheet.tables["AudioDescription"].ref == "A1:J4"
+    assert sheet.tables["AudioDescription"].ref == "A1:K4"
     assert sheet["C2"].alignment.wrap_text
-    assert sheet.column_dimensions["J"].hidden
+    assert sheet.column_dimensions["K"].hidden
     (choice,) = sheet.data_validations.dataValidation
     assert (choice.formula1, str(choice.sqref)) == ('"placed,shortened,dropped,empty"', "F2:F4")
     assert made["About"]["B1"].value == TRACK.statement
@@ -242,18 +242,54 @@ def test_a_line_that_is_written_into_an_empty_slot_comes_back(name: str) -> None
     assert import_script(track, script, "x") == Import(track)
     if name == "docx":
         made = document(data)
-        row = next(row for row in made.tables[0].rows if row.cells[8].text == "s00040000")
-        assert [row.cells[5].text, row.cells[7].text] == ["empty", "Empty slot, 6.0 s: x"]
+        row = next(row for row in made.tables[0].rows if row.cells[9].text == "s00040000")
+        assert [row.cells[5].text, row.cells[8].text] == ["empty", "Empty slot · 6.0 s, about 16 words"]
         row.cells[2].text = "The wind blows."
     else:
         made = book(data)
-        row = next(row for row in made["Script"].iter_rows() if row[8].value == "s00040000")
-        assert [row[5].value, row[7].value] == ["empty", "Empty slot, 6.0 s: x"]
+        row = next(row for row in made["Script"].iter_rows() if row[9].value == "s00040000")
+        assert [row[5].value, row[8].value] == ["empty", "Empty slot · 6.0 s, about 16 words"]
         row[2].value = "The wind blows."
     done = import_script(track, read(name, saved(made)), "x", slots={"s00040000": Interval(40, 46)})
     assert (done.changed, done.added, done.removed) == (("s00040000",), (), ())
     (line,) = [cue for cue in done.track.heard if cue.id == "s00040000"]
     assert (line.text, line.interval, line.slot_id) == ("The wind blows.", Interval(40, 41.125), "s00040000")
+
+
+@pytest.mark.parametrize("name", ["docx", "xlsx", "csv", "dapt"])
+def test_notes_to_a_colleague_go_out_and_come_back_and_none_is_lost(name: str) -> None:
+    track = make_track(
+        cue(10, "A dog runs.", note=LineNote("Whose dog?\n=1", "Ann")), cue(20, "It rains."), cue(30, "Night."),
+    )  # fmt: skip
+    data = ALL_FORMATS[name].encode(track)
+    script = read(name, data)
+    assert [line.note for line in script.cues] == ["Whose dog?\n=1", "", ""]
+    assert import_script(track, script, "x") == Import(track)
+    asked = replace(
+        script, cues=tuple(replace(line, note=f"{line.note}\nCheck.".strip()) for line in script.cues)
+    )
+    done = import_script(track, asked, "x")
+    assert (done.changed, done.noted) == ((), tuple(cue.id for cue in track.cues))
+    assert [cue.note and (cue.note.text, cue.note.by) for cue in done.track.cues] == [
+        ("Whose dog?\n=1\nCheck.", "Ann"), ("Check.", ""), ("Check.", ""),
+    ]  # fmt: skip
+    # The track has another note by now: both stay.
+    other = import_script(done.track, replace(script, cues=(replace(script.cues[1], note="Rain?"),)), "x")
+    assert [cue.note and cue.note.text for cue in other.track.cues][1] == "Check.\nRain?"
+    assert [cue.state for cue in done.track.cues] == [LineState.MACHINE] * 3
+
+
+def test_notes_are_comments_in_webvtt_and_are_not_in_what_players_show() -> None:
+    note = LineNote("Stamp: 12345678\n00:01.000 --> 00:02.000", "Ann")
+    track = make_track(cue(10, "A dog runs.", note=note))
+    vtt = ALL_FORMATS["vtt"].write(track)
+    assert (
+        "\nNOTE To a colleague by Ann, on s00010000: Stamp: 12345678 00:01.000 -> 00:02.000\n\ns00010000\n"
+        in vtt
+    )
+    assert import_script(track, read("vtt", vtt.encode()), "x") == Import(track)
+    for name in ("srt", "frazier", "reaper"):
+        assert "12345678" not in ALL_FORMATS[name].write(track)
 
 
 def test_tracked_changes_count_as_accepted() -> None:
@@ -389,7 +425,7 @@ def test_odd_sheets_are_read_as_what_they_hold_and_too_many_rows_refused() -> No
     unstyled = changed(whole, "xl/styles.xml", plain, b"")
     with pytest.warns(UserWarning, match="default style"):
         book(unstyled)
-    grid = changed(whole, SHEET, b"A1:J4", b"A1:XFD1048576")
+    grid = changed(whole, SHEET, b"A1:K4", b"A1:XFD1048576")
     far = changed(whole, SHEET, b'</row><row r="3">', b'<c r="XFD2" t="n"><v>1</v></c></row><row r="3">')
     for data in (unstyled, grid, far):
         assert len(read("xlsx", data).cues) == 3
@@ -407,18 +443,6 @@ def test_links_to_other_files_are_left_alone_and_a_text_longer_than_a_cell_is_no
     told = cue(1, "A cat.", status=CueStatus.SHORTENED, reason="a" * 32_768)
     with pytest.raises(ScriptError, match="32768 characters"):
         XLSX.encode(make_track(told))
-
-
-def test_the_missing_extra_is_named_and_reading_a_document_needs_none(monkeypatch):
-    text, sheet = DOCX.encode(TRACK), XLSX.encode(TRACK)
-    monkeypatch.setitem(sys.modules, "docx", None)
-    monkeypatch.setitem(sys.modules, "openpyxl", None)
-    assert len(read("docx", text).cues) == 3
-    with pytest.raises(ScriptError, match=r"python-docx, which is not installed.*shotad\[documents\]"):
-        DOCX.encode(TRACK)
-    for act in (lambda: XLSX.encode(TRACK), lambda: read("xlsx", sheet)):
-        with pytest.raises(ScriptError, match=r"openpyxl, which is not installed.*shotad\[documents\]"):
-            act()
 
 
 def test_what_people_do_to_a_workbook_moves_and_removes_no_line() -> None:
@@ -475,7 +499,7 @@ def test_word_has_the_pictures_and_the_material_of_a_slot_beside_its_line() -> N
     assert data == DOCX.encode(track, sheet)
     table = document(data).tables[0]
     assert [cell.text for cell in table.rows[0].cells] == [
-        "In", "Out", "Line", "Pictures", "Material", "Status", "Notes", "Id",
+        "In", "Out", "Line", "Pictures", "Material", "Status", "Note", "Remarks", "Id",
     ]  # fmt: skip
     paragraphs = [paragraph.text for paragraph in table.rows[1].cells[4].paragraphs]
     # A text that the line says already is not offered again; the other can be copied as one paragraph.
@@ -507,9 +531,9 @@ def test_excel_has_columns_for_the_material_and_a_text_ready_to_be_copied() -> N
     assert (row["Text to take in"], row["Words that fit"]) == ('Text reads: "READY."', 11)
     assert row["Who is seen"] == "Shot 4: Thom, person A and 1 other face"
     assert row["Dialogue before"] == "0:07.0 Anna: =Wait!"
-    assert row["Remarks"] == "Song likely here: a line is a choice."
+    assert row["About the slot"] == "Song likely here: a line is a choice."
     assert not [*xml(data, SHEET).iter(f"{S}f")]
     (choice,) = sheet.data_validations.dataValidation
     assert str(choice.sqref) == "M2:M4"
-    assert sheet.column_dimensions["Q"].hidden
+    assert sheet.column_dimensions["R"].hidden
     assert import_script(track, read("xlsx", data), "x") == Import(track)

@@ -219,7 +219,7 @@ def test_doubt_is_of_the_words_it_was_told_of() -> None:
     assert '"doubt"' not in to_json(track(plain))
     rows = list(csv.DictReader(io.StringIO(write_csv(track(doubted, cue(20.0))).lstrip("\ufeff"))))
     assert [row["doubt"] for row in rows] == ["0.42", ""]
-    assert "doubt 0.42: text read at 0.71" in rows[0]["note"]
+    assert "doubt 0.42: text read at 0.71" in rows[0]["remarks"]
     with pytest.raises(ScriptError, match="from 0 to 1"):
         from_json(to_json(track(doubted)).replace('"value": 0.42', '"value": 4.2'))
 

@@ -18,6 +18,7 @@ from shotad.core.config.sound import MixSettings
 from shotad.film import Film, SoundBlock, open_film, sound_blocks
 from shotad.script import Level
 from shotad.sound import (
+    Loudness,
     Spoken,
     Take,
     excerpt,
@@ -30,10 +31,13 @@ from shotad.sound.levels import PROFILES, SHORTEST_RAMP, envelope, gain_at, loud
 from shotad.sound.mix import (
     FADE_IN,
     FADE_OUT,
+    FileSound,
     Mix,
+    MixReport,
     Playing,
     estimated_make_up,
     loudness_findings,
+    loudness_sentence,
     place,
     prepare_mix,
     resampled,
@@ -476,6 +480,23 @@ def test_the_make_up_gain_is_foreseen(tmp_path: Path, profile: str) -> None:
         make_up = estimated_make_up(own, lines, TALK, settings, film.info.duration)
     assert abs(mix.report.make_up) > 0.2
     assert make_up == pytest.approx(mix.report.make_up, abs=0.6)
+
+
+@pytest.mark.parametrize(
+    ("mix", "words"),
+    [
+        (-20.3, "as loud as the film"),
+        (-21.5, "1.5 LU softer than the film"),
+        (-19.0, "1.0 LU louder than the film"),
+    ],
+)
+def test_a_mix_without_a_target_is_said_to_be_as_loud_as_the_film_only_where_it_is(
+    mix: float, words: str
+) -> None:
+    film = Loudness(-20.0, 0.0, -1.0, -20.0, -20.0)
+    report = MixReport("source", None, False, film, film, 0.0, -1.0, ())
+    sound = FileSound(replace(film, integrated=mix), True, mix)
+    assert loudness_sentence(report, sound, "film.mix.wav").startswith(f"Loudness, source ({words}):")
 
 
 def test_a_file_whose_peaks_are_over_their_limit_is_an_error(tmp_path: Path) -> None:

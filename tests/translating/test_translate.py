@@ -35,7 +35,6 @@ from shotad.description import (
     estimate_translation,
     translate_into,
 )
-from shotad.description.translation import track as translation_track
 from shotad.description.translation.prompt import (
     TOKENS,
     SourceLine,
@@ -90,20 +89,23 @@ def log(tmp_path: Path) -> Path:
     return tmp_path / "answers.jsonl"
 
 
+def asking_for(lines: int, *settings: str) -> Config:
+    """The settings of a translation with so many lines in a request."""
+    return load_config(None, (*settings, f"translate.lines={lines}"))
+
+
 def run(
     engine: FakeEngine,
     log: Path,
     track: Track | None = None,
-    lines: int = translation_track.LINES,
+    lines: int = 8,
     previous: Track | None = None,
 ) -> TranslationOutcome:
     """A translation into German, so many ``lines`` in a request, beside the ``previous`` one."""
     track = track or track_of()
     source = Source(track, slots_of(track), ("Ann",))
     memory = AnswerLog(RecordLog(log), "translate.de")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(translation_track, "LINES", lines)
-        return translate_track(source, "de", engine, load_config(), memory, previous=previous)
+    return translate_track(source, "de", engine, asking_for(lines), memory, previous=previous)
 
 
 def by_id(done: TranslationOutcome) -> dict[str, Cue]:
@@ -460,10 +462,8 @@ def foreseen(place: Path, *settings: str, track: Track | None = None, lines: int
     files = {path: path.read_bytes() for path in place.iterdir()}
     track = track or track_of()
     source = Source(track, slots_of(track), ("Ann",))
-    config = load_config(None, settings)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(translation_track, "LINES", lines)
-        estimate = estimate_translation(WorkFolder(place), source, "de", Translator(), config, **options)
+    config = asking_for(lines, *settings)
+    estimate = estimate_translation(WorkFolder(place), source, "de", Translator(), config, **options)
     assert {path: path.read_bytes() for path in place.iterdir()} == files
     return estimate
 
@@ -489,11 +489,10 @@ def test_an_estimate_knows_what_was_translated_and_what_was_answered(tmp_path: P
                 raise EngineError("The quota is spent.")
             return super().generate(requests)
 
-    with pytest.MonkeyPatch.context() as patch, WorkFolder(tmp_path) as folder:
-        patch.setattr(translation_track, "LINES", 1)
+    with WorkFolder(tmp_path) as folder:
         source = Source(track_of(), slots_of(track_of()), ("Ann",))
         with pytest.raises(EngineError):
-            translate_into(folder, source, "de", Spent(), load_config())
+            translate_into(folder, source, "de", Spent(), asking_for(1))
     (stage,) = foreseen(tmp_path, lines=1)
     assert stage.likely.calls == 3
     into(tmp_path)

@@ -37,7 +37,7 @@ from shotad.batch.ray.cluster import (
     register_of_run,
 )
 from shotad.batch.ray.rows import RayRow, rows
-from shotad.batch.ray.servers import OWN_ADDRESS, stage_engine
+from shotad.batch.ray.servers import OWN_ADDRESS, asks_own_server, stage_engine
 from shotad.batch.ray.steps import Finishing, PreparedSlots, Stage1Answers
 from shotad.core import (
     Abilities,
@@ -45,7 +45,7 @@ from shotad.core import (
     Progress,
     ShotadError,
 )
-from shotad.core.errors import EngineError
+from shotad.core.errors import ConfigError, EngineError
 
 Told = Callable[[FilmResult], None]
 
@@ -65,13 +65,15 @@ def describe_on_ray(
     ``address`` is the cluster's (``auto``, ``host:6379``); None: the one that is connected or named by the
     environment, else processes of this machine. ``on_result`` gets each result as soon as it is there. Films
     and work folders must be at paths that all machines share, or at addresses of a store. No film's failure
-    stops the others: it is a result. Raises ShotadError where Ray is missing or cannot be reached, and where
-    a node has no shotad, another version of it, or does not see the films.
+    stops the others: it is a result. Raises ShotadError where Ray is missing or cannot be reached, where
+    a node has no shotad, another version of it, or does not see the films, and where lines are to be
+    verified by model servers that only the workers of Stage I reach.
     """
     settings, progress = settings or RaySettings(), progress or NoProgress()
     results: dict[int, FilmResult] = {}
     if not jobs:
         return []
+    _check_verify(jobs, settings)
     message = "The Ray run ended without its result."
     with connected(address, settings) as ray, quiet_data(ray):
         # Say what the cluster is, and refuse one on which no film could be described.
@@ -101,6 +103,27 @@ def describe_on_ray(
             results[film] = failure(job, message, KEPT, kind="stopped")
             on_result(results[film])
     return [results[film] for film in range(len(jobs))]
+
+
+def _check_verify(jobs: Sequence[FilmJob], settings: RaySettings) -> None:
+    """Refuse to verify lines by model servers that the workers of Stage I start for themselves.
+
+    Other workers write the lines, perhaps on other machines: they cannot ask these servers. Raises
+    ConfigError.
+    """
+    serve = settings.looking.serve
+    for job in jobs:
+        unreachable = False
+        # A film whose engine cannot be made fails alone, later.
+        with suppress(ShotadError):
+            unreachable = job.config.verify.on and asks_own_server(job.config, "stage1", serve)
+        if unreachable:
+            raise ConfigError(
+                "verify.on asks the model of Stage I about each line, but with looking.serve.command "
+                "only the workers of Stage I reach its servers.",
+                "Leave --verify away; or start servers that every node reaches, and name them in servers in "
+                "place of looking.serve.command.",
+            )
 
 
 _PATHS = ("film", "folder", "subtitles", "cast", "cast_photos", "scratch")

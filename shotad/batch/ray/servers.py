@@ -132,9 +132,8 @@ def stage_engine(config: Config, stage: Stage, urls: Sequence[str] = ()) -> Engi
     """The engine of a stage. ``urls`` are servers that take the place of ``openai.base_url``; an engine that
     asks no server, and a stage that has a server of its own, are as they would be without."""
     name = getattr(stage_engines(config), stage)
-    own = config.stage1 if stage == "stage1" else config.stage2
     engine = make_engine(name, config, stage)
-    if not urls or own.base_url or not hasattr(engine, "address"):
+    if not urls or not _asks_usual_server(engine, config, stage):
         return engine
     settings_of_servers = (config.openai.model_copy(update={"base_url": url}) for url in urls)
     makes = [
@@ -142,6 +141,20 @@ def stage_engine(config: Config, stage: Stage, urls: Sequence[str] = ()) -> Engi
         for settings in settings_of_servers
     ]
     return Pool(makes) if len(makes) > 1 else makes[0]()
+
+
+def _asks_usual_server(engine: Engine, config: Config, stage: Stage) -> bool:
+    """Whether an engine asks the server at ``openai.base_url``, which others may take the place of."""
+    own = config.stage1 if stage == "stage1" else config.stage2
+    return hasattr(engine, "address") and not own.base_url
+
+
+def asks_own_server(config: Config, stage: Stage, serve: ServeSettings) -> bool:
+    """Whether a stage is answered by servers that its workers start by ``serve``. Raises as `make_engine`."""
+    if serve.command is None:
+        return False
+    engine = make_engine(getattr(stage_engines(config), stage), config, stage)
+    return _asks_usual_server(engine, config, stage)
 
 
 _GUARD = Path(__file__).with_name("guard.py")

@@ -20,6 +20,7 @@ from shotad.core.config.film import (
     ShotSettings,
     SlotSettings,
     SpeechSettings,
+    TranscriptSettings,
 )
 from shotad.core.config.languages import language_of
 from shotad.core.config.measures import MeasureSettings
@@ -65,6 +66,7 @@ class Config(Settings):
     film: FilmSettings = FilmSettings()
     shots: ShotSettings = ShotSettings()
     speech: SpeechSettings = SpeechSettings()
+    transcript: TranscriptSettings = TranscriptSettings()
     slots: SlotSettings = SlotSettings()
     context: ContextSettings = ContextSettings()
     frames: FrameSettings = FrameSettings()

@@ -8,10 +8,11 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from shotad.core.config.languages import language_of
 from shotad.core.errors import ConfigError, UsageError
 from shotad.core.settings import Settings
 from shotad.core.text_files import check_encoding
-from shotad.core.trust import ANY_FILE
+from shotad.core.trust import ANY_FILE, UserOnly
 
 
 class FilmSettings(Settings):
@@ -68,6 +69,29 @@ class SpeechSettings(Settings):
             except UsageError as trouble:
                 raise ConfigError(f"speech.encoding cannot be used: {trouble.what}", trouble.hint) from None
         return name
+
+
+class TranscriptSettings(Settings):
+    """How dialogue without subtitles is written down (``shotad transcribe``). Nothing leaves this machine."""
+
+    recogniser: Annotated[str, UserOnly(harmless=r"tiny\.en|fake")] = "tiny.en"
+    """``tiny.en``: Whisper's smallest model, English only. Or a Whisper model of the Hugging Face hub
+    (``openai/whisper-small``), a folder with one, or a class of your own as ``module:Class``."""
+    language: Annotated[str, ANY_FILE] = "auto"
+    """Language of the dialogue, a BCP 47 tag. ``auto``: the one that the model hears."""
+
+    @field_validator("language")
+    @classmethod
+    def _known_language(cls, tag: str) -> str:
+        """The tag in its usual letters. An error that is no ValueError keeps its hint on the way out."""
+        if tag == "auto":
+            return tag
+        try:
+            return language_of(tag).tag
+        except UsageError as trouble:
+            raise ConfigError(
+                f"transcript.language = {tag!r} cannot be used: {trouble.what}", trouble.hint
+            ) from None
 
 
 class SlotSettings(Settings):

@@ -29,6 +29,11 @@ class VoiceSettings(Settings):
     server, its own pace."""
     lexicon: Annotated[str | None, UserOnly(inside=True)] = None
     """File of pronunciations, with ``word = as it is said`` on each line."""
+    subtitles: Annotated[str | None, UserOnly(harmless="auto", inside=True)] = None
+    """Subtitles that are spoken too (``--speak-subtitles``): ``auto`` for the film's forced ones, or a file.
+    None: none."""
+    subtitle_voice: Annotated[str, UserOnly(harmless=LOCAL_VOICES)] = "auto"
+    """Voice of spoken subtitles. ``auto``: another than that of the description, if one is installed."""
     base_url: Annotated[str | None, UserOnly()] = None
     """Address of an OpenAI-compatible speech endpoint, for the kind ``openai``."""
     model: Annotated[str, ANY_FILE] = "gpt-4o-mini-tts"

@@ -210,3 +210,5 @@ class TranslateSettings(Settings):
     quotes: Literal["translate", "keep"] = "translate"
     """Quoted text from the screen. ``translate``: listeners may not know the language of the sign; ``keep``:
     as the film shows it."""
+    lines: int = Field(8, ge=1, le=64)
+    """Lines in one request. A small model may join lines or leave some out: ask it for fewer at once."""

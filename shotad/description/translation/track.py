@@ -73,8 +73,6 @@ from shotad.script.track_files import (
 )
 from shotad.sight import load_cast
 
-LINES = 8
-"""Lines that are asked for in one request: of more at once some come back joined or left out."""
 BEFORE, AFTER = 4, 2
 """Lines around those asked for that are shown, the earlier with translation: so that words stay the same."""
 
@@ -176,14 +174,16 @@ def _plan(
 
 
 def _groups(
-    lines: Sequence[prompt.SourceLine], missing: Sequence[int], texts: Mapping[str, str]
+    plan: _Plan, texts: Mapping[str, str], size: int
 ) -> Iterator[tuple[Sequence[prompt.SourceLine], prompt.Around]]:
-    """The lines at these indices in groups that are asked for together, neighbours, with those around them;
-    of those before only the ones whose translation is in ``texts``, by id, when the group is drawn."""
-    for _, neighbours in groupby(enumerate(missing), key=lambda pair: pair[1] - pair[0]):
+    """The lines to translate in groups of up to ``size`` neighbours that are asked for together, with those
+    around them; of those before only the ones whose translation is in ``texts``, by id, when the group is
+    drawn."""
+    lines = plan.lines
+    for _, neighbours in groupby(enumerate(plan.missing), key=lambda pair: pair[1] - pair[0]):
         indices = [index for _, index in neighbours]
-        for first in indices[::LINES]:
-            end = min(first + LINES, indices[-1] + 1)
+        for first in indices[::size]:
+            end = min(first + size, indices[-1] + 1)
             before = lines[max(0, first - BEFORE) : first]
             lines_before = [(line.text, texts[line.id]) for line in before if line.id in texts]
             lines_after = [line.text for line in lines[end : end + AFTER]]
@@ -234,7 +234,7 @@ def translate_track(
         progress_task(progress or NoProgress(), "Translating", len(plan.missing), "lines") as shown,
     ):
         asked_lines = 0
-        for group, around in _groups(plan.lines, plan.missing, texts):
+        for group, around in _groups(plan, texts, config.translate.lines):
             calls_before = pool.usage["stage2"].calls
             for result in _translate_group(pool, plan, group, around):
                 line_id = result.line.id
@@ -309,17 +309,19 @@ def estimate_translation(
     answers = AnswerLog(log, _purpose(tag), anew=anew)
     placeholders = {line.id: _placeholder(line) for line in plan.lines}
     usable_reply = partial(_usable_reply, placeholders)
-    likely = _count_requests(plan, CountingEngine(engine, "stage2", usable_reply), answers)
+    lines = config.translate.lines
+    likely = _count_requests(plan, lines, CountingEngine(engine, "stage2", usable_reply), answers)
     # At worst no answer can be used, and each line is asked for alone until no attempt is left.
-    most = _count_requests(plan, CountingEngine(engine, "stage2", _unusable_reply), answers)
+    most = _count_requests(plan, lines, CountingEngine(engine, "stage2", _unusable_reply), answers)
     return estimate_counted(likely, most, {"stage2": Terms.of(engine, config)})
 
 
-def _count_requests(plan: _Plan, engine: CountingEngine, answers: Memory) -> list[CountedRequest]:
-    """The requests of a translation, as they are counted by ``engine``; ``answers`` are of earlier runs."""
+def _count_requests(plan: _Plan, lines: int, engine: CountingEngine, answers: Memory) -> list[CountedRequest]:
+    """The requests of a translation with up to ``lines`` lines each, as they are counted by ``engine``;
+    ``answers`` are of earlier runs."""
     texts = plan.texts
     with AskingPool({"stage2": engine}, EstimateMemory(answers)) as pool:
-        for group, around in _groups(plan.lines, plan.missing, texts):
+        for group, around in _groups(plan, texts, lines):
             count_before = len(engine.requests)
             translated = _translate_group(pool, plan, group, around)
             is_known = len(engine.requests) == count_before

@@ -5,118 +5,140 @@ import { keepFocus } from "./commands.js";
 import { nameForm } from "./header.js";
 import * as outbox from "./outbox.js";
 import { say } from "./say.js";
-import { set, settings } from "./settings.js";
-import { act, flush, line, number, store, subscribe } from "./store.js";
-import { count } from "./wording.js";
+import { changeSettings, settings } from "./settings.js";
+import { act, flush, lineById, lineNumber, store, subscribe } from "./store.js";
+import { pluralize } from "./wording.js";
 
 /** @type {HTMLElement} */
-let place;
+let banner;
 /** @type {Map<string, HTMLElement>} */
 const strips = new Map();
 
-/** Shows a strip under a name, or takes it away. */
+/**
+ * Shows a strip under a name, or takes it away.
+ *
+ * @param {string} name
+ * @param {HTMLElement|null} strip
+ */
 function show(name, strip) {
-  const had = strips.get(name)?.contains(document.activeElement);
+  const hadFocus = strips.get(name)?.contains(document.activeElement);
   strips.get(name)?.remove();
   strips.delete(name);
   if (strip) {
     strip.classList.add("strip");
     strips.set(name, strip);
-    place.append(strip);
+    banner.append(strip);
   }
-  place.hidden = strips.size === 0;
-  if (had) keepFocus(); // a page that is just there keeps its focus where it was
+  banner.hidden = strips.size === 0;
+  if (hadFocus) keepFocus(); // a page that has just opened keeps its focus where it was
+}
+
+/** @returns {HTMLButtonElement} */
+function makeButton(label, onClick) {
+  const button = make("button", { type: "button" }, label);
+  button.addEventListener("click", onClick);
+  return button;
 }
 
 /** @param {() => void} retry */
-function lost(retry) {
-  const again = make("button", { type: "button" }, "Try again");
-  again.addEventListener("click", retry);
-  const text = make("p", { role: "alert" }, "The server is gone; what you do is kept here. Start “shotad review” again, or try again.");
-  return make("div", { className: "bad" }, text, again);
+function lostStrip(retry) {
+  const text = "The server is gone; what you do is kept here. Start “shotad review” again: then this page goes on by itself.";
+  return make("div", { className: "bad" }, make("p", { role: "alert" }, text), makeButton("Try again", retry));
 }
 
 /** How many changes wait, and why where the server could be reached. */
-function waits() {
-  const many = store.connected && !store.undelivered ? 0 : outbox.waiting();
-  const there = strips.get("waiting");
-  if (!many) {
-    if (there) show("waiting", null);
+function showWaiting() {
+  const isSending = store.connected && !store.undelivered;
+  const number = isSending ? 0 : outbox.waitingCount();
+  const strip = strips.get("waiting");
+  if (!number) {
+    if (strip) show("waiting", null);
     return;
   }
-  const words = `${count(many, "change")} ${many === 1 ? "waits" : "wait"} here to be saved, and ${many === 1 ? "is" : "are"} sent again by itself.`;
+  const [waits, is] = number === 1 ? ["waits", "is"] : ["wait", "are"];
+  const words = `${pluralize(number, "change")} ${waits} here to be saved, and ${is} sent again by itself.`;
   const text = store.connected ? `${store.undelivered.message} ${words}` : words;
-  if (there) {
-    there.querySelector("p").textContent = text;
-    there.querySelector("button").hidden = !store.connected;
+  if (strip) {
+    strip.querySelector("p").textContent = text;
+    strip.querySelector("button").hidden = !store.connected;
     return;
   }
-  const again = make("button", { type: "button", hidden: !store.connected }, "Send now");
-  again.addEventListener("click", flush);
-  show("waiting", make("div", { className: "bad" }, make("p", { role: "status" }, text), again));
+  const send = makeButton("Send now", flush);
+  send.hidden = !store.connected;
+  show("waiting", make("div", { className: "bad" }, make("p", { role: "status" }, text), send));
 }
 
-/** One text that is not saved: it can be saved, copied, thrown away. */
-function row(id, typed) {
-  const at = line(id) ? `Line ${number(id)}` : "A line that is gone";
-  const text = make("q", { lang: store.film?.language ?? "" }, typed.text);
-  const save = line(id) && typed.held ? make("button", { type: "button" }, "Save it now") : null;
-  const copy = make("button", { type: "button" }, "Copy");
-  const away = make("button", { type: "button" }, "Throw away");
-  save?.setAttribute("aria-label", `Save it now: ${at}`);
-  save?.addEventListener("click", async () => {
-    if (await act("write", { text: typed.text }, { line: id, seen: typed.seen ?? undefined, quiet: true })) say(`${at} is saved.`);
-    offer();
-  });
-  copy.addEventListener("click", async () => {
+/**
+ * A text that is not saved: it can be saved, copied, thrown away.
+ *
+ * @param {string} id Of its line.
+ * @param {{text: string, seen: string|null, held: boolean}} typed
+ */
+function unsavedRow(id, typed) {
+  const name = lineById(id) ? `Line ${lineNumber(id)}` : "A line that is gone";
+  const saveNow = async () => {
+    const options = { line: id, seen: typed.seen ?? undefined, quiet: true };
+    if (await act("write", { text: typed.text }, options)) say(`${name} is saved.`);
+    showUnsaved();
+  };
+  const copyText = async () => {
     await navigator.clipboard.writeText(typed.text);
     say("Copied.");
-  });
-  away.addEventListener("click", () => {
+  };
+  const throwAway = () => {
     outbox.forget(id);
-    offer();
-  });
-  return make("li", {}, `${at}: `, text, " ", save, copy, away);
+    showUnsaved();
+  };
+  const save = lineById(id) && typed.held ? makeButton("Save it now", saveNow) : null;
+  save?.setAttribute("aria-label", `Save it now: ${name}`);
+  const text = make("q", { lang: store.film?.language ?? "" }, typed.text);
+  const buttons = [save, makeButton("Copy", copyText), makeButton("Throw away", throwAway)];
+  return make("li", {}, `${name}: `, text, " ", ...buttons);
 }
 
 /** Offers what was typed and is not saved: it was refused, or the server is gone. */
-function offer() {
-  waits();
-  for (const [id, typed] of outbox.texts()) if (typed.held && line(id)?.text === typed.text) outbox.forget(id);
+function showUnsaved() {
+  showWaiting();
+  for (const [id, typed] of outbox.texts()) if (typed.held && lineById(id)?.text === typed.text) outbox.forget(id);
   const texts = [...outbox.texts()].filter(([, typed]) => typed.held || store.undelivered);
   if (!texts.length) {
     show("unsaved", null);
     return;
   }
-  const rows = texts.map(([id, typed]) => row(id, typed));
-  const there = strips.get("unsaved");
-  const had = there?.contains(document.activeElement);
+  const rows = texts.map(([id, typed]) => unsavedRow(id, typed));
+  const strip = strips.get("unsaved");
+  const hadFocus = strip?.contains(document.activeElement);
   // Said once, and not again with every letter that is typed while the server is gone.
-  if (there) there.querySelector("ul").replaceChildren(...rows);
-  else show("unsaved", make("div", { className: "bad" }, make("p", { role: "alert" }, "You typed this, and it is not saved yet:"), make("ul", {}, ...rows)));
-  if (had) keepFocus();
+  if (strip) strip.querySelector("ul").replaceChildren(...rows);
+  else {
+    const heading = make("p", { role: "alert" }, "You typed this, and it is not saved yet:");
+    show("unsaved", make("div", { className: "bad" }, heading, make("ul", {}, ...rows)));
+  }
+  if (hadFocus) keepFocus();
 }
 
-/** Something is wrong with the files: stays until it is mended, or put away. */
-function trouble({ what = "", hint = "" }) {
-  const text = [what, hint].filter(Boolean).join(" ");
+/**
+ * Something is wrong with the files: stays until it is mended, or put away.
+ *
+ * @param {Partial<import("./api.js").Fault>} trouble
+ */
+function showTrouble({ what: problem = "", hint = "" }) {
+  const text = [problem, hint].filter(Boolean).join(" ");
   if (!text) return show("trouble", null);
-  const away = make("button", { type: "button" }, "Dismiss");
-  away.setAttribute("aria-label", `Dismiss: ${what}`);
-  away.addEventListener("click", () => show("trouble", null));
-  return show("trouble", make("div", { className: "bad" }, make("p", { role: "alert" }, text), away));
+  const dismiss = makeButton("Dismiss", () => show("trouble", null));
+  dismiss.setAttribute("aria-label", `Dismiss: ${problem}`);
+  return show("trouble", make("div", { className: "bad" }, make("p", { role: "alert" }, text), dismiss));
 }
 
 /** Asks for the name once, without taking the focus. */
-function ask() {
-  const done = () => {
-    set({ asked: true });
+function askForName() {
+  const close = () => {
+    changeSettings({ asked: true });
     show("name", null);
   };
-  const { form } = nameForm("first-name", done);
-  const later = make("button", { type: "button" }, "Not now");
-  later.addEventListener("click", done);
-  show("name", make("section", { "aria-label": "Your name" }, make("p", {}, "Who reviews? Exports name you as the reviewer."), form, later));
+  const { form } = nameForm("first-name", close);
+  const question = make("p", {}, "Who reviews? Exports name you as the reviewer.");
+  show("name", make("section", { "aria-label": "Your name" }, question, form, makeButton("Not now", close)));
 }
 
 /**
@@ -125,22 +147,21 @@ function ask() {
  * @param {() => void} retry Tries to reach the server at once.
  */
 export function start(retry) {
-  place = document.getElementById("banner");
-  subscribe("connection", (is) => {
-    show("connection", is ? null : lost(retry));
-    if (is) {
-      say("The server is back.");
-      offer();
-    }
+  banner = document.getElementById("banner");
+  subscribe("connection", (isConnected) => {
+    show("connection", isConnected ? null : lostStrip(retry));
+    if (!isConnected) return;
+    say("The server is back.");
+    showUnsaved();
   });
   subscribe("film", (film) => {
-    offer();
-    if (!film.reviewer && !settings.name && !settings.asked) ask();
+    showUnsaved();
+    if (!film.reviewer && !settings.name && !settings.asked) askForName();
     else show("name", null);
   });
-  for (const topic of ["unsaved", "undelivered"]) subscribe(topic, offer);
-  subscribe("outbox", () => (store.undelivered || strips.has("unsaved")) && offer());
-  addEventListener("beforeunload", (event) => outbox.some() && event.preventDefault());
-  subscribe("trouble", trouble);
-  subscribe("reviewer", (who) => who && show("name", null));
+  for (const topic of ["unsaved", "undelivered"]) subscribe(topic, showUnsaved);
+  subscribe("outbox", () => (store.undelivered || strips.has("unsaved")) && showUnsaved());
+  addEventListener("beforeunload", (event) => outbox.hasEntries() && event.preventDefault());
+  subscribe("trouble", showTrouble);
+  subscribe("reviewer", (name) => name && show("name", null));
 }

@@ -1,6 +1,4 @@
-/** Elements and dialogs, made without a line of markup in a string. */
-
-import { keepFocus } from "./commands.js";
+/** Elements, made without a line of markup in a string. */
 
 /**
  * Makes an element. Properties that the DOM knows are set as such, all others as attributes; text only as text.
@@ -20,25 +18,20 @@ export function make(tag, properties = {}, ...children) {
 }
 
 /**
- * Makes a dialog with a heading and a button that closes it. Escape closes it, the focus goes back to where it was.
+ * Makes a field with its label around it.
  *
- * @param {string} id
- * @param {string} heading
- * @param {...Node} children
- * @returns {HTMLDialogElement & {show: () => void}}
+ * @param {string} label
+ * @param {HTMLElement} input
+ * @returns {HTMLLabelElement}
  */
-export function dialog(id, heading, ...children) {
-  const close = make("button", { type: "button", className: "close" }, "Close");
-  const title = make("h2", { id: `${id}-heading` }, heading);
-  const body = make("div", { className: "dialog-body" }, ...children);
-  const made = make("dialog", { id, "aria-labelledby": title.id }, make("header", { role: "presentation" }, title, close), body);
-  close.addEventListener("click", () => made.close());
-  made.addEventListener("close", () => setTimeout(keepFocus));
-  document.body.append(made);
-  return made;
-}
+export const labelled = (label, input) => make("label", { className: "field" }, make("span", {}, label), input);
 
-/** A field with its label. */
-export function field(label, input) {
-  return make("label", { className: "field" }, make("span", {}, label), input);
+/**
+ * Sets text only where it differs: what is written again is spoken again, and drawn again.
+ *
+ * @param {Node} node
+ * @param {string} text
+ */
+export function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
 }

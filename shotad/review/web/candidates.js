@@ -1,63 +1,60 @@
 /** The candidates of a line: a group of radio buttons, numbered as the keys that choose them. */
 
-import { make as el } from "./build.js";
-import { act, line } from "./store.js";
-import { count, setText } from "./wording.js";
+import { make, setText } from "./build.js";
+import { act } from "./store.js";
+import { pluralize } from "./wording.js";
 
 /** Keys 1 to 5 choose from the list of lines; further candidates have their number only to be read. */
 const KEYS = 5;
 
 /** What the group calls itself: how many there are, and whether the text has left them. */
-function legendOf(shown) {
-  const many = shown.candidates.length;
-  const own = shown.chosen === null || shown.text !== shown.candidates[shown.chosen];
-  return `${count(many, "candidate")}${own && shown.text ? "; the text differs" : ""}`;
+function legendText({ candidates, chosen, text }) {
+  const isOwnText = text && (chosen === null || text !== candidates[chosen]);
+  return `${pluralize(candidates.length, "candidate")}${isOwnText ? "; the text differs" : ""}`;
 }
 
-function option(text, index, id) {
-  const input = el("input", { type: "radio", name: "candidate", value: index + 1 });
-  input.addEventListener("change", () => act("choose", { number: index + 1 }, { line: id }));
-  const number = el("span", { class: "d-number" }, String(index + 1));
+function option(text, index, line) {
+  const input = make("input", { type: "radio", name: "candidate", value: index + 1 });
+  input.addEventListener("change", () => act("choose", { number: index + 1 }, { line: line.id }));
+  const number = make("span", { class: "d-number" }, String(index + 1));
   if (index < KEYS) number.title = `Key ${index + 1}`;
-  return el("label", { class: "d-candidate" }, input, number, el("span", { class: "d-candidate-text" }, text));
+  return make("label", { class: "d-candidate", lang: line.language }, input, number, make("span", {}, text));
 }
 
 /**
  * @param {HTMLElement} place
- * @returns {{show: (line: object) => void}}
+ * @returns {{show: (line: import("./store.js").Line) => void}}
  */
-export function candidates(place) {
-  const legend = el("h3");
-  const box = el("div", { class: "d-candidates" });
-  const group = el("fieldset", { class: "d-group", hidden: true }, el("legend", {}, legend), box);
+export function candidatePanel(place) {
+  const legend = make("h3");
+  const box = make("div", { class: "d-candidates" });
+  const group = make("fieldset", { class: "d-group", hidden: true }, make("legend", {}, legend), box);
   place.append(group);
-  let made = "";
+  let filledFrom = "";
 
-  const fill = (shown) => {
-    const key = JSON.stringify([shown.id, shown.candidates]);
-    if (key === made) return;
-    made = key;
+  const fill = (line) => {
+    const key = JSON.stringify([line.id, line.candidates]);
+    if (key === filledFrom) return;
+    filledFrom = key;
     // The old choice must not take the focus along when it goes.
-    const focused = box.contains(document.activeElement);
-    box.replaceChildren(...shown.candidates.map((text, i) => option(text, i, shown.id)));
-    for (const label of box.children) label.lang = shown.language;
-    if (focused) box.querySelector("input")?.focus();
+    const hadFocus = box.contains(document.activeElement);
+    box.replaceChildren(...line.candidates.map((text, i) => option(text, i, line)));
+    if (hadFocus) box.querySelector("input")?.focus();
   };
-  const mark = (shown) => {
+  const mark = (line) => {
     for (const [i, label] of [...box.children].entries()) {
-      const is = i === shown.chosen;
-      const input = label.querySelector("input");
-      input.checked = is && shown.text === shown.candidates[i];
-      label.classList.toggle("chosen", is);
+      const isChosen = i === line.chosen;
+      label.querySelector("input").checked = isChosen && line.text === line.candidates[i];
+      label.classList.toggle("chosen", isChosen);
     }
   };
   return {
-    show(shown = line()) {
-      group.hidden = !shown?.candidates.length;
+    show(line) {
+      group.hidden = !line.candidates.length;
       if (group.hidden) return;
-      fill(shown);
-      mark(shown);
-      setText(legend, legendOf(shown));
+      fill(line);
+      mark(line);
+      setText(legend, legendText(line));
     },
   };
 }

@@ -1,197 +1,238 @@
-/** The cast: who is in the film, in which lines, and what they are called. */
+/**
+ * The cast: who is in the film, in which lines, and what they are called.
+ *
+ * @typedef {object} Person
+ * @property {string} key
+ * @property {string} name
+ * @property {string} says  What lines call the person.
+ * @property {string} descriptor  What they call the person without the name.
+ * @property {string} pronoun
+ * @property {boolean} nameless  An extra, whom nobody needs to name.
+ * @property {string[]} lines  Ids.
+ * @property {string[]} pictures  Addresses.
+ * @property {number} seconds  In view.
+ * @property {number} shots
+ * @property {number|null} first  Second at which the person is seen first.
+ * @property {string} like  Key of a person who looks alike.
+ */
 
 import { get } from "./api.js";
 import { make } from "./build.js";
 import { register } from "./commands.js";
-import { begin, card, ended, lineButton } from "./jobs.js";
-import { once, sheet } from "./sheets.js";
+import { disabledWhile, makeDialog } from "./dialogs.js";
+import { jobCard, lineLink, startJob, whenEnded } from "./jobs.js";
 import { store } from "./store.js";
 import { clock } from "./times.js";
-import { count } from "./wording.js";
+import { pluralize } from "./wording.js";
 
 const PRONOUNS = [["", "not said"], ["she", "she"], ["he", "he"], ["they", "they"], ["it", "it"]];
-const SHOWN = 4; // pictures of a person that stand there at once
+const SHOWN = 4; // pictures of a person that are shown at once
 const LISTED = 30; // lines of a person that are listed
+const NOBODY = "Nobody is known yet. The machine can look through the film for faces; you then say who they are. Nothing leaves this computer.";
 
 /** What a person is called on the page. */
-const called = (person) => person.says || person.name || `No name yet (${person.key})`;
+const titleOf = (person) => person.says || person.name || `No name yet (${person.key})`;
 
 function pictures(person) {
-  const who = person.says || person.name || person.key;
-  const shown = person.pictures.slice(0, SHOWN);
-  const images = shown.map((url, i) => make("img", { src: url, alt: i ? "" : `Face of ${who}`, loading: "lazy", decoding: "async", width: 96, height: 96 }));
-  return make("div", { className: "faces" }, ...(images.length ? images : [make("span", { className: "hint" }, "No picture")]));
+  const alt = `Face of ${person.says || person.name || person.key}`;
+  const images = person.pictures.slice(0, SHOWN).map((src, i) =>
+    make("img", { src, alt: i ? "" : alt, loading: "lazy", decoding: "async", width: 96, height: 96 }),
+  );
+  if (!images.length) images.push(make("span", { className: "hint" }, "No picture"));
+  return make("div", { className: "faces" }, ...images);
 }
 
-function facts(person) {
+function factsText(person) {
   const parts = [];
-  if (person.seconds) parts.push(`in view for ${Math.round(person.seconds)} s in ${count(person.shots, "shot")}`);
-  if (person.first !== null && person.first !== undefined) parts.push(`first at ${clock(person.first)}`);
-  parts.push(person.lines.length ? `in ${count(person.lines.length, "line")}` : "in no line");
+  if (person.seconds) parts.push(`in view for ${Math.round(person.seconds)} s in ${pluralize(person.shots, "shot")}`);
+  if (person.first !== null) parts.push(`first at ${clock(person.first)}`);
+  parts.push(person.lines.length ? `in ${pluralize(person.lines.length, "line")}` : "in no line");
   if (person.like) parts.push(`looks like ${person.like}`);
   return parts.join(", ");
 }
 
-function lines(person) {
+function linesOf(person) {
   if (!person.lines.length) return null;
   const items = person.lines.slice(0, LISTED).map((id) => {
     const text = store.lines.get(id)?.text ?? "";
-    return make("li", {}, lineButton(id), ` ${text}`);
+    return make("li", {}, lineLink(id), ` ${text}`);
   });
-  if (person.lines.length > LISTED) items.push(make("li", {}, `and ${person.lines.length - LISTED} more`));
+  const more = person.lines.length - LISTED;
+  if (more > 0) items.push(make("li", {}, `and ${more} more`));
   return make("details", {}, make("summary", {}, `Lines (${person.lines.length})`), make("ul", {}, ...items));
 }
 
+const fieldRow = (label, field, ...others) =>
+  make("div", { className: "fields" }, make("label", { htmlFor: field.id }, label), field, ...others);
+
 /** One person: pictures, facts, and the form that says who it is. */
 class PersonForm {
-  constructor(person, people, act) {
+  /**
+   * @param {Person} person
+   * @param {Person[]} people
+   * @param {(form: PersonForm, button: HTMLElement, order: object) => void} send  Gives the server an order.
+   */
+  constructor(person, people, send) {
     const id = `person-${person.key}`;
+    const text = { type: "text", autocomplete: "off", maxLength: 200 };
     this.key = person.key;
-    this.title = make("h3", { id: `${id}-title`, tabIndex: -1 }, called(person));
-    this.name = make("input", { id: `${id}-name`, type: "text", value: person.name, autocomplete: "off", spellcheck: false, maxLength: 200 });
-    this.descriptor = make("input", { id: `${id}-descriptor`, type: "text", value: person.descriptor, autocomplete: "off", maxLength: 200 });
-    this.pronoun = make("select", { id: `${id}-pronoun` }, ...PRONOUNS.map(([value, label]) => make("option", { value, selected: value === person.pronoun }, label)));
+    this.title = make("h3", { id: `${id}-title`, tabIndex: -1 }, titleOf(person));
+    this.name = make("input", { ...text, id: `${id}-name`, value: person.name, spellcheck: false });
+    this.descriptor = make("input", { ...text, id: `${id}-descriptor`, value: person.descriptor });
+    const pronouns = PRONOUNS.map(([value, label]) => make("option", { value, selected: value === person.pronoun }, label));
+    this.pronoun = make("select", { id: `${id}-pronoun` }, ...pronouns);
     this.nameless = make("input", { id: `${id}-nameless`, type: "checkbox", checked: person.nameless });
-    this.save = make("button", { type: "submit" }, "Save");
-    this.save.setAttribute("aria-label", `Save: ${called(person)}`);
-    this.result = make("div", { className: "result" });
-    const row = (label, field) => make("div", { className: "fields" }, make("label", { htmlFor: field.id }, label), field);
-    const more = make("details", {}, make("summary", {}, "More"), row("Without the name", this.descriptor), make("p", { className: "hint" }, "What lines call them so far, or before the film tells the name: “the woman in red”."), row("Pronoun", this.pronoun), make("label", { className: "choice" }, this.nameless, " An extra, whom nobody needs to name"), this.merging(person, people, act));
-    this.form = make("form", {}, make("div", { className: "fields" }, make("label", { htmlFor: this.name.id }, "Name"), this.name, this.save), more);
-    this.form.addEventListener("submit", (event) => {
+    const save = make("button", { type: "submit" }, "Save");
+    save.setAttribute("aria-label", `Save: ${titleOf(person)}`);
+    this.more = make("details", {}, make("summary", {}, "More"),
+      fieldRow("Without the name", this.descriptor),
+      make("p", { className: "hint" }, "What lines call them so far, or before the film tells the name: “the woman in red”."),
+      fieldRow("Pronoun", this.pronoun),
+      make("label", { className: "choice" }, this.nameless, " An extra, whom nobody needs to name"),
+      this.mergeRow(person, people, send));
+    const form = make("form", {}, fieldRow("Name", this.name, save), this.more);
+    form.addEventListener("submit", (event) => {
       event.preventDefault();
-      act(this, this.save, this.body(person));
+      send(this, save, this.nameOrder(person));
     });
-    const about = make("div", { className: "person-about" }, this.title, make("p", { className: "hint" }, facts(person)), this.form, lines(person), this.result);
+    this.result = make("div", { className: "result" });
+    const facts = make("p", { className: "hint" }, factsText(person));
+    const about = make("div", { className: "person-about" }, this.title, facts, form, linesOf(person), this.result);
     this.element = make("li", { className: "person", "aria-labelledby": this.title.id }, pictures(person), about);
-    this.element.dataset.key = person.key;
   }
 
   /** What is asked of the server: only what was changed. */
-  body(person) {
-    const body = { kind: "name", person: person.key, name: this.name.value.trim() };
-    if (this.descriptor.value.trim() !== person.descriptor) body.descriptor = this.descriptor.value.trim();
-    if (this.pronoun.value && this.pronoun.value !== person.pronoun) body.pronoun = this.pronoun.value;
-    if (this.nameless.checked !== person.nameless) body.nameless = this.nameless.checked;
-    return body;
+  nameOrder(person) {
+    const order = { kind: "name", person: person.key, name: this.name.value.trim() };
+    const descriptor = this.descriptor.value.trim();
+    if (descriptor !== person.descriptor) order.descriptor = descriptor;
+    if (this.pronoun.value && this.pronoun.value !== person.pronoun) order.pronoun = this.pronoun.value;
+    if (this.nameless.checked !== person.nameless) order.nameless = this.nameless.checked;
+    return order;
   }
 
-  merging(person, people, act) {
-    const others = people.filter((one) => one.key !== person.key);
+  mergeRow(person, people, send) {
+    const others = people.filter((other) => other.key !== person.key);
     if (!others.length) return null;
-    const into = make("select", { id: `person-${person.key}-into` }, make("option", { value: "" }, "choose"), ...others.map((one) => make("option", { value: one.key, selected: one.key === person.like }, called(one))));
-    const button = make("button", { type: "button" }, "Make them one");
-    button.addEventListener("click", () => {
-      if (into.value) act(this, button, { kind: "merge", person: person.key, into: into.value });
-      else into.focus();
+    const options = others.map((other) =>
+      make("option", { value: other.key, selected: other.key === person.like }, titleOf(other)),
+    );
+    const select = make("select", { id: `person-${person.key}-into` }, make("option", { value: "" }, "choose"), ...options);
+    const merge = make("button", { type: "button" }, "Make them one");
+    merge.addEventListener("click", () => {
+      if (select.value) send(this, merge, { kind: "merge", person: person.key, into: select.value });
+      else select.focus();
     });
-    return make("div", { className: "fields" }, make("label", { htmlFor: into.id }, "Is the same person as"), into, button);
+    return fieldRow("Is the same person as", select, merge);
   }
 }
 
-function build() {
-  const lead = make("p", {});
-  const look = make("button", { type: "button" }, "Look for people");
-  const found = make("div", { className: "result" });
+/** @returns {() => Promise<void>} Opens the dialog. */
+function castDialog() {
+  const lead = make("p");
+  const discover = make("button", { type: "button" }, "Look for people");
+  const discovery = make("div", { className: "result" });
   const list = make("ul", { className: "people" });
-  const made = sheet("cast-dialog", "Cast", lead, make("div", { className: "buttons" }, look), found, list);
+  const buttons = make("div", { className: "buttons" }, discover);
+  const dialog = makeDialog("cast-dialog", "Cast", lead, buttons, discovery, list);
+  /** @type {PersonForm[]} */
+  let forms = [];
 
-  const refresh = async () => {
-    const view = await get("/api/cast");
-    if (store.film) store.film.cast = view.people;
-    const named = view.people.filter((one) => one.name).length;
-    lead.textContent = view.people.length
-      ? `${view.people.length === 1 ? "1 person" : `${view.people.length} people`}, ${named} with a name. A name goes into the lines at once where that is certain; other lines can be described again with it.`
-      : "Nobody is known yet. The machine can look through the film for faces; you then say who they are. Nothing leaves this computer.";
-    look.textContent = view.people.length ? "Look for people again" : "Look for people";
-    look.hidden = !view.can_discover;
-    if (view.why) made.tell(view.why, true);
-    const open = new Set([...list.querySelectorAll("li.person")].filter((one) => one.querySelector("form details")?.open).map((one) => one.dataset.key));
-    const forms = view.people.map((person) => new PersonForm(person, view.people, act));
-    for (const form of forms) if (open.has(form.key)) form.form.querySelector("details").open = true;
-    list.replaceChildren(...forms.map((form) => form.element));
-    return forms;
+  const showLead = (people) => {
+    const names = people.filter((person) => person.name).length;
+    const total = pluralize(people.length, "person", "people");
+    const explanation = "A name goes into the lines at once where that is certain; other lines can be described again with it.";
+    lead.textContent = people.length ? `${total}, ${names} with a name. ${explanation}` : NOBODY;
+    discover.textContent = people.length ? "Look for people again" : "Look for people";
   };
-
+  /** Fetches the cast and shows it; what was open stays open. */
+  const refresh = async () => {
+    const { people, can_discover: canDiscover, why: problem } = await get("/api/cast");
+    showLead(people);
+    discover.hidden = !canDiscover;
+    if (problem) dialog.announce(problem, true);
+    const openKeys = new Set(forms.filter((form) => form.more.open).map((form) => form.key));
+    forms = people.map((person) => new PersonForm(person, people, send));
+    for (const form of forms) form.more.open = openKeys.has(form.key);
+    list.replaceChildren(...forms.map((form) => form.element));
+  };
   /** Puts the focus on a person again, when the list was made again. */
-  const returnTo = (forms, key) => {
-    const form = forms.find((one) => one.key === key) ?? forms[0];
-    if (made.open) (form?.title ?? look).focus();
+  const returnTo = (key) => {
+    const form = forms.find((each) => each.key === key) ?? forms[0];
+    if (dialog.open) (form?.title ?? discover).focus();
     return form;
   };
 
-  const act = (form, button, body) =>
-    once(button, async () => {
-      try {
-        const job = await begin(body);
-        form.result.replaceChildren(card(job.id));
-        const done = await ended(job.id);
-        if (done.state !== "done") return;
-        const next = returnTo(await refresh(), done.result.person ?? form.key);
-        next?.result.replaceChildren(...outcome(done.result, next.result));
-      } catch (error) {
-        made.tell(error.message, true);
-      }
+  /** Runs a job of the cast, whose card stands in `place`. @returns {Promise<any>} Its result; null where it failed. */
+  const runJob = async (order, place) => {
+    try {
+      const job = await startJob(order);
+      place.replaceChildren(jobCard(job.id));
+      const { state, result } = await whenEnded(job.id);
+      if (state !== "done") return null;
+      await refresh();
+      return result;
+    } catch (error) {
+      dialog.announce(error.message, true);
+      return null;
+    }
+  };
+  const send = (form, button, order) =>
+    disabledWhile(button, async () => {
+      const result = await runJob(order, form.result);
+      if (!result) return;
+      const place = returnTo(result.person ?? form.key)?.result;
+      place?.replaceChildren(...outcome(result, place));
     });
-
-  look.addEventListener("click", () =>
-    once(look, async () => {
-      try {
-        const job = await begin({ kind: "discover" });
-        found.replaceChildren(card(job.id));
-        const done = await ended(job.id);
-        if (done.state === "done") await refresh();
-      } catch (error) {
-        made.tell(error.message, true);
-      }
-    }),
-  );
+  discover.addEventListener("click", () => disabledWhile(discover, () => runJob({ kind: "discover" }, discovery)));
 
   // The answer first, the dialog then: so the focus need not jump when the people come in.
   return async () => {
-    found.replaceChildren();
-    let forms = [];
-    let fault = "";
+    discovery.replaceChildren();
+    let problem = "";
     try {
-      forms = await refresh();
+      await refresh();
     } catch (error) {
-      fault = error.message;
+      problem = error.message;
     }
     if (document.querySelector("dialog[open]")) return;
-    made.showModal();
-    if (fault) made.tell(fault, true);
-    const first = forms.find((one) => !one.name.value) ?? forms[0];
-    (first?.name ?? (look.hidden ? made.querySelector("button") : look)).focus();
+    dialog.showModal();
+    if (problem) dialog.announce(problem, true);
+    const first = forms.find((form) => !form.name.value) ?? forms[0];
+    (first?.name ?? (discover.hidden ? dialog.querySelector("button") : discover)).focus();
   };
 }
 
+/** Describes lines again, in which the name could not be put with certainty. */
+async function describeAgain(ids, button, place) {
+  try {
+    const job = await startJob({ kind: "redo", lines: ids, note: "" });
+    place.append(jobCard(job.id));
+    place.querySelector(".job-title")?.focus();
+    button.remove();
+  } catch (error) {
+    button.after(make("p", { className: "fault", role: "alert" }, error.message));
+  }
+}
+
 /** What a name came to, and the offer to describe the other lines again. */
-function outcome(result, place) {
-  const parts = [make("p", { className: "job-said" }, result.said)];
-  if (result.again?.length) {
-    const words = result.again.length === 1 ? "Describe that line again, with the name" : `Describe those ${result.again.length} lines again, with the name`;
-    const button = make("button", { type: "button" }, words);
-    button.addEventListener("click", () =>
-      once(button, async () => {
-        try {
-          const job = await begin({ kind: "redo", lines: result.again, note: "" });
-          place.append(card(job.id));
-          place.querySelector(".job-title")?.focus();
-          button.remove();
-        } catch (error) {
-          button.after(make("p", { className: "fault", role: "alert" }, error.message));
-        }
-      }),
-    );
+function outcome({ said, again: uncertainIds = [], kept: keptIds = [] }, place) {
+  const parts = [make("p", { className: "job-said" }, said)];
+  if (uncertainIds.length) {
+    const lines = uncertainIds.length === 1 ? "that line" : `those ${uncertainIds.length} lines`;
+    const button = make("button", { type: "button" }, `Describe ${lines} again, with the name`);
+    button.addEventListener("click", () => disabledWhile(button, () => describeAgain(uncertainIds, button, place)));
     parts.push(button);
   }
-  if (result.kept?.length) {
-    const items = result.kept.map((id) => make("li", {}, lineButton(id)));
-    parts.push(make("details", {}, make("summary", {}, `Lines that stay as a person left them (${items.length})`), make("ul", {}, ...items)));
+  if (keptIds.length) {
+    const title = make("summary", {}, `Lines that stay as a person left them (${keptIds.length})`);
+    const items = keptIds.map((id) => make("li", {}, lineLink(id)));
+    parts.push(make("details", {}, title, make("ul", {}, ...items)));
   }
   return parts;
 }
 
+/** Registers the command. */
 export function start() {
-  register({ name: "cast", title: "Cast: name people", group: "Work", keys: ["c"], run: build() });
+  register({ name: "cast", title: "Cast: name people", group: "Work", keys: ["c"], run: castDialog() });
 }

@@ -3,13 +3,18 @@
  *
  * Help, keys and the hints of buttons come from this table. A button with `data-command="NAME"` runs it.
  *
- * @typedef {"list"|"edit"|"any"} Where  list: focus in the list of lines. edit: in an element within
- *   `[data-where=edit]`. any: everywhere, except that text fields keep what they need themselves.
- * @typedef {{name: string, title: string, group: string, keys?: string[] | Partial<Record<Where, string[]>>,
- *   where?: Where, run: (event?: Event) => any, repeats?: boolean, when?: (event: KeyboardEvent) => boolean}} Command
- *   repeats: a key that is held does it again and again. when: whether the key is ours now; if not, the browser has it.
- *   Keys are written "j", "?", "ArrowDown", "Ctrl+Z",
- *   "Ctrl+Shift+Z", "Alt+[", "F6". A list of keys acts at `where` (list unless told); the object names keys by place.
+ * @typedef {"list"|"edit"|"any"} Place  Where keys act. list: the focus is in the list of lines. edit: it is in an
+ *   element within `[data-where=edit]`. any: everywhere, except that text fields keep what they need themselves.
+ * @typedef {Record<Place, string[]>} Keys  Written "j", "?", "ArrowDown", "Ctrl+Z", "Ctrl+Shift+Z", "Alt+[", "F6".
+ *
+ * @typedef {object} Command
+ * @property {string} name
+ * @property {string} title
+ * @property {string} group  One of `GROUPS`.
+ * @property {Keys} keys
+ * @property {(event?: Event) => any} run
+ * @property {boolean} [repeats]  A key that is held does it again and again.
+ * @property {(event: KeyboardEvent) => boolean} [when]  Whether the key is ours now; if not, the browser has it.
  */
 
 import { alert } from "./say.js";
@@ -17,21 +22,28 @@ import { alert } from "./say.js";
 /** Headings of the help page, in order. */
 export const GROUPS = ["Move", "Hear", "Choose and edit", "Accept", "Time", "Find", "Work", "Page"];
 
-/** @type {Map<string, Command & {keys: Record<Where, string[]>}>} */
+/** @type {Map<string, Command>} */
 const table = new Map();
 
-/** @returns {(Command & {keys: Record<Where, string[]>})[]} All commands, as registered. */
-export const all = () => [...table.values()];
+/** @returns {Command[]} All commands, as registered. */
+export const allCommands = () => [...table.values()];
 
 /**
- * @param {Command} command
+ * @param {string} name
+ * @returns {Command|undefined}
+ */
+export const commandNamed = (name) => table.get(name);
+
+/**
+ * Puts a command into the table.
+ *
+ * @param {Omit<Command, "keys"> & {keys?: string[]|Partial<Keys>}} command  A plain list of keys acts in the list.
  */
 export function register(command) {
   if (table.has(command.name)) throw new Error(`command ${command.name} is there already`);
-  const given = Array.isArray(command.keys) ? { [command.where ?? "list"]: command.keys } : (command.keys ?? {});
-  const keys = { list: [], edit: [], any: [], ...given };
-  table.set(command.name, { ...command, keys });
-  for (const button of document.querySelectorAll(`[data-command="${command.name}"]`)) hint(button);
+  const keys = Array.isArray(command.keys) ? { list: command.keys } : command.keys;
+  table.set(command.name, { ...command, keys: { list: [], edit: [], any: [], ...keys } });
+  for (const button of document.querySelectorAll(`[data-command="${command.name}"]`)) describeButton(button);
 }
 
 /**
@@ -39,9 +51,9 @@ export function register(command) {
  *
  * @param {string} name
  * @param {Event} [event]
- * @returns {Promise<any>}
+ * @returns {Promise<any>} What the command returns; null where it failed, which the page says.
  */
-export async function run(name, event) {
+export async function runCommand(name, event) {
   const command = table.get(name);
   if (!command) {
     alert(`“${name}” cannot be done here.`);
@@ -60,34 +72,46 @@ export async function run(name, event) {
 
 /** Where the focus has nowhere to be (its element went), the chosen line takes it. */
 export function keepFocus() {
-  const at = document.activeElement;
-  if (at && at !== document.body && at.isConnected) return;
-  if (document.querySelector("dialog[open]")) return;
+  const focused = document.activeElement;
+  if (focused && focused !== document.body && focused.isConnected) return;
+  if (document.querySelector("dialog[open], .menu:popover-open")) return;
   const list = document.getElementById("list");
-  (list?.querySelector("[role=option][tabindex='0']") ?? list)?.focus({ preventScroll: true });
+  (list?.querySelector(".row[tabindex='0']") ?? list)?.focus({ preventScroll: true });
 }
 
-/** How a key is written for people: "Ctrl+Shift+Z", "↓". */
-export function written(key) {
-  const arrows = { ArrowDown: "Down", ArrowUp: "Up", ArrowLeft: "Left", ArrowRight: "Right", " ": "Space" };
-  return key
-    .split(/\+(?=.)/u)
-    .map((part) => arrows[part] ?? (part.length === 1 ? part.toUpperCase() : part))
-    .join("+");
+const KEY_LABELS = { ArrowDown: "Down", ArrowUp: "Up", ArrowLeft: "Left", ArrowRight: "Right", " ": "Space" };
+
+/**
+ * @param {string} key As in the table.
+ * @returns {string} As it is written for people: "Ctrl+Shift+Z", "Down".
+ */
+export function keyLabel(key) {
+  const parts = key.split(/\+(?=.)/u);
+  return parts.map((part) => KEY_LABELS[part] ?? (part.length === 1 ? part.toUpperCase() : part)).join("+");
 }
+
+/** All keys of a command, those that act everywhere first. */
+const keysOf = ({ keys }) => [...keys.any, ...keys.edit, ...keys.list];
+
+/**
+ * @param {Command} command
+ * @returns {string[]} Its keys as they are written for people, those that act everywhere first.
+ */
+export const keyLabels = (command) => keysOf(command).map(keyLabel);
 
 /**
  * Gives a button its hint and its keys, for the mouse and for screen readers.
  *
- * @param {Element} button
+ * @param {HTMLElement} button With `data-command`.
  */
-export function hint(button) {
+export function describeButton(button) {
   const command = table.get(button.dataset.command);
   if (!command) return;
-  const keys = [...command.keys.any, ...command.keys.edit, ...command.keys.list];
+  const keys = keysOf(command);
   if (keys.length) {
-    button.setAttribute("aria-keyshortcuts", keys.map((key) => key.replace("Ctrl", "Control").replace(/ $/u, "Space")).join(" "));
-    button.title = `${command.title} (${keys.map(written).join(", ")})`;
+    const ariaKeys = keys.map((key) => key.replace("Ctrl", "Control").replace(/ $/u, "Space"));
+    button.setAttribute("aria-keyshortcuts", ariaKeys.join(" "));
+    button.title = `${command.title} (${keyLabels(command).join(", ")})`;
   }
   if (!button.textContent.trim() && !button.getAttribute("aria-label")) button.textContent = command.title;
 }
@@ -96,24 +120,24 @@ export function hint(button) {
  * Makes a button that runs a command.
  *
  * @param {string} name
- * @param {string} [label] The command's title unless told.
+ * @param {string} [label] The command's title if it is left out.
  * @returns {HTMLButtonElement}
  */
-export function button(name, label = "") {
-  const made = document.createElement("button");
-  made.type = "button";
-  made.dataset.command = name;
-  made.textContent = label || table.get(name)?.title || "";
-  hint(made);
-  return made;
+export function commandButton(name, label = "") {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.dataset.command = name;
+  button.textContent = label || table.get(name)?.title || "";
+  describeButton(button);
+  return button;
 }
 
 /** Lets buttons run their commands. */
 export function start() {
   document.addEventListener("click", (event) => {
-    const pressed = event.target instanceof Element ? event.target.closest("[data-command]") : null;
-    if (!pressed || pressed.getAttribute("aria-disabled") === "true") return;
+    const button = event.target instanceof Element ? event.target.closest("[data-command]") : null;
+    if (!button || button.getAttribute("aria-disabled") === "true") return;
     event.preventDefault();
-    run(pressed.dataset.command, event);
+    runCommand(button.dataset.command, event);
   });
 }

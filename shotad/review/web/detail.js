@@ -1,158 +1,224 @@
 /**
  * The chosen line with all that belongs to it. What the list knows is shown at once; what must be fetched waits
  * until the person rests on a line, so that going through hundreds of lines stays smooth.
+ *
+ * @typedef {{title: string, text: string}} Paragraph
+ * @typedef {object} Detail  Answer of /api/lines/ID.
+ * @property {string} id
+ * @property {{text: string, engine: string, steps: Paragraph[]}|null} stage1
+ * @property {{raw: string, engine: string}|null} stage2
+ * @property {string} explanation
+ * @property {string} made  Who or what made the line, as a sentence.
+ * @property {Paragraph[]} notes
+ * @property {{said: string}[]} history  What was done to the line since.
+ * @property {import("./frames.js").Frame[]} frames
+ * @property {import("./material.js").Material|null} material
  */
 
 import { ApiError, get } from "./api.js";
-import { make as el } from "./build.js";
-import { button } from "./commands.js";
-import { candidates } from "./candidates.js";
-import { editor } from "./editor.js";
-import { facts, findings, machine, why } from "./facts.js";
-import { frames } from "./frames.js";
-import { material } from "./material.js";
-import { moments } from "./moments.js";
-import { line, number, store, subscribe } from "./store.js";
-import { exact, setText } from "./wording.js";
+import { make, setText } from "./build.js";
+import { candidatePanel } from "./candidates.js";
+import { commandButton, register } from "./commands.js";
+import { textEditor } from "./editor.js";
+import { findingPanel, machinePanel, originPanel, reasonPanel } from "./facts.js";
+import { framePanel } from "./frames.js";
+import { editingPlace } from "./list.js";
+import { materialPanel } from "./material.js";
+import { makeMenu } from "./menu.js";
+import { timePanel } from "./moments.js";
+import { notePanel } from "./notes.js";
+import { recordingPanel } from "./recording.js";
+import { chosenLine, store, subscribe } from "./store.js";
 
 /** Milliseconds on a line before its detail is fetched. */
 const REST = 120;
 /** Milliseconds after a change before it is fetched again: typing does not ask at each key. */
-const AGAIN = 1500;
+const CHANGE_REST = 1500;
 /** Details that are kept. */
-const KEPT = 60;
+const CACHED = 60;
 
-const STATES = { machine: "As the machine wrote it", edited: "Edited", accepted: "Accepted" };
-const SIGNS = { machine: "○", edited: "✎", accepted: "✓" };
-
-/** Fetches details: one at a time, always the one that is wanted now. */
-function details(told) {
-  const kept = new Map();
+/**
+ * Fetches details: one at a time, always the one that is wanted now.
+ *
+ * @param {(detail: Detail|null, problem?: string) => void} show  null: it is not there yet, or there is a problem.
+ * @returns {(line: import("./store.js").Line, isNew: boolean) => void} Asks for a line's detail; isNew: another line
+ *   than before was chosen.
+ */
+function detailFetcher(show) {
+  /** @type {Map<string, {stamp: string, detail: Detail}>} */
+  const cache = new Map();
   let wanted = null;
-  let busy = false;
+  let isBusy = false;
   let timer = 0;
 
-  const fetchOne = async () => {
-    if (busy || wanted === null) return;
+  const fetchWanted = async () => {
+    if (isBusy || wanted === null) return;
     const { id, stamp } = wanted;
-    busy = true;
+    isBusy = true;
     try {
       const detail = await get(`/api/lines/${encodeURIComponent(id)}`);
-      kept.delete(id);
-      kept.set(id, { stamp, detail });
-      if (kept.size > KEPT) kept.delete(kept.keys().next().value);
-      if (wanted?.id === id) told(detail);
+      cache.delete(id);
+      cache.set(id, { stamp, detail });
+      if (cache.size > CACHED) cache.delete(cache.keys().next().value);
+      if (wanted?.id === id) show(detail);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      if (wanted?.id === id) told(null, error.message);
+      if (wanted?.id === id) show(null, error.message);
     } finally {
-      busy = false;
-      if (wanted?.id !== id || wanted?.stamp !== stamp) fetchOne();
+      isBusy = false;
+      const isAnotherWanted = wanted?.id !== id || wanted?.stamp !== stamp;
+      if (isAnotherWanted) fetchWanted();
       else wanted = null;
     }
   };
-  return (shown, isNew) => {
+  return (line, isNew) => {
     clearTimeout(timer);
-    const have = kept.get(shown.id);
-    if (isNew) told(have?.detail ?? null);
-    if (have?.stamp === shown.stamp) return (wanted = null);
-    timer = setTimeout(() => {
-      wanted = { id: shown.id, stamp: shown.stamp };
-      fetchOne();
-    }, isNew ? REST : AGAIN);
-    return wanted;
+    const cached = cache.get(line.id);
+    if (isNew) show(cached?.detail ?? null);
+    if (cached?.stamp === line.stamp) {
+      wanted = null;
+      return;
+    }
+    const fetchLine = () => {
+      wanted = { id: line.id, stamp: line.stamp };
+      fetchWanted();
+    };
+    timer = setTimeout(fetchLine, isNew ? REST : CHANGE_REST);
   };
 }
 
-/** Number, time and state of the line. */
-function head(place) {
-  const title = el("h3", { class: "d-title" });
-  const state = el("span", { class: "d-state" });
-  const place_ = el("p", { class: "d-when" });
-  place.append(el("div", { class: "d-headed" }, title, place_, state));
-  return (shown) => {
-    setText(title, `Line ${number(shown.id)} of ${store.order.length}`);
-    const by = shown.by && shown.state !== "machine" ? ` by ${shown.by}` : "";
-    state.replaceChildren(el("span", { "aria-hidden": "true" }, SIGNS[shown.state]), ` ${STATES[shown.state]}${by}`);
-    state.dataset.state = shown.state;
-    const kind = shown.kind === "text" ? " · reads text on screen" : "";
-    setText(place_, `${exact(shown.start)} to ${exact(shown.end)}${kind}${shown.heard ? "" : " · not heard"}`);
-  };
+/** Commands of the line that are needed less often. */
+const LINE_MENU = [
+  ["record", "say-as", "note"],
+  ["split", "join", "shift-from-here", "describe-again"],
+  ["unaccept", "drop", "machine", "remove", "remove-slot"],
+];
+
+/** Whether a command of the menu can be done with the chosen line. */
+function canDo(name) {
+  const line = chosenLine();
+  if (line === null) return false;
+  if (name === "unaccept") return line.state === "accepted";
+  if (name === "machine") return Boolean(line.machine);
+  if (name === "remove") return line.slot === null || line.hold.includes("added");
+  if (name === "remove-slot") return line.slot !== null;
+  if (name === "drop") return Boolean(line.text);
+  if (name === "split" || name === "join") return line.heard;
+  return true;
 }
 
-/** The buttons of what is done most. */
-function tools(place) {
-  const drop = button("drop", "Drop");
-  const accept = button("accept", "Accept");
-  accept.classList.add("primary");
-  const unaccept = button("unaccept", "Take acceptance back");
-  const doing = el("div", { class: "d-row d-tools", role: "group", "aria-label": "Line" },
-    button("hear", "Hear line"), accept, unaccept, drop, button("split", "Split"), button("join", "Join with next"),
-    button("describe-anew", "Describe again…"), button("remove", "Remove"));
-  place.append(doing);
-  const remove = doing.lastChild;
-  return (shown) => {
-    setText(drop, shown.heard ? "Drop" : "Take back in");
-    unaccept.hidden = shown.state !== "accepted";
-    accept.hidden = shown.state === "accepted";
-    remove.hidden = shown.slot !== null && !shown.hold.includes("added");
-  };
+/** What is done most: hear, done, and a menu for the rest. */
+function lineButtons(place) {
+  const done = commandButton("accept", "Done, next");
+  const menu = makeMenu("line-menu", "Line", LINE_MENU, canDo);
+  register({
+    name: "line-menu", title: "More that can be done with the line", group: "Choose and edit",
+    keys: { edit: ["Alt+M"] }, run: () => menu.toggle(more),
+  });
+  const more = commandButton("line-menu", "More…");
+  more.setAttribute("aria-haspopup", "true");
+  more.setAttribute("aria-expanded", "false");
+  const buttons = [commandButton("hear", "Hear"), done, more];
+  place.append(make("div", { class: "d-row d-tools", role: "group", "aria-label": "Line" }, ...buttons));
+  return { show: (line) => done.classList.toggle("primary", Boolean(line.text)) };
 }
 
+const DRAWER_KEY = "shotad-more-open";
+
+/** What is looked at now and then: candidates, times, frames, who made the line. It stays as it was left. */
+function makeDrawer(place) {
+  const body = make("div", { class: "d-drawer" });
+  const title = make("summary", {}, "Times, candidates, frames, and where the line comes from");
+  const drawer = make("details", { class: "d-more", id: "line-drawer" }, title, body);
+  try {
+    drawer.open = sessionStorage.getItem(DRAWER_KEY) === "yes";
+  } catch {
+    // Storage is forbidden: it is closed at first.
+  }
+  drawer.addEventListener("toggle", () => {
+    try {
+      sessionStorage.setItem(DRAWER_KEY, drawer.open ? "yes" : "no");
+    } catch {
+      // It holds for this page then.
+    }
+  });
+  place.append(drawer);
+  return { drawer, body };
+}
+
+/** Builds the panels of a line, in the order in which they stand there. */
 function build(place) {
-  const empty = el("p", { class: "d-note" }, "No line is chosen.");
-  const body = el("div", { class: "d-body", "data-where": "edit", hidden: true });
+  const empty = make("p", { class: "d-note" }, "No line is chosen.");
+  const body = make("div", { class: "d-body", hidden: true });
   place.append(empty, body);
-  const problem = el("p", { class: "d-wrong", hidden: true });
-  const above = [head(body), tools(body)];
-  const text = el("section", { class: "d-section d-text", "aria-label": "Text" });
+  const text = make("div", { class: "d-section d-text" });
   body.append(text);
-  const edit = editor(text, "line-findings");
-  const parts = [findings(text, "line-findings"), why(text)];
-  const sheet = material(body);
-  const pictures = frames(body);
-  const choice = candidates(body);
-  const times = moments(body);
-  const origin = machine(body, button("machine", "Give back to the machine"));
-  const known = facts(body);
+  const editor = textEditor(text, "line-findings");
+  const findings = findingPanel(text, "line-findings");
+  const reason = reasonPanel(text);
+  const material = materialPanel(body);
+  const buttons = lineButtons(body);
+  const recording = recordingPanel(body);
+  const { drawer, body: inDrawer } = makeDrawer(body);
+  const note = notePanel(inDrawer);
+  const times = timePanel(inDrawer);
+  const candidates = candidatePanel(inDrawer);
+  const frames = framePanel(inDrawer);
+  const machine = machinePanel(inDrawer, commandButton("machine", "Give back to the machine"));
+  const origin = originPanel(inDrawer);
+  const problem = make("p", { class: "d-wrong", hidden: true });
   body.append(problem);
+
+  const toNote = () => {
+    drawer.open = true;
+    note.focus();
+  };
+  register({ name: "note", title: "Note to a colleague", group: "Choose and edit", run: toNote });
+  // At once, not with the next picture of the screen: who is quick writes into the line that was just chosen.
+  subscribe("current", () => {
+    const line = chosenLine();
+    empty.hidden = line !== null;
+    body.hidden = line === null;
+  });
   return {
-    line(shown, isNew) {
-      empty.hidden = Boolean(shown);
-      body.hidden = !shown;
-      if (!shown) return;
-      for (const part of [...above, ...parts, origin]) part(shown);
-      edit.show(shown, isNew);
-      choice.show(shown);
-      times.show(shown, isNew);
+    /** Shows what is known of the line at once. */
+    showLine(line, isNew) {
+      if (!line) return;
+      for (const panel of [findings, reason, buttons, machine, editor, recording, note, candidates]) panel.show(line);
+      times.show(line, isNew);
     },
-    detail(detail, wrong = "") {
-      sheet.show(detail?.material);
-      pictures.show(detail?.frames ?? (wrong ? [] : null));
-      known.detail(detail);
-      problem.hidden = !wrong;
-      setText(problem, wrong);
+    /** Shows what had to be fetched, or why it could not be. */
+    showDetail(detail, problemText = "") {
+      material.show(detail?.material);
+      frames.show(detail?.frames ?? (problemText ? [] : null));
+      origin.show(detail);
+      problem.hidden = !problemText;
+      setText(problem, problemText);
     },
   };
 }
 
 /** Starts the detail of the chosen line. */
 export function start() {
-  const view = build(document.getElementById("detail-body"));
-  const ask = details(view.detail);
-  let due = 0;
+  const view = build(editingPlace());
+  const fetchDetail = detailFetcher(view.showDetail);
+  let frameRequest = 0;
   let shownId = null;
   const show = () => {
-    due = 0;
-    const shown = line();
-    const isNew = shown?.id !== shownId;
-    shownId = shown?.id ?? null;
-    view.line(shown, isNew);
-    if (shown) ask(shown, isNew);
+    frameRequest = 0;
+    const line = chosenLine();
+    const isNew = line?.id !== shownId;
+    shownId = line?.id ?? null;
+    view.showLine(line, isNew);
+    if (line) fetchDetail(line, isNew);
   };
   // Once for each picture of the screen, however many news came.
-  const soon = () => (due ||= requestAnimationFrame(show));
-  subscribe("current", soon);
-  subscribe("film", soon);
-  subscribe("lines", ({ changed, gone }) => (changed.includes(store.current) || gone.length || changed.length > 1) && soon());
+  const showSoon = () => (frameRequest ||= requestAnimationFrame(show));
+  // The first line at once: whoever presses a key before the screen is drawn has a field to write in.
+  subscribe("current", () => (shownId === null ? show() : showSoon()));
+  subscribe("film", showSoon);
+  subscribe("lines", ({ changed, gone }) => {
+    // Lines beside it may have taken or given free time.
+    if (changed.includes(store.current) || gone.length || changed.length > 1) showSoon();
+  });
 }

@@ -5,16 +5,21 @@
  */
 
 import { tab } from "./api.js";
-import { make as el } from "./build.js";
+import { make, setText } from "./build.js";
 import { register } from "./commands.js";
+import { lineBeside } from "./lineacts.js";
+import { ALLOWANCE, stateText, unitsFor } from "./list.js";
 import * as outbox from "./outbox.js";
 import { say } from "./say.js";
-import { act, line, select, store, subscribe } from "./store.js";
-import { count, setText } from "./wording.js";
+import { act, chosenLine, lineById, lineNumber, select, store, subscribe } from "./store.js";
+import { shortTime } from "./times.js";
+import { pluralize } from "./wording.js";
 
 /** Milliseconds without a key after which people hear how full the line is. */
 const REST = 1000;
-const SAID_EMPTY = "A line without words is not saved. Drop it if nothing is to be said here.";
+/** Milliseconds between two keys after which an undo takes back only what came later. */
+const BURST_GAP = 1000;
+const EMPTY_TEXT = "A line without words is not saved. Drop it if nothing is to be said here.";
 
 const LINE_END = /\r\n|[\n\r\v\f\u001c-\u001e\u0085\u2028\u2029]/u;
 /** What nobody sees, as the server leaves it out: controls, and marks without width or that turn letters. */
@@ -22,194 +27,269 @@ const UNSEEN =
   /[\p{Cc}\p{Cs}\u00ad\u034f\u180e\u200b\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
 /** Text as the server keeps it: nothing that is not seen, no tabs, no blank lines, no space around lines. */
-export const cleaned = (text) =>
+const cleaned = (text) =>
   text
     .split(LINE_END)
     .map((line) => line.replaceAll("\t", " ").replace(UNSEEN, "").trim())
     .filter(Boolean)
     .join("\n");
 
-/** Words as they are budgeted: each with a letter or a digit in it. */
-export const wordsIn = (text) => text.split(/\s+/u).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+/** How many words there are, as they are budgeted: each with a letter or a digit in it. */
+const wordCount = (text) => text.split(/\s+/u).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
 
-/** Letters and digits: how long a text is in languages that do not part words by spaces. */
-const lettersIn = (text) => (text.match(/[\p{L}\p{N}]/gu) ?? []).length;
+/** How many letters and digits: how long a text is in languages that do not part words by spaces. */
+const letterCount = (text) => (text.match(/[\p{L}\p{N}]/gu) ?? []).length;
+
+/** How long a text is in the unit of its language: words, or characters where words are not parted by blanks. */
+const unitCount = (text) => (store.film?.unit === "character" ? letterCount(text) : wordCount(text));
+
+/** Seconds that a text takes to say: as the voice said it where it has, else as fast as it speaks this film. */
+function spokenSeconds(text, line) {
+  const isSpoken = cleaned(text) === line.text && line.seconds !== null;
+  return isSpoken ? line.seconds : unitCount(text) * (store.film?.unit_seconds ?? 0.4);
+}
 
 /**
- * "9 of 12 words · 3.4 of 4.1 s", and in words by how much that is too much.
+ * The one budget of a line: "2.9 of 4.2 s", and by how much that is too long.
  *
  * @param {string} text
  * @param {import("./store.js").Line} line
+ * @returns {{text: string, excess: string, share: number}} share: of the time that is filled.
  */
-export function fullness(text, { allowed = null, unit = "word", seconds = null, room_seconds: room = null }) {
-  const words = unit === "word" ? wordsIn(text) : lettersIn(text);
-  const parts = [allowed === null ? count(words, unit) : `${words} of ${count(allowed, unit)}`];
-  if (seconds !== null) parts.push(room === null ? `${seconds.toFixed(1)} s` : `${seconds.toFixed(1)} of ${room.toFixed(1)} s`);
-  const over = [];
-  if (allowed !== null && words > allowed) over.push(`${count(words - allowed, unit)} too many`);
-  if (seconds !== null && room !== null && seconds > room + 0.05) over.push(`${(seconds - room).toFixed(1)} s too long`);
-  return { text: parts.join(" · "), over: over.join(", ") };
+function budgetOf(text, line) {
+  const seconds = spokenSeconds(text, line);
+  const limit = line.room_seconds;
+  if (limit === null) return { text: `${seconds.toFixed(1)} s`, excess: "", share: 0 };
+  if (!unitCount(text)) {
+    const units = pluralize(unitsFor(limit), store.film?.unit ?? "word");
+    return { text: `${limit.toFixed(1)} s, about ${units}`, excess: "", share: 0 };
+  }
+  const excess = seconds > limit + ALLOWANCE ? `${(seconds - limit).toFixed(1)} s too long` : "";
+  return { text: `${seconds.toFixed(1)} of ${limit.toFixed(1)} s`, excess, share: seconds / Math.max(0.1, limit) };
 }
 
 /** Place in `text` where two lines part best: a sentence's end near the middle, else a clause's, else a space. */
-export function bestSplit(text) {
+function bestSplit(text) {
+  const middle = text.length / 2;
   for (const pattern of [/[.!?…]["”’)]*\s+/gu, /[,;:—–]\s+/gu, /\s+/gu]) {
     const ends = [...text.matchAll(pattern)].map((match) => match.index + match[0].length);
-    const inside = ends.filter((at) => at > 0 && at < text.length);
-    if (inside.length) return inside.reduce((a, b) => (Math.abs(b - text.length / 2) < Math.abs(a - text.length / 2) ? b : a));
+    const places = ends.filter((place) => place > 0 && place < text.length);
+    places.sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle));
+    if (places.length) return places[0];
   }
   return null;
 }
 
 /** Characters as the server counts them, up to a place in a field's text. */
-const serverPlace = (value, at) => [...cleaned(value.slice(0, at) + "x")].length - 1;
+const serverPlace = (text, place) => [...cleaned(text.slice(0, place) + "x")].length - 1;
 
 /**
  * @param {HTMLElement} place
- * @param {string} described  Ids of what further describes the field.
- * @returns {{show: (line: object) => void, focus: () => void}}
+ * @param {string} describedBy  Ids of what further describes the field.
+ * @returns {{show: (line: import("./store.js").Line) => void}}
  */
-export function editor(place, described) {
-  const field = el("textarea", {
+export function textEditor(place, describedBy) {
+  const field = make("textarea", {
     id: "line-text", rows: 2, spellcheck: true, autocomplete: "off",
-    "aria-describedby": `line-full line-over ${described}`,
+    "aria-describedby": `line-budget ${describedBy}`,
   });
-  const full = el("span", { id: "line-full" });
-  const over = el("strong", { id: "line-over", class: "d-over", hidden: true });
-  const state = el("span", { class: "d-saved" });
-  const bar = el("span", { class: "d-bar", "aria-hidden": "true" }, el("span"));
-  place.append(el("h3", { class: "d-label" }, el("label", { for: "line-text" }, "Text of the line")), field, bar,
-    el("p", { class: "d-full" }, full, over, state));
+  // A description that changes is read at each change: at each word, while one writes. So it stands still meanwhile,
+  // and what the budget is then is said after a rest.
+  const description = make("span", { id: "line-budget", class: "hidden" });
+  const spoken = make("span", { class: "hidden", role: "status" });
+  const budget = make("span", { id: "line-full" });
+  const excess = make("strong", { id: "line-over", class: "d-over", hidden: true });
+  const start = make("span", { class: "d-begins" });
+  const saved = make("span", { class: "d-saved" });
+  const bar = make("span", { class: "d-bar", "aria-hidden": "true" }, make("span"));
+  place.append(field, bar, make("p", { class: "d-full" }, budget, excess, start, saved), description, spoken);
 
   let id = null;
-  let base = null; // stamp of the line over which is typed; null: nothing typed since it was last as the server has it
-  let began = null; // the text before this visit to the field
-  let visit = 0;
-  let stuck = false; // a conflict is open: nothing is sent, nothing replaced
-  let timer = 0;
-  let wasOver = "";
+  /** Stamp of the line over which is typed; null: nothing was typed since the field was last as the server has it. */
+  let baseStamp = null;
+  /** The text before this visit to the field; null: nothing was typed in it. */
+  let textBefore = null;
+  let burst = 0; // what is typed in one go is undone in one go
+  let typedAt = 0;
+  let hasConflict = false; // nothing is sent, nothing replaced
+  let sayTimer = 0;
+  let saidExcess = "";
+  let saidBudget = ""; // the words that were last described or said
 
-  const told = (which) => {
-    if (which !== id) return;
-    const kept = outbox.texts().get(id);
-    const empty = base !== null && !wordsIn(field.value);
-    const late = kept?.held || (kept && store.undelivered);
-    // Keys that were sent together have one answer, which is heard once for each: "Saved" stays until more is typed.
-    if (kept || base !== null) setText(state, empty ? SAID_EMPTY : late ? "Not saved" : kept ? "Saving…" : "Saved");
-    state.classList.toggle("bad", Boolean(late) && !empty);
-    if (!kept && !empty) base = null;
+  const isEmptied = () => !wordCount(field.value) && Boolean(textBefore);
+  const startBurst = () => (burst += 1);
+
+  /** Says beside the field whether its text is saved. */
+  const showSaved = () => {
+    const unsaved = outbox.texts().get(id);
+    const isEmpty = baseStamp !== null && isEmptied();
+    const isLate = Boolean(unsaved && (unsaved.held || store.undelivered));
+    // Keys that were sent together have one answer, which comes once for each: "Saved" stays until more is typed.
+    if (unsaved || baseStamp !== null) {
+      const state = isLate ? "Not saved" : unsaved ? "Saving…" : "Saved";
+      setText(saved, isEmpty ? EMPTY_TEXT : state);
+    }
+    saved.classList.toggle("bad", isLate && !isEmpty);
+    if (!unsaved && !isEmpty) baseStamp = null;
   };
-  const save = (text, seen, group) => {
-    act("write", { text }, { line: id, seen, group, quiet: true }).then(told.bind(null, id));
-    told(id);
+  const save = (text, stamp) => {
+    const savedId = id;
+    const group = `typing-${tab}-${burst}`;
+    act("write", { text }, { line: id, seen: stamp, group, quiet: true }).then(() => {
+      if (id === savedId) showSaved();
+    });
+    showSaved();
   };
 
-  const measure = () => {
-    const shown = line(id);
-    if (!shown) return;
-    const { text, over: much } = fullness(field.value, shown);
-    setText(full, text);
-    over.hidden = !much;
-    setText(over, much);
-    const share = shown.room_seconds ? (shown.seconds ?? 0) / shown.room_seconds : 0;
-    bar.hidden = !shown.room_seconds;
+  /** Shows how full the line is, and says it after a rest where that has changed. */
+  const measure = ({ isNew = false } = {}) => {
+    const line = lineById(id);
+    if (!line) return;
+    const { text, excess: excessText, share } = budgetOf(field.value, line);
+    setText(budget, text);
+    excess.hidden = !excessText;
+    setText(excess, excessText);
+    setText(start, [`starts at ${shortTime(line.start)}`, stateText(line)].filter(Boolean).join(" · "));
     bar.firstChild.style.inlineSize = `${Math.min(100, share * 100)}%`;
-    bar.classList.toggle("over", share > 1);
-    clearTimeout(timer);
-    if (much !== wasOver && document.activeElement === field)
-      timer = setTimeout(() => {
-        say(much ? `${text}: ${much}.` : `${text}. It fits.`);
-        wasOver = much;
-      }, REST);
+    bar.classList.toggle("over", Boolean(excessText));
+    clearTimeout(sayTimer);
+    const words = excessText ? `${text}, ${excessText}` : text;
+    if (isNew || document.activeElement !== field) {
+      saidBudget = words;
+      setText(description, words);
+      setText(spoken, "");
+      return;
+    }
+    if (words === saidBudget) return;
+    sayTimer = setTimeout(() => {
+      saidBudget = words;
+      const hasWords = wordCount(field.value) > 0;
+      if (excessText !== saidExcess && (excessText || hasWords)) say(excessText ? `${text}: ${excessText}.` : `${text}. It fits.`);
+      else if (hasWords) setText(spoken, text);
+      saidExcess = excessText;
+    }, REST);
   };
-  const groupNow = () => `typing-${tab}-${visit}`;
-  const typed = () => {
-    const shown = line(id);
-    if (!shown) return;
-    if (base === null) [base, began] = [shown.stamp, began ?? shown.text];
-    measure();
-    if (!wordsIn(field.value)) return told(id);
-    stuck = false; // its dialog was left open-ended: the same question comes again
-    save(field.value, base, groupNow());
-  };
-  const put = (shown) => {
-    const { selectionStart: from, selectionEnd: to } = field;
-    field.value = shown.text;
-    if (document.activeElement === field) field.setSelectionRange(from, to);
-    base = null;
-    setText(state, "");
-  };
-  const left = () => {
-    const shown = line(id);
-    if (!shown || stuck || wordsIn(field.value) || !began) return;
-    field.value = began;
-    if (cleaned(began) !== shown.text) save(began, base ?? shown.stamp, groupNow());
-    say(`${SAID_EMPTY} Its text is back.`);
-    measure();
-  };
-
-  field.addEventListener("input", typed);
-  field.addEventListener("focus", () => {
-    visit += 1;
-    began = null;
-    wasOver = over.textContent;
-  });
-  field.addEventListener("blur", left);
-
-  subscribe("conflict", ({ act: name, id: which }) => {
-    if (name === "write" && which === id) stuck = true;
-  });
-  subscribe("settled-conflict", ({ id: which }) => {
-    if (which !== id) return;
-    stuck = false;
-    if (line(id)) put(line(id));
-    measure();
-    told(id);
-  });
-
-  /** Shows a line. Called at once when another is chosen: a key may be pressed before the screen is drawn again. */
-  const show = (shown) => {
-    if (shown.id !== id) {
-      left();
-      id = shown.id;
-      visit += 1;
-      began = null;
-      stuck = false;
-      const kept = outbox.texts().get(id);
-      field.lang = shown.language;
-      put(shown);
-      if (kept && cleaned(kept.text) !== shown.text) {
-        field.value = kept.text;
-        base = kept.seen;
-      }
-      told(id);
-      wasOver = "";
-    } else if (!stuck && !outbox.texts().has(id) && cleaned(field.value) !== shown.text) {
-      // Not an echo of what is typed: a candidate was chosen, a step undone, or somebody else wrote.
-      if (wordsIn(field.value) || document.activeElement !== field) put(shown);
+  const onInput = () => {
+    const line = lineById(id);
+    if (!line) return;
+    if (performance.now() - typedAt > BURST_GAP) startBurst();
+    typedAt = performance.now();
+    if (baseStamp === null) {
+      baseStamp = line.stamp;
+      textBefore ??= line.text;
     }
     measure();
+    if (isEmptied()) {
+      showSaved();
+      return;
+    }
+    hasConflict = false; // its dialog was left open-ended: the same question comes again
+    save(field.value, baseStamp);
+  };
+  /** Writes the line's text into the field. */
+  const fill = (line) => {
+    const { selectionStart, selectionEnd } = field;
+    field.value = line.text;
+    if (document.activeElement === field) field.setSelectionRange(selectionStart, selectionEnd);
+    baseStamp = null;
+    setText(saved, "");
+  };
+  /** A line that was left without words gets its text back. */
+  const leave = () => {
+    const line = lineById(id);
+    if (!line || hasConflict || !isEmptied()) return;
+    field.value = textBefore;
+    if (cleaned(textBefore) !== line.text) save(textBefore, baseStamp ?? line.stamp);
+    say(`${EMPTY_TEXT} Its text is back.`);
+    measure();
   };
 
-  subscribe("current", () => line() && show(line()));
-  subscribe("undelivered", () => told(id));
+  field.addEventListener("input", onInput);
+  field.addEventListener("pointerdown", startBurst);
+  field.addEventListener("focus", () => {
+    startBurst();
+    textBefore = null;
+    saidExcess = excess.textContent;
+    measure({ isNew: true });
+  });
+  field.addEventListener("blur", leave);
+
+  subscribe("conflict", (conflict) => {
+    if (conflict.act === "write" && conflict.id === id) hasConflict = true;
+  });
+  subscribe("conflict-settled", (conflict) => {
+    if (conflict.id !== id) return;
+    hasConflict = false;
+    if (lineById(id)) fill(lineById(id));
+    measure();
+    showSaved();
+  });
+
+  const showOther = (line) => {
+    leave();
+    id = line.id;
+    startBurst();
+    textBefore = null;
+    hasConflict = false;
+    field.lang = line.language;
+    fill(line);
+    const unsaved = outbox.texts().get(id);
+    if (unsaved && cleaned(unsaved.text) !== line.text) {
+      field.value = unsaved.text;
+      baseStamp = unsaved.seen;
+    }
+    showSaved();
+    saidExcess = "";
+  };
+  /** Shows a line. Called at once when another is chosen: a key may be pressed before the screen is drawn again. */
+  const show = (line) => {
+    const isNew = line.id !== id;
+    if (isNew) showOther(line);
+    else if (!hasConflict && !outbox.texts().has(id) && cleaned(field.value) !== line.text) {
+      // Not an echo of what is typed: a candidate was chosen, a step undone, or somebody else wrote.
+      fill(line);
+    }
+    const kind = line.text ? "Line" : "Empty slot";
+    const name = `${kind} ${lineNumber(id)} of ${store.order.length}, at ${shortTime(line.start)}`;
+    field.setAttribute("aria-label", name);
+    field.placeholder = line.text ? "" : "Write what is to be said here";
+    measure({ isNew });
+  };
+
+  subscribe("current", () => chosenLine() && show(chosenLine()));
+  subscribe("undelivered", showSaved);
 
   const toField = () => {
-    if (!line()) return;
+    if (!chosenLine()) return;
     field.focus();
     field.setSelectionRange(field.value.length, field.value.length);
   };
   const split = () => {
-    const inField = document.activeElement === field;
-    const at = inField ? field.selectionStart : bestSplit(field.value);
-    if (at === null || !cleaned(field.value.slice(0, at)) || !cleaned(field.value.slice(at)))
-      return say("Put the cursor between two words to split the line there.");
-    return act("split", { at: serverPlace(field.value, at) }, { line: id });
+    const isInField = document.activeElement === field;
+    const cursor = isInField ? field.selectionStart : bestSplit(field.value);
+    const [head, tail] = [field.value.slice(0, cursor ?? 0), field.value.slice(cursor ?? 0)];
+    if (!cleaned(head) || !cleaned(tail)) return say("Put the cursor between two words to split the line there.");
+    return act("split", { at: serverPlace(field.value, cursor) }, { line: id });
   };
-  register({ name: "edit", title: "Edit the text", group: "Choose and edit", keys: { list: ["Enter", "e"] }, run: toField });
-  register({ name: "split", title: "Split the line (in the text: at the cursor)", group: "Choose and edit",
-    keys: { list: ["s"], edit: ["Alt+S"] }, run: split });
-  register({ name: "back-to-list", title: "Back to the list of lines", group: "Move",
-    keys: { edit: ["Escape", "Ctrl+Enter"] }, run: () => select(store.current, { focus: true }) });
-  return { show, focus: toField };
+  /** Enter in the text: to the next line, where one goes on writing. */
+  const toNextLine = () => {
+    const next = lineBeside(id, 1);
+    if (!next) return say("This is the last line.");
+    return select(next);
+  };
+  const editing = { group: "Choose and edit" };
+  register({ name: "edit", title: "Write in the line", ...editing, keys: { list: ["Enter", "e"] }, run: toField });
+  register({
+    name: "next-line", title: "From the text to the next line (Shift+Enter breaks the line)", ...editing,
+    keys: { edit: ["Enter"] }, when: (event) => event.target === field, run: toNextLine,
+  });
+  register({
+    name: "split", title: "Split the line (in the text: at the cursor)", ...editing,
+    keys: { list: ["s"], edit: ["Alt+S"] }, run: split,
+  });
+  register({
+    name: "back-to-list", title: "From the text back to the script", group: "Move", keys: { edit: ["Escape"] },
+    run: () => select(store.current, { focus: true }),
+  });
+  return { show };
 }

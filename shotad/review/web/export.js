@@ -1,13 +1,45 @@
-/** Export: the script in the formats of the field, and the film with its description spoken. */
+/** Export: what is needed first; below it the script in every format, and all that can be spoken. */
 
 import { make } from "./build.js";
-import { register, run } from "./commands.js";
-import { begin, card } from "./jobs.js";
-import { once, sheet } from "./sheets.js";
+import { register, runCommand } from "./commands.js";
+import { checkedValue, disabledWhile, makeDialog } from "./dialogs.js";
+import { jobCard, startJob } from "./jobs.js";
 import { store } from "./store.js";
 
-/** Formats that most people want. */
-const USUAL = new Set(["vtt", "srt", "docx"]);
+/** Formats that are ticked at first in the list of all. */
+const TICKED_FORMATS = ["vtt", "srt", "docx"];
+/** Kind of file that is ticked at first. */
+const TICKED_KIND = "film";
+
+/**
+ * What people need, and what is made for it.
+ *
+ * @type {{name: string, title: string, about: string, formats?: string[], makes?: string[], profile?: string}[]}
+ *   `makes`: kinds of files that are spoken, with the file's ending where it is not the person's choice.
+ */
+const NEEDS = [
+  {
+    name: "colleague", title: "A script for a colleague", formats: ["docx"],
+    about: "Word, with pictures, the dialogue, and empty slots to write in",
+  },
+  {
+    name: "film", title: "The film with description", makes: ["film"],
+    about: "The lines are spoken and mixed, as an additional sound track",
+  },
+  {
+    name: "broadcast", title: "For broadcast", formats: ["dapt"], makes: ["ad:wav"], profile: "ebu-r128",
+    about: "The script as DAPT, the description as WAV, at the loudness of EBU R 128",
+  },
+  {
+    name: "server", title: "For a media server", makes: ["sidecar"],
+    about: "A sound file beside the film, named as Jellyfin finds it",
+  },
+  {
+    name: "editor", title: "For an editor", formats: ["edl", "fcpxml"],
+    about: "Markers as EDL and FCPXML, for DaVinci Resolve, Avid and Final Cut Pro",
+  },
+  { name: "subtitles", title: "A subtitle file", formats: ["srt", "vtt"], about: "SRT and WebVTT" },
+];
 
 const PROFILES = [
   ["", "Default for this film"],
@@ -18,141 +50,223 @@ const PROFILES = [
   ["web", "The web"],
 ];
 
+const isOrAre = (number) => (number === 1 ? "line is" : "lines are");
+
 /** What has to be known before anything is given out: lines nobody accepted, and findings. */
-function state() {
-  const { progress } = store.film;
+function warningParts() {
+  const { lines: total, accepted } = store.film.progress;
+  const warning = (text) => make("p", { className: "warning" }, text);
   const parts = [];
-  const open = progress.lines - progress.accepted;
+  const open = total - accepted;
   if (open > 0) {
-    const words = `${open} of ${progress.lines} ${progress.lines === 1 ? "line is" : "lines are"} not accepted yet. You may export all the same: the script says what was reviewed.`;
-    parts.push(make("p", { className: "warning" }, words), leave("next-open", "Go to the next line that is not accepted"));
-  } else if (progress.lines) parts.push(make("p", { className: "good" }, `All ${progress.lines} lines are accepted.`));
-  const found = [...store.lines.values()].filter((one) => one.heard && one.findings?.length);
-  const errors = found.filter((one) => one.findings.some((finding) => finding.level === "error"));
-  if (found.length) {
-    const rules = errors.length ? `, ${errors.length} of them must be put right` : "";
-    parts.push(make("p", { className: errors.length ? "warning" : "" }, `The guidelines have something to say about ${found.length} ${found.length === 1 ? "line" : "lines"}${rules}.`), leave("next-finding", "Go to the next of them"));
+    const words = `${open} of ${total} ${isOrAre(total)} not accepted yet.`;
+    parts.push(
+      warning(`${words} You may export all the same: the script says what was reviewed.`),
+      leaveButton("next-open", "Go to the next line that is not accepted"),
+    );
+  } else if (total) parts.push(make("p", { className: "good" }, `All ${total} lines are accepted.`));
+  const withFindings = [...store.lines.values()].filter((line) => line.heard && line.findings.length);
+  if (withFindings.length) {
+    const hasError = (line) => line.findings.some((finding) => finding.level === "error");
+    const errors = withFindings.filter(hasError).length;
+    const lines = `${withFindings.length} ${withFindings.length === 1 ? "line" : "lines"}`;
+    const errorText = errors ? `, ${errors} of them must be put right` : "";
+    const className = errors ? "warning" : "";
+    parts.push(
+      make("p", { className }, `The guidelines have something to say about ${lines}${errorText}.`),
+      leaveButton("next-finding", "Go to the next of them"),
+    );
   }
-  if (!progress.lines) parts.push(make("p", { className: "warning" }, "There is no line that is heard."));
+  if (!total) parts.push(warning("There is no line that is heard."));
   return parts;
 }
 
 /** A button that closes the dialog and runs a command. */
-function leave(command, label) {
+function leaveButton(command, label) {
   const button = make("button", { type: "button", className: "plain" }, label);
   button.addEventListener("click", () => {
     button.closest("dialog").close();
-    setTimeout(() => run(command));
+    setTimeout(() => runCommand(command));
   });
   return button;
 }
 
-function formatBoxes(chosen) {
-  return store.film.formats.map((form) => {
-    const box = make("input", { type: "checkbox", name: "format", value: form.name, checked: chosen.has(form.name) && form.ready !== false, disabled: form.ready === false });
-    return make("label", { className: "choice" }, box, ` ${form.title}`, form.ready === false ? make("span", { className: "hint" }, ` ${form.why || "not installed"}`) : null);
+/** The choices of what is needed, one of them chosen. */
+function needBoxes(chosenName) {
+  return NEEDS.map(({ name, title, about }) => {
+    const aboutId = `need-${name}-about`;
+    const radio = make("input", {
+      type: "radio", name: "need", value: name, id: `need-${name}`, checked: name === chosenName,
+      "aria-describedby": aboutId,
+    });
+    const label = make("label", { className: "choice", htmlFor: radio.id }, radio, ` ${title}`);
+    return make("div", { className: "need" }, label, make("span", { className: "hint", id: aboutId }, about));
   });
 }
 
-const FIRST = { film: "film" };
+/** Boxes for all formats of the script. */
+function formatBoxes(tickedNames) {
+  return store.film.formats.map(({ name, title }) => {
+    const box = make("input", { type: "checkbox", name: "format", value: name, checked: tickedNames.includes(name) });
+    return make("label", { className: "choice" }, box, ` ${title}`);
+  });
+}
 
-/** One kind of result with its kinds of file. */
-function makeRow(kind, own) {
-  const endings = kind.endings;
-  const first = endings.includes(own) ? own : endings[0];
-  const box = make("input", { type: "checkbox", name: "make", value: kind.kind, checked: kind.kind === FIRST.film });
-  const choice = make("select", { "aria-label": `File of: ${kind.title}` }, ...endings.map((ending) => make("option", { value: ending, selected: ending === first }, ending.toUpperCase())));
-  choice.addEventListener("change", () => (box.checked = true));
-  return make("div", { className: "make" }, make("label", { className: "choice" }, box, ` ${kind.title[0].toUpperCase()}${kind.title.slice(1)}`), choice);
+/** The ending of a kind of file: that of the film where it can be, else the first. */
+function endingOf({ endings }) {
+  const filmEnding = store.film.film.name.split(".").at(-1).toLowerCase();
+  return endings.includes(filmEnding) ? filmEnding : endings[0];
+}
+
+/** A kind of file that can be made, with its endings. */
+function kindRow(kind) {
+  const title = `${kind.title[0].toUpperCase()}${kind.title.slice(1)}`;
+  const box = make("input", { type: "checkbox", name: "make", value: kind.kind, checked: kind.kind === TICKED_KIND });
+  const options = kind.endings.map((ending) =>
+    make("option", { value: ending, selected: ending === endingOf(kind) }, ending.toUpperCase()),
+  );
+  const select = make("select", { "aria-label": `File of: ${kind.title}` }, ...options);
+  select.addEventListener("change", () => (box.checked = true));
+  return make("div", { className: "make" }, make("label", { className: "choice" }, box, ` ${title}`), select);
 }
 
 function voiceOptions() {
-  const { voice } = store.film;
-  return voice.choices.map((one) =>
-    make("option", { value: one.name, selected: one.name === voice.name, disabled: one.speaks === false }, one.speaks === false ? `${one.title} (${one.why || "not installed"})` : one.title),
-  );
+  const { name: filmVoice, choices } = store.film.voice;
+  return choices.map(({ name, title, speaks, why: reason }) => {
+    const isMissing = speaks === false;
+    const text = isMissing ? `${title} (${reason || "not installed"})` : title;
+    return make("option", { value: name, selected: name === filmVoice, disabled: isMissing }, text);
+  });
 }
 
-function build() {
-  const about = make("div", { className: "about-export" });
-  const formats = make("fieldset", { className: "choices" });
-  const makes = make("fieldset", {});
+/** The voice and the loudness of what is spoken. */
+function soundFields() {
   const voice = make("select", { id: "export-voice" });
-  const profile = make("select", { id: "export-profile" }, ...PROFILES.map(([value, title]) => make("option", { value }, title)));
+  const profileOptions = PROFILES.map(([value, title]) => make("option", { value }, title));
+  const profile = make("select", { id: "export-profile" }, ...profileOptions);
   const extended = make("input", { type: "checkbox", id: "export-extended" });
-  const write = make("button", { type: "submit", className: "primary" }, "Write the scripts");
-  const render = make("button", { type: "submit", className: "primary" }, "Speak and make the files");
-  const scripts = make("form", {}, make("h3", {}, "Script"), formats, make("div", { className: "buttons" }, write));
-  const sound = make(
-    "form",
-    {},
-    make("h3", {}, "Film and sound"),
-    makes,
-    make("div", { className: "fields" }, make("label", { htmlFor: voice.id }, "Voice"), voice),
-    make("div", { className: "fields" }, make("label", { htmlFor: profile.id }, "Loudness"), profile),
-    make("label", { className: "choice" }, extended, " Let the film pause for lines that do not fit (extended description)"),
-    make("div", { className: "buttons" }, render),
-  );
-  const result = make("div", { className: "result" });
-  const made = sheet("export-dialog", "Export", about, scripts, sound, result);
-  let chosen = null;
-
-  const launch = (button, body) =>
-    once(button, async () => {
-      try {
-        const job = await begin(body);
-        result.prepend(card(job.id));
-        result.firstChild.scrollIntoView({ block: "nearest" });
-        made.tell("Begun. You may close this and go on working.");
-      } catch (error) {
-        made.tell(error.message, true);
-      }
-    });
-
-  scripts.addEventListener("submit", (event) => {
-    event.preventDefault();
-    const names = [...formats.querySelectorAll("input:checked")].map((box) => box.value);
-    chosen = new Set(names);
-    if (!names.length) {
-      made.tell("Choose a format first.", true);
-      formats.querySelector("input")?.focus();
-      return;
-    }
-    launch(write, { kind: "export", formats: names });
-  });
-
-  sound.addEventListener("submit", (event) => {
-    event.preventDefault();
-    const rows = [...makes.querySelectorAll(".make")].filter((row) => row.querySelector("input").checked);
-    if (!rows.length) {
-      made.tell("Choose what to make first.", true);
-      makes.querySelector("input")?.focus();
-      return;
-    }
-    const names = rows.map((row) => `${row.querySelector("input").value}:${row.querySelector("select").value}`);
-    const body = { kind: "render", makes: names, extended: extended.checked };
-    if (voice.value) body.voice = voice.value;
-    if (profile.value) body.profile = profile.value;
-    launch(render, body);
-  });
-
-  return () => {
-    const { film } = store;
-    chosen ??= new Set(film.formats.filter((form) => USUAL.has(form.name)).map((form) => form.name));
-    about.replaceChildren(...state());
-    formats.replaceChildren(make("legend", {}, "Formats"), ...formatBoxes(chosen));
-    if (!makes.children.length) {
-      const own = film.film.name.split(".").at(-1).toLowerCase();
-      makes.replaceChildren(make("legend", {}, "What to make"), ...film.makes.map((kind) => makeRow(kind, own)));
-    }
-    voice.replaceChildren(...voiceOptions());
-    for (const card of [...result.children]) if (["done", "failed", "stopped"].includes(card.dataset.state)) card.remove();
-    made.showModal();
-    (formats.querySelector("input:not(:disabled)") ?? made.querySelector("button")).focus();
-    made.querySelector(".dialog-body").scrollTop = 0;
+  const subtitles = make("input", { type: "checkbox", id: "export-subtitles" });
+  const row = (label, field) => make("div", { className: "fields" }, make("label", { htmlFor: field.id }, label), field);
+  const choice = (box, label) => make("label", { className: "choice" }, box, ` ${label}`);
+  const element = make("fieldset", {},
+    make("legend", {}, "Voice and loudness"),
+    row("Voice", voice),
+    row("Loudness", profile),
+    choice(extended, "Let the film pause for lines that do not fit (extended description)"),
+    choice(subtitles, "Speak the film's forced subtitles too, by a second voice (foreign dialogue)"));
+  return {
+    element,
+    /** Fills in the voices. */
+    fill: () => voice.replaceChildren(...voiceOptions()),
+    /** The job that renders files; `usualProfile`: loudness where the person chose none. */
+    renderOrder(makes, usualProfile = "") {
+      const order = { kind: "render", makes, extended: extended.checked, subtitles: subtitles.checked };
+      if (voice.value) order.voice = voice.value;
+      const loudness = profile.value || usualProfile;
+      if (loudness) order.profile = loudness;
+      return order;
+    },
   };
 }
 
+/** @returns {() => void} Opens the dialog. */
+function exportDialog() {
+  const buttonRow = (button) => make("div", { className: "buttons" }, button);
+  const warnings = make("div");
+  const needs = make("fieldset", { className: "needs" });
+  const exportButton = make("button", { type: "submit", className: "primary" }, "Export");
+  const needForm = make("form", {}, needs, buttonRow(exportButton));
+  const sound = soundFields();
+  const formats = make("fieldset", { className: "choices" });
+  const writeButton = make("button", { type: "submit" }, "Write the scripts");
+  const formatForm = make("form", {}, formats, buttonRow(writeButton));
+  const kinds = make("fieldset");
+  const renderButton = make("button", { type: "submit" }, "Speak and make the files");
+  const kindForm = make("form", {}, kinds, buttonRow(renderButton));
+  const everything = make("details", { className: "all-formats" }, make("summary", {}, "All formats"), formatForm, kindForm);
+  const result = make("div", { className: "result" });
+  const dialog = makeDialog("export-dialog", "Export", warnings, needForm, sound.element, everything, result);
+  let needName = NEEDS[0].name;
+  let tickedFormats = TICKED_FORMATS;
+
+  const chosenNeed = () => NEEDS.find((need) => need.name === needName);
+  // Nobody has to read about voices who wants a file of words.
+  const showSound = () => (sound.element.hidden = !chosenNeed().makes && !everything.open);
+
+  const startJobs = (button, ...orders) =>
+    disabledWhile(button, async () => {
+      try {
+        for (const order of orders) {
+          const job = await startJob(order);
+          result.prepend(jobCard(job.id));
+        }
+        result.firstChild.scrollIntoView({ block: "nearest" });
+        dialog.announce("Begun. You may close this and go on working.");
+      } catch (error) {
+        dialog.announce(error.message, true);
+      }
+    });
+
+  needs.addEventListener("change", () => {
+    needName = checkedValue(needForm, "need");
+    showSound();
+  });
+  everything.addEventListener("toggle", showSound);
+
+  /** "film" as "film:mkv"; an ending that is given stays. */
+  const withEnding = (name) => {
+    if (name.includes(":")) return name;
+    return `${name}:${endingOf(store.film.makes.find((kind) => kind.kind === name))}`;
+  };
+  needForm.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const need = chosenNeed();
+    const orders = [];
+    if (need.formats) orders.push({ kind: "export", formats: need.formats });
+    if (need.makes) orders.push(sound.renderOrder(need.makes.map(withEnding), need.profile));
+    startJobs(exportButton, ...orders);
+  });
+
+  formatForm.addEventListener("submit", (event) => {
+    event.preventDefault();
+    tickedFormats = [...formats.querySelectorAll("input:checked")].map((box) => box.value);
+    if (!tickedFormats.length) {
+      dialog.announce("Choose a format first.", true);
+      formats.querySelector("input")?.focus();
+      return;
+    }
+    startJobs(writeButton, { kind: "export", formats: tickedFormats });
+  });
+
+  kindForm.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const rows = [...kinds.querySelectorAll(".make")].filter((row) => row.querySelector("input").checked);
+    if (!rows.length) {
+      dialog.announce("Choose what to make first.", true);
+      kinds.querySelector("input")?.focus();
+      return;
+    }
+    const makes = rows.map((row) => `${row.querySelector("input").value}:${row.querySelector("select").value}`);
+    startJobs(renderButton, sound.renderOrder(makes));
+  });
+
+  return () => {
+    warnings.replaceChildren(...warningParts());
+    needs.replaceChildren(make("legend", {}, "What do you need?"), ...needBoxes(needName));
+    formats.replaceChildren(make("legend", {}, "Script"), ...formatBoxes(tickedFormats));
+    const isFilled = kinds.children.length > 0; // what was ticked stays
+    if (!isFilled) kinds.replaceChildren(make("legend", {}, "Film and sound"), ...store.film.makes.map(kindRow));
+    sound.fill();
+    showSound();
+    for (const card of [...result.children])
+      if (["done", "failed", "stopped"].includes(card.dataset.state)) card.remove();
+    dialog.showModal();
+    needs.querySelector("input:checked").focus();
+    dialog.querySelector(".dialog-body").scrollTop = 0;
+  };
+}
+
+/** Registers the command. */
 export function start() {
-  register({ name: "export", title: "Export: scripts, film and sound", group: "Work", keys: ["x"], run: build() });
+  register({ name: "export", title: "Export: scripts, film and sound", group: "Work", keys: ["x"], run: exportDialog() });
 }

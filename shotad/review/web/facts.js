@@ -1,68 +1,75 @@
-/** What is known of a line besides its text: why it is as it is, who made it, how it was last spoken, what both stages said. */
+/**
+ * What is known of a line besides its text: findings, why it is as it is, what the machine wrote, who made it, what
+ * both stages said.
+ */
 
-import { make as el } from "./build.js";
-import { count, setText, short } from "./wording.js";
+import { make, setText } from "./build.js";
+import { shortTime } from "./times.js";
+import { pluralize } from "./wording.js";
 
-const STATUS = { shortened: "Shortened", dropped: "Dropped", failed: "Failed", silent: "Silent" };
+/** What became of a line, where that must be said. */
+const STATUSES = { shortened: "Shortened", dropped: "Dropped", failed: "Failed", silent: "Silent" };
 
-/** A part that opens; hidden while it has nothing to say. */
-function fold(place, title, open = false) {
-  const summary = el("summary", {}, el("h3", {}, title));
-  const body = el("div", { class: "d-fold" });
-  const made = el("details", { class: "d-details", hidden: true, open }, summary, body);
-  place.append(made);
-  let was = "";
-  return (key, fill) => {
-    if (key === was) return;
-    was = key;
-    const nodes = fill().filter(Boolean);
-    made.hidden = !nodes.length;
-    body.replaceChildren(...nodes);
+const paragraph = (text, className = "") => (text ? make("p", { className }, text) : null);
+const titled = ({ title, text }) => [make("h4", {}, title), make("p", { class: "d-said" }, text)];
+const bulleted = (texts) => (texts.length ? make("ul", {}, ...texts.map((text) => make("li", {}, text))) : null);
+
+/**
+ * A part that opens; hidden while it has nothing to say.
+ *
+ * @param {HTMLElement} place
+ * @param {string} title
+ * @param {boolean} [open]
+ * @returns {(source: any, fill: () => (Node|null)[]) => void} Shows what `fill` makes; not again from the same source.
+ */
+function makeFold(place, title, open = false) {
+  const body = make("div", { class: "d-fold" });
+  const summary = make("summary", {}, make("h3", {}, title));
+  const fold = make("details", { class: "d-details", hidden: true, open }, summary, body);
+  place.append(fold);
+  let filledFrom = "";
+  return (source, fill) => {
+    const key = JSON.stringify(source);
+    if (key === filledFrom) return;
+    filledFrom = key;
+    const parts = fill().filter(Boolean);
+    fold.hidden = !parts.length;
+    body.replaceChildren(...parts);
   };
 }
 
-/** A finding as a sentence: what to do may follow it. */
-const ended = (text) => (/[.!?]$/u.test(text) ? text : `${text}.`);
-const paragraph = (text, kind = "") => (text ? el("p", { className: kind }, text) : null);
-const part = (title, text) => [el("h4", {}, title), el("p", { class: "d-said" }, text)];
-const listed = (items) => (items.length ? el("ul", {}, ...items.map((text) => el("li", {}, text))) : null);
-
 /** What Stage I said, step by step, and the whole answer of Stage II. */
-function stages(detail) {
-  if (!detail) return [];
-  const { stage1, stage2 } = detail;
-  const steps = stage1?.steps?.length ? stage1.steps.flatMap((step) => part(step.title, step.text)) : [];
-  if (stage1 && !steps.length) steps.push(paragraph(stage1.text, "d-said"));
-  const by = (engine) => (engine ? paragraph(`By ${engine}.`, "d-note") : null);
-  return [
-    ...steps,
-    stage1 && by(stage1.engine),
-    stage2 && el("h4", {}, "Answer of Stage II"),
-    stage2 && paragraph(stage2.raw, "d-said d-raw"),
-    stage2 && by(stage2.engine),
-  ];
-}
-
-function history(detail) {
-  const said = (detail?.history ?? []).map((one) => [one.at ?? one.when, one.said].filter(Boolean).join(": "));
-  return [listed(said)];
+function stageParts({ stage1, stage2 }) {
+  const engineLine = (engine) => (engine ? paragraph(`By ${engine}.`, "d-note") : null);
+  const parts = [];
+  if (stage1) {
+    if (stage1.steps.length) parts.push(...stage1.steps.flatMap(titled));
+    else parts.push(paragraph(stage1.text, "d-said"));
+    parts.push(engineLine(stage1.engine));
+  }
+  if (stage2)
+    parts.push(make("h4", {}, "Answer of Stage II"), paragraph(stage2.raw, "d-said d-raw"), engineLine(stage2.engine));
+  return parts;
 }
 
 /**
+ * Where a line comes from.
+ *
  * @param {HTMLElement} place
- * @returns {{detail: (detail: object|null) => void}}
+ * @returns {{show: (detail: import("./detail.js").Detail|null) => void}}
  */
-export function facts(place) {
-  const notes = fold(place, "Notes", true);
-  const stage = fold(place, "What Stage I and Stage II said");
-  const made = fold(place, "Who made it");
-  const past = fold(place, "What was done to it");
+export function originPanel(place) {
+  const showNotes = makeFold(place, "Notes", true);
+  const showStages = makeFold(place, "What Stage I and Stage II said");
+  const showMaker = makeFold(place, "Who made it");
+  const showHistory = makeFold(place, "What was done to it");
   return {
-    detail(detail) {
-      notes(JSON.stringify(detail?.notes), () => (detail?.notes ?? []).flatMap((note) => part(note.title, note.text)));
-      stage(JSON.stringify([detail?.stage1, detail?.stage2]), () => stages(detail));
-      made(JSON.stringify([detail?.made, detail?.explanation]), () => [paragraph(detail?.made), paragraph(detail?.explanation)]);
-      past(JSON.stringify(detail?.history), () => history(detail));
+    show(detail) {
+      const { notes = [], stage1, stage2, made: maker, explanation, history = [] } = detail ?? {};
+      showNotes(notes, () => notes.flatMap(titled));
+      showStages([stage1, stage2], () => stageParts({ stage1, stage2 }));
+      showMaker([maker, explanation], () => [paragraph(maker), paragraph(explanation)]);
+      showHistory(history, () => [bulleted(history.map((row) => row.said))]);
     },
   };
 }
@@ -71,80 +78,100 @@ export function facts(place) {
  * Why a line was shortened, dropped or failed, how it was made to fit, and how doubtful it is.
  *
  * @param {HTMLElement} place
+ * @returns {{show: (line: import("./store.js").Line) => void}}
  */
-export function why(place) {
-  const box = el("div", { class: "d-why", hidden: true });
+export function reasonPanel(place) {
+  const box = make("div", { class: "d-why", hidden: true });
   place.append(box);
-  let was = "";
-  return (line) => {
-    const key = JSON.stringify([line.status, line.reason, line.fit_steps, line.doubt, line.voice]);
-    if (key === was) return;
-    was = key;
-    const steps = line.fit_steps ?? [];
-    const word = STATUS[line.status];
-    const doubts = line.doubt?.reasons ?? [];
-    // A silent line's own reason says it already.
-    const voice = line.voice && !line.reason.startsWith(line.voice) ? el("p", {}, el("strong", {}, `${line.voice[0].toUpperCase()}${line.voice.slice(1)}.`)) : null;
-    box.hidden = !word && !line.reason && !steps.length && !line.doubt && !voice;
-    const title = word ? `${word}: ` : "";
-    const head = el("p", {}, title && el("strong", {}, title), line.reason || (word ? "no reason is on record." : ""));
-    box.replaceChildren(...(voice ? [voice] : []), head, ...(steps.length ? [el("p", { class: "d-note" }, "To make it fit:"), listed(steps)] : []), ...(line.doubt ? [doubt(line.doubt), listed(doubts)] : []).filter(Boolean));
-    head.hidden = !title && !line.reason;
+  let filledFrom = "";
+
+  const show = (line) => {
+    const { text, status, reason, fit_steps: fitSteps, doubt } = line;
+    const key = JSON.stringify([text, status, reason, fitSteps, doubt]);
+    if (key === filledFrom) return;
+    filledFrom = key;
+    // Why a machine wrote nothing is of no use to who writes; only that it failed is.
+    const isUnwritten = !text && status !== "failed";
+    const word = isUnwritten ? "" : STATUSES[status];
+    const reasonText = isUnwritten ? "" : reason || (word ? "no reason is on record." : "");
+    const parts = [];
+    if (reasonText) parts.push(make("p", {}, word ? make("strong", {}, `${word}: `) : null, reasonText));
+    if (fitSteps.length) parts.push(paragraph("To make it fit:", "d-note"), bulleted(fitSteps));
+    if (doubt) parts.push(paragraph(doubtText(doubt), "d-note"), bulleted(doubt.reasons));
+    box.hidden = !parts.length;
+    box.replaceChildren(...parts.filter(Boolean));
   };
+  return { show };
 }
 
 /** The number, in words that say which way it goes. */
-const doubt = ({ value, reasons }) =>
-  el("p", { class: "d-note" }, `Doubt ${value.toFixed(2)}, from 0 (nothing speaks against the line) to 1${reasons.length ? ":" : "."}`);
+function doubtText({ value, reasons }) {
+  return `Doubt ${value.toFixed(2)}, from 0 (nothing speaks against the line) to 1${reasons.length ? ":" : "."}`;
+}
+
+/** Whether a line says what the machine wrote, when it said it. */
+function isAsMachineWrote(line, machine) {
+  const isSameText = machine.text === line.text && machine.status === line.status;
+  return isSameText && machine.start === line.start && machine.end === line.end;
+}
 
 /**
  * What the machine wrote at first, where a person changed it.
  *
  * @param {HTMLElement} place
- * @param {HTMLElement} back  The button that gives the line back.
+ * @param {HTMLElement} giveBack  The button that gives the line back.
+ * @returns {{show: (line: import("./store.js").Line) => void}}
  */
-export function machine(place, back) {
-  const text = el("p", { class: "d-said" });
-  const when = el("p", { class: "d-note" });
-  const box = el("section", { class: "d-section d-machine", hidden: true }, el("h3", {}, "What the machine wrote"), text, when, back);
+export function machinePanel(place, giveBack) {
+  const text = make("p", { class: "d-said" });
+  const note = make("p", { class: "d-note" });
+  const heading = make("h3", {}, "What the machine wrote");
+  const box = make("section", { class: "d-section d-machine", hidden: true }, heading, text, note, giveBack);
   place.append(box);
-  return (line) => {
-    const own = line.machine;
-    const same = own && own.text === line.text && own.start === line.start && own.end === line.end && own.status === line.status;
-    box.hidden = !own || (same && line.state === "machine");
-    if (box.hidden) return;
-    text.lang = line.language;
-    setText(text, own.text || "(nothing)");
-    const status = STATUS[own.status] ? ` · ${STATUS[own.status].toLowerCase()}${own.reason ? `: ${own.reason}` : ""}` : "";
-    setText(when, `${short(own.start)} to ${short(own.end)}${status}`);
-    back.hidden = same;
+  return {
+    show(line) {
+      const { machine } = line;
+      const isSame = machine !== null && isAsMachineWrote(line, machine);
+      box.hidden = !machine || (isSame && line.state === "machine");
+      if (box.hidden) return;
+      text.lang = line.language;
+      setText(text, machine.text || "(nothing)");
+      const status = STATUSES[machine.status]?.toLowerCase();
+      const statusText = status ? ` · ${status}${machine.reason ? `: ${machine.reason}` : ""}` : "";
+      setText(note, `${shortTime(machine.start)} to ${shortTime(machine.end)}${statusText}`);
+      giveBack.hidden = isSame;
+    },
   };
 }
 
+/** A finding: level in a word and a sign, then the sentence, then what to do. */
+function findingItem({ rule, level, text, hint }) {
+  const isError = level === "error";
+  const sign = make("span", { class: "d-sign", "aria-hidden": "true" }, isError ? "✖" : "▲");
+  const sentence = /[.!?]$/u.test(text) ? text : `${text}.`;
+  const words = [make("strong", {}, isError ? "Error: " : "Warning: "), sentence, hint ? ` ${hint}` : "", ` (rule ${rule})`];
+  return make("li", { class: "d-finding", "data-level": level }, sign, make("span", {}, ...words));
+}
+
 /**
- * Findings of the guidelines: level in a word and a sign, then the sentence, then what to do.
+ * Findings of the guidelines.
  *
  * @param {HTMLElement} place
- * @param {string} id
+ * @param {string} id Of the element that holds them, which describes the field of the text.
+ * @returns {{show: (line: import("./store.js").Line) => void}}
  */
-export function findings(place, id) {
-  const list = el("ul", { class: "d-findings" });
-  const none = el("p", { class: "d-note" }, "No findings.");
-  place.append(el("div", { id }, list, none));
-  let was = "";
-  const item = ({ rule, level, text, hint }) =>
-    el("li", { class: "d-finding", "data-level": level },
-      el("span", { class: "d-sign", "aria-hidden": "true" }, level === "error" ? "✖" : "▲"),
-      el("span", {}, el("strong", {}, level === "error" ? "Error " : "Warning "), el("span", { class: "d-rule" }, rule), `: ${ended(text)}`,
-        hint ? el("span", { class: "d-hint" }, ` ${hint}`) : null));
-  return (line) => {
-    const key = JSON.stringify(line.findings);
-    if (key === was) return;
-    was = key;
-    const many = line.findings?.length ?? 0;
-    list.replaceChildren(...(line.findings ?? []).map(item));
-    list.setAttribute("aria-label", count(many, "finding"));
-    list.hidden = !many;
-    none.hidden = many > 0;
+export function findingPanel(place, id) {
+  const list = make("ul", { class: "d-findings" });
+  place.append(make("div", { id }, list));
+  let filledFrom = "";
+  return {
+    show({ findings }) {
+      const key = JSON.stringify(findings);
+      if (key === filledFrom) return;
+      filledFrom = key;
+      list.replaceChildren(...findings.map(findingItem));
+      list.setAttribute("aria-label", pluralize(findings.length, "finding"));
+      list.hidden = !findings.length;
+    },
   };
 }

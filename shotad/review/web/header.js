@@ -1,125 +1,135 @@
 /** The head of the page: the film's name, how far the review is, undo and redo, who reviews. */
 
 import { ApiError, post } from "./api.js";
-import { dialog, field, make } from "./build.js";
-import { hint, register } from "./commands.js";
+import { labelled, make, setText } from "./build.js";
+import { commandNamed, describeButton, keyLabels, register } from "./commands.js";
+import { makeDialog } from "./dialogs.js";
+import { stateOf } from "./list.js";
 import { alert, say } from "./say.js";
-import { set, settings } from "./settings.js";
-import { emit, line, number, redo, select, store, subscribe, undo } from "./store.js";
+import { changeSettings, settings } from "./settings.js";
+import { emit, lineById, lineNumber, redo, select, store, subscribe, undo } from "./store.js";
 import { clock } from "./times.js";
 
-const by = (id) => document.getElementById(id);
+const byId = (id) => document.getElementById(id);
+const filmTitle = () => store.film.film.title || store.film.film.name;
 
-/** @param {any} film */
-function name(film) {
-  const title = film.film.title || film.film.name;
-  by("title").textContent = title;
-  by("about").textContent = `${clock(film.film.duration)} · ${film.language}`;
-  by("about").title = film.film.name;
+/** Writes the film's title. */
+function showTitle() {
+  const { film, language } = store.film;
+  byId("title").textContent = filmTitle();
+  byId("title").title = `${film.name} · ${clock(film.duration)} · ${language}`;
 }
 
-/** @param {any} progress */
-function progress(progress) {
-  const { lines, accepted, edited, dropped } = progress;
-  const text = lines ? `${accepted} of ${lines} accepted` : "No lines yet";
-  by("progress-text").textContent = text;
-  by("progress").title = `${edited} edited, ${progress.machine} as the machine wrote, ${dropped} not heard`;
-  by("progress-bar").max = Math.max(1, lines);
-  by("progress-bar").value = accepted;
-  document.title = `${text} – ${store.film.film.title || store.film.film.name} – shotad review`;
+/** Writes "4 of 9 written · 2 accepted". */
+function showProgress() {
+  const lines = [...store.lines.values()];
+  const written = lines.filter((line) => line.heard).length;
+  const toWrite = lines.filter((line) => stateOf(line) === "empty").length;
+  const accepted = lines.filter((line) => line.heard && line.state === "accepted").length;
+  const text = lines.length ? `${written} of ${written + toWrite} written · ${accepted} accepted` : "No lines yet";
+  setText(byId("progress-text"), text);
+  document.title = `${text.replace(" · ", ", ")} – ${filmTitle()} – shotad review`;
 }
 
 /**
- * What would be undone and done again, and on which line.
+ * Undo and Redo keep their names and their width; their hints say what they would do, and on which line.
  *
- * @param {{undo: string|null, redo: string|null, undo_line?: string|null, redo_line?: string|null}} history
+ * @param {import("./store.js").History} history
  */
-function history(history) {
+function showHistory(history) {
   for (const [id, word] of [["undo", "Undo"], ["redo", "Redo"]]) {
-    const label = history[id]?.replace(/\.$/u, "");
-    const at = number(history[`${id}_line`] ?? "");
-    const button = by(id);
-    button.textContent = !label ? word : at ? `${word}: line ${at}, ${label[0].toLowerCase()}${label.slice(1)}` : `${word}: ${label}`;
-    hint(button);
-    if (label) button.title = `${button.textContent} (${button.title})`; // a long one is cut at its end
+    const step = history[id]?.replace(/\.$/u, "");
+    const number = lineNumber(history[`${id}_line`] ?? "");
+    const words = step && number ? `line ${number}, ${step[0].toLowerCase()}${step.slice(1)}` : step;
+    const button = byId(id);
+    describeButton(button);
+    button.title = step ? `${word}: ${words} (${keyLabels(commandNamed(id)).join(", ")})` : `Nothing to ${id}`;
     // Not `disabled`: the focus would be lost when the last step is undone.
-    button.setAttribute("aria-disabled", String(!label));
+    button.setAttribute("aria-disabled", String(!step));
   }
-}
-
-/** @param {string} who */
-function reviewer(who) {
-  const button = by("reviewer");
-  button.textContent = who ? `Reviewer: ${who}` : "Your name";
-  hint(button);
 }
 
 /**
  * Tells the server who reviews.
  *
- * @param {string} who
- * @returns {Promise<boolean>}
+ * @param {string} name
+ * @returns {Promise<boolean>} Whether the server took it; if not, the page has said why.
  */
-export async function rename(who) {
+async function renameReviewer(name) {
   try {
-    await post("/api/reviewer", { name: who });
+    await post("/api/reviewer", { name });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     alert(error.message);
     return false;
   }
-  store.film.reviewer = who;
-  set({ name: who, asked: true });
-  emit("reviewer", who);
+  store.film.reviewer = name;
+  changeSettings({ name, asked: true });
+  emit("reviewer", name);
   return true;
 }
 
-/** The form that asks for the name; `done` hears of the end. */
-export function nameForm(id, done) {
+/**
+ * Makes the form that asks for the name.
+ *
+ * @param {string} id Of its field.
+ * @param {() => void} onSaved
+ * @returns {{form: HTMLFormElement, input: HTMLInputElement}}
+ */
+export function nameForm(id, onSaved) {
   const input = make("input", { type: "text", id, autocomplete: "name", maxLength: 80 });
-  const form = make("form", { className: "name-form" }, field("Your name", input), make("button", { className: "primary" }, "Save the name"));
+  const save = make("button", { className: "primary" }, "Save the name");
+  const form = make("form", { className: "name-form" }, labelled("Your name", input), save);
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    const who = input.value.trim();
-    if (!(await rename(who))) return;
-    done();
-    say(who ? `Lines that you accept are marked as accepted by ${who}.` : "Lines that you accept carry no name.");
+    const name = input.value.trim();
+    if (!(await renameReviewer(name))) return;
+    onSaved();
+    say(name ? `Lines that you accept are marked as accepted by ${name}.` : "Lines that you accept carry no name.");
   });
   return { form, input };
 }
 
+/** @returns {() => void} Opens the dialog. */
 function nameDialog() {
-  const { form, input } = nameForm("reviewer-name", () => made.close());
+  const { form, input } = nameForm("reviewer-name", () => dialog.close());
   const hint = make("p", { className: "hint" }, "It stands in the exports, as who reviewed the lines. It stays on this computer.");
-  const made = dialog("reviewer-dialog", "Who reviews?", hint, form);
+  const dialog = makeDialog("reviewer-dialog", "Who reviews?", hint, form);
   return () => {
     input.value = store.film?.reviewer ?? "";
-    made.showModal();
+    dialog.showModal();
     input.select();
   };
 }
 
-/** Undoes or does again; then the line it was about is chosen. */
+/**
+ * Undoes or does again; then the line it was about is chosen.
+ *
+ * @param {typeof undo} way
+ */
 async function step(way) {
   const changed = await way();
-  const about = changed?.focus ?? changed?.lines?.[0]?.id;
-  if (about && line(about)) select(about);
+  const id = changed?.focus ?? changed?.lines?.[0]?.id;
+  if (id && lineById(id)) select(id);
 }
 
 /** Starts the head of the page. */
 export function start() {
-  const ways = { any: ["Ctrl+Shift+Z", "Ctrl+Y"] };
-  register({ name: "undo", title: "Undo", group: "Choose and edit", keys: { any: ["Ctrl+Z"] }, repeats: true, run: () => step(undo) });
-  register({ name: "redo", title: "Redo what was undone", group: "Choose and edit", keys: ways, repeats: true, run: () => step(redo) });
+  register({
+    name: "undo", title: "Undo", group: "Choose and edit", keys: { any: ["Ctrl+Z"] }, repeats: true,
+    run: () => step(undo),
+  });
+  register({
+    name: "redo", title: "Redo what was undone", group: "Choose and edit", keys: { any: ["Ctrl+Shift+Z", "Ctrl+Y"] },
+    repeats: true, run: () => step(redo),
+  });
   register({ name: "reviewer", title: "Who reviews", group: "Page", run: nameDialog() });
   subscribe("film", (film) => {
-    name(film);
-    progress(film.progress);
-    history(film.history);
-    reviewer(film.reviewer);
-    if (!film.reviewer && settings.name) rename(settings.name); // said once to this browser
+    showTitle();
+    showProgress();
+    showHistory(film.history);
+    if (!film.reviewer && settings.name) renameReviewer(settings.name); // said once to this browser
   });
-  subscribe("reviewer", reviewer);
-  subscribe("progress", progress);
-  subscribe("history", history);
+  subscribe("progress", showProgress);
+  subscribe("history", showHistory);
 }

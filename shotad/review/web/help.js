@@ -1,18 +1,22 @@
 /** Help: every command by group, with its keys and a button that does it; and the settings. */
 
-import { dialog, make } from "./build.js";
-import { GROUPS, all, register, run, written } from "./commands.js";
-import { set, settings } from "./settings.js";
+import { make } from "./build.js";
+import { allCommands, GROUPS, keyLabel, register, runCommand } from "./commands.js";
+import { makeDialog } from "./dialogs.js";
+import { changeSettings, settings } from "./settings.js";
 
 const PLACES = { list: "in the list", edit: "in the text field", any: "anywhere" };
 
 /** @param {import("./commands.js").Command} command */
-function keysOf(command) {
+function keysCell(command) {
   const cell = make("td", {});
-  for (const [place, where] of Object.entries(PLACES)) {
+  for (const [place, placeWords] of Object.entries(PLACES)) {
     const keys = command.keys[place];
-    keys.forEach((key, i) => cell.append(i ? " or " : cell.childNodes.length ? "; " : "", make("kbd", {}, written(key))));
-    if (keys.length && place !== "list") cell.append(` ${where}`);
+    for (const [i, key] of keys.entries()) {
+      const separator = i ? " or " : cell.childNodes.length ? "; " : "";
+      cell.append(separator, make("kbd", {}, keyLabel(key)));
+    }
+    if (keys.length && place !== "list") cell.append(` ${placeWords}`);
   }
   if (!cell.childNodes.length) cell.append(make("span", { className: "none" }, "no key"));
   return cell;
@@ -23,58 +27,62 @@ function section(group, commands, close) {
   const id = `help-${group.toLowerCase().replaceAll(" ", "-")}`;
   const body = make("tbody", {});
   for (const command of commands) {
-    const does = make("button", { type: "button", className: "plain" }, command.title);
-    does.addEventListener("click", () => {
+    const button = make("button", { type: "button", className: "plain" }, command.title);
+    button.addEventListener("click", () => {
       close();
-      setTimeout(() => run(command.name)); // when the focus is back where it was
+      setTimeout(() => runCommand(command.name)); // when the focus is back where it was
     });
-    body.append(make("tr", {}, make("th", { scope: "row" }, does), keysOf(command)));
+    body.append(make("tr", {}, make("th", { scope: "row" }, button), keysCell(command)));
   }
-  const head = make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "What"), make("th", { scope: "col" }, "Keys")));
-  return make("section", { "aria-labelledby": id }, make("h3", { id }, group), make("table", {}, head, body));
+  const columns = ["What", "Keys"].map((title) => make("th", { scope: "col" }, title));
+  const table = make("table", {}, make("thead", {}, make("tr", {}, ...columns)), body);
+  return make("section", { "aria-labelledby": id }, make("h3", { id }, group), table);
 }
 
-/** Keys that act in the list unless told otherwise: said once. */
+/** Keys that act in the list unless it says otherwise: said once. */
 const RULES = [
   "Keys act while the focus is in the list of lines, unless it says otherwise. They can be switched off in the settings.",
   "Tab goes through the buttons and fields; every command is also a button here.",
   "Every change is saved at once, and can be undone, also after the page was closed.",
 ];
 
+/** @returns {() => void} Opens the dialog. */
 function helpDialog() {
   const body = make("div", {});
-  const made = dialog("help", "Help and keys", body);
+  const dialog = makeDialog("help", "Help and keys", body);
   return () => {
-    const commands = all();
-    const others = new Set(commands.map((one) => one.group).filter((group) => !GROUPS.includes(group)));
-    const parts = [...GROUPS, ...others].map((group) => [group, commands.filter((one) => one.group === group)]);
     const rules = make("ul", { className: "rules" }, ...RULES.map((rule) => make("li", {}, rule)));
-    const sections = parts.filter(([, some]) => some.length).map(([group, some]) => section(group, some, () => made.close()));
-    body.replaceChildren(rules, make("div", { className: "groups" }, ...sections));
-    made.showModal();
-    made.querySelector(".dialog-body").scrollTop = 0;
+    const groups = make("div", { className: "groups" });
+    for (const group of GROUPS) {
+      const commands = allCommands().filter((command) => command.group === group);
+      groups.append(section(group, commands, () => dialog.close()));
+    }
+    body.replaceChildren(rules, groups);
+    dialog.showModal();
+    dialog.querySelector("h2").focus(); // what is read first is what this is, not the button that closes it
+    dialog.querySelector(".dialog-body").scrollTop = 0;
   };
 }
 
 /** A box to tick for one setting. */
-function box(name, title, hint) {
+function settingBox(name, title, hintText) {
   const input = make("input", { type: "checkbox", checked: settings[name], id: `setting-${name}` });
-  input.setAttribute("aria-describedby", `setting-${name}-hint`);
-  input.addEventListener("change", () => set({ [name]: input.checked }));
-  return make("div", { className: "setting" }, make("label", {}, input, ` ${title}`), make("p", { className: "hint", id: `setting-${name}-hint` }, hint));
+  const hint = make("p", { className: "hint", id: `setting-${name}-hint` }, hintText);
+  input.setAttribute("aria-describedby", hint.id);
+  input.addEventListener("change", () => changeSettings({ [name]: input.checked }));
+  return make("div", { className: "setting" }, make("label", {}, input, ` ${title}`), hint);
 }
 
+/** @returns {() => void} Opens the dialog. */
 function settingsDialog() {
-  const made = dialog(
-    "settings",
-    "Settings",
-    box("singleKeys", "Keys of one character", "Letters, digits and signs act while the focus is in the list. Switch them off if you speak to your computer, or press keys by accident."),
-  );
-  return () => made.showModal();
+  const hint = "Letters, digits and signs act while the focus is in the list. Switch them off if you speak to your computer, or press keys by accident.";
+  const dialog = makeDialog("settings", "Settings", settingBox("singleKeys", "Keys of one character", hint));
+  return () => dialog.showModal();
 }
 
 /** Registers help and settings. */
 export function start() {
-  register({ name: "help", title: "Help and keys", group: "Page", keys: { list: ["?"], any: ["Ctrl+F1"] }, run: helpDialog() });
+  const keys = { list: ["?"], any: ["Ctrl+F1"] };
+  register({ name: "help", title: "Help and keys", group: "Page", keys, run: helpDialog() });
   register({ name: "settings", title: "Settings", group: "Page", run: settingsDialog() });
 }

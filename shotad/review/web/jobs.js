@@ -1,58 +1,59 @@
 /**
  * Long work: what the server does for the page, how far it is, and what came of it. A card of a job can stand in
  * several places at once: in the foot of the page and in the dialog that began it.
+ *
+ * @typedef {import("./store.js").Job} Job
  */
 
 import { post } from "./api.js";
-import { make } from "./build.js";
+import { make, setText } from "./build.js";
 import { keepFocus } from "./commands.js";
-import { say, alert } from "./say.js";
-import { emit, job as take, line, number, select, settled, store, subscribe, undo } from "./store.js";
+import { alert, say } from "./say.js";
+import { applyJob, emit, lineById, lineNumber, select, settled, store, subscribe, undo } from "./store.js";
 import { clock } from "./times.js";
 
 const KEPT = 2; // jobs that have ended and are still shown in the foot
-const ENDED = new Set(["done", "failed", "stopped"]);
+const STATE_WORDS = { waiting: "waits", running: "", done: "done", failed: "failed", stopped: "stopped" };
 
 /** @type {Set<string>} Jobs that this page saw running, or began itself. */
-const seen = new Set();
-/** @type {Set<string>} */
-const dismissed = new Set();
+const watchedIds = new Set();
+/** @type {Set<string>} Jobs whose cards are not shown in the foot any more. */
+const dismissedIds = new Set();
 /** @type {Map<string, string|null>} What an undo would take back when the job had just ended. */
-const labels = new Map();
-/** @type {Map<string, ((job: any) => void)[]>} */
-const waiting = new Map();
+const undoAtEnd = new Map();
+/** @type {Map<string, ((job: Job) => void)[]>} Who waits for the end of a job. */
+const endListeners = new Map();
 
-/** @param {any} job */
-export const hasEnded = (job) => ENDED.has(job?.state);
+/** @param {Job|undefined} job */
+export const hasEnded = (job) => ["done", "failed", "stopped"].includes(job?.state);
 
-/** Kinds of jobs that write lines. */
-const WRITE = new Set(["redo", "name"]);
-
-/** Whether a job that writes lines is at work: it tells itself what it changed. */
-export const writing = () => [...store.jobs.values()].some((job) => job.state === "running" && WRITE.has(job.kind));
+/** @returns {boolean} Whether a job that writes lines is at work: it says itself what it changed. */
+export function isWritingLines() {
+  return [...store.jobs.values()].some((job) => job.state === "running" && ["redo", "name"].includes(job.kind));
+}
 
 /**
  * Has the server begin a job.
  *
- * @param {object} body As `POST /api/jobs` takes it.
- * @returns {Promise<any>} The job. Throws ApiError.
+ * @param {object} order As `POST /api/jobs` takes it.
+ * @returns {Promise<Job>} Throws ApiError.
  */
-export async function begin(body) {
+export async function startJob(order) {
   await settled(); // what was typed is saved before the machine reads it
-  const job = await post("/api/jobs", body);
-  seen.add(job.id);
-  take(job);
+  const job = await post("/api/jobs", order);
+  watchedIds.add(job.id);
+  applyJob(job);
   return store.jobs.get(job.id);
 }
 
 /**
  * @param {string} id
- * @returns {Promise<any>} The job, when it has ended.
+ * @returns {Promise<Job>} The job, when it has ended.
  */
-export function ended(id) {
+export function whenEnded(id) {
   const job = store.jobs.get(id);
   if (hasEnded(job)) return Promise.resolve(job);
-  return new Promise((resolve) => waiting.set(id, [...(waiting.get(id) ?? []), resolve]));
+  return new Promise((resolve) => endListeners.set(id, [...(endListeners.get(id) ?? []), resolve]));
 }
 
 /**
@@ -62,45 +63,47 @@ export function ended(id) {
  * @param {{brief?: boolean}} [options] brief: one line while it runs, no details afterwards but files.
  * @returns {HTMLElement}
  */
-export function card(id, { brief = false } = {}) {
+export function jobCard(id, { brief = false } = {}) {
   const title = make("p", { className: "job-title", tabIndex: -1 });
-  const made = make("div", { className: `job${brief ? " brief" : ""}`, role: "group" }, title, make("div", { className: "job-body" }));
-  made.dataset.job = id;
-  show(made, store.jobs.get(id));
-  return made;
+  const body = make("div", { className: "job-body" });
+  const card = make("div", { className: `job${brief ? " brief" : ""}`, role: "group" }, title, body);
+  card.dataset.job = id;
+  updateCard(card, store.jobs.get(id));
+  return card;
 }
 
-const STATES = { waiting: "waits", running: "", done: "done", failed: "failed", stopped: "stopped" };
-
 /** Brings a card up to date. */
-function show(element, job) {
+function updateCard(card, job) {
   if (!job) return;
-  const [title, body] = element.children;
-  const words = [job.title, STATES[job.state]].filter(Boolean).join(": ");
-  if (title.textContent !== words) title.textContent = words;
-  element.setAttribute("aria-label", job.title);
-  const before = element.dataset.state;
-  element.dataset.state = job.state;
-  if (hasEnded(job)) {
-    if (before === job.state) return;
-    const held = body.contains(document.activeElement);
-    body.replaceChildren(...outcome(job, element.classList.contains("brief")));
-    if (held) title.focus();
+  const [title, body] = card.children;
+  setText(title, [job.title, STATE_WORDS[job.state]].filter(Boolean).join(": "));
+  card.setAttribute("aria-label", job.title);
+  const stateBefore = card.dataset.state;
+  card.dataset.state = job.state;
+  if (!hasEnded(job)) {
+    showProgress(body, job);
     return;
   }
-  if (!body.querySelector("progress")) body.replaceChildren(...running(job));
+  if (stateBefore === job.state) return;
+  const hadFocus = body.contains(document.activeElement);
+  body.replaceChildren(...outcomeParts(job, card.classList.contains("brief")));
+  if (hadFocus) title.focus();
+}
+
+/** Shows how far a job is that runs or waits. */
+function showProgress(body, job) {
+  if (!body.querySelector("progress")) body.replaceChildren(...progressParts(job));
   const bar = body.querySelector("progress");
-  if (job.done === null || job.done === undefined) bar.removeAttribute("value");
-  else bar.value = job.done;
-  const note = job.notes?.at(-1) ?? "";
+  if (typeof job.done === "number") bar.value = job.done;
+  else bar.removeAttribute("value");
   const percent = job.done ? ` ${Math.floor(job.done * 100)} %` : "";
-  const step = job.stopping ? "Stopping after this step" : `${job.step || (job.state === "waiting" ? "Waiting for other work" : "Begins")}${percent}`;
-  body.querySelector(".job-step").textContent = step;
-  body.querySelector(".job-note").textContent = note;
+  const step = job.step || (job.state === "waiting" ? "Waiting for other work" : "Begins");
+  body.querySelector(".job-step").textContent = job.stopping ? "Stopping after this step" : `${step}${percent}`;
+  body.querySelector(".job-note").textContent = job.notes.at(-1) ?? "";
   body.querySelector("button").setAttribute("aria-disabled", String(Boolean(job.stopping)));
 }
 
-function running(job) {
+function progressParts(job) {
   const stop = make("button", { type: "button", "aria-label": `Stop: ${job.title}` }, "Stop");
   stop.addEventListener("click", async () => {
     if (stop.getAttribute("aria-disabled") === "true") return;
@@ -118,76 +121,87 @@ function running(job) {
   ];
 }
 
-/** Which line a finding is about: the beginning of a sentence. */
-const lineOf = ({ cue_id: id }) => (id && store.lines.has(id) ? `line ${number(id)} ` : "");
-
 /** What came of a job, as elements. */
-function outcome(job, brief) {
+function outcomeParts(job, isBrief) {
   if (job.state === "stopped") return [make("p", {}, "Stopped. What was done before is kept.")];
-  if (job.state === "failed")
-    return [make("p", { className: "fault" }, job.error?.what ?? "It failed."), job.error?.hint ? make("p", {}, job.error.hint) : null].filter(Boolean);
-  const result = job.result ?? {};
-  const parts = [result.said ? make("p", { className: "job-said" }, result.said) : null, files(result.files)];
-  if (!brief) {
-    parts.push(lines(result.lines, job), many("Not made", result.failures, (one) => `${one.name}: ${one.reason}`, "fault"));
-    parts.push(many("How it sounds", result.told, (one) => one));
-    parts.push(many("Rules", result.findings, (one) => `${one.level === "error" ? "Must be put right" : "Look at it"}: ${lineOf(one)}${one.message}`));
-    parts.push(many("Lines that found no place", result.unspoken, (id) => lineButton(id)));
-    parts.push(many("Notes", [...(result.warnings ?? []), ...(job.notes ?? [])], (one) => one));
+  if (job.state === "failed") {
+    const hint = job.error?.hint ? make("p", {}, job.error.hint) : null;
+    return [make("p", { className: "fault" }, job.error?.what ?? "It failed."), hint].filter(Boolean);
   }
-  if (job.kind === "redo" && result.lines?.some((one) => one.changed)) parts.push(undoButton(job));
+  const result = job.result ?? {};
+  const parts = [result.said ? make("p", { className: "job-said" }, result.said) : null, fileList(result.files ?? [])];
+  if (!isBrief) {
+    const notes = [...(result.warnings ?? []), ...job.notes];
+    parts.push(
+      lineResults(result.lines ?? [], job.title),
+      titledList("Not made", result.failures, ({ name, reason }) => `${name}: ${reason}`, "fault"),
+      titledList("How it sounds", result.told, (text) => text),
+      titledList("Rules", result.findings, findingText),
+      titledList("Lines that found no place", result.unspoken, lineLink),
+      titledList("Notes", notes, (text) => text),
+    );
+  }
+  if (job.kind === "redo" && result.lines?.some((line) => line.changed)) parts.push(undoButton(job));
   return parts.filter(Boolean);
+}
+
+/** A finding of a render as a sentence, with the line that it is about. */
+function findingText({ level, message, cue_id: id }) {
+  const lead = level === "error" ? "Must be put right" : "Look at it";
+  const lineText = id && store.lines.has(id) ? `line ${lineNumber(id)} ` : "";
+  return `${lead}: ${lineText}${message}`;
 }
 
 const UNITS = ["bytes", "kB", "MB", "GB"];
 
 /** @param {number} bytes */
-export function size(bytes) {
+function sizeText(bytes) {
   const power = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(bytes, 1)) / 3));
-  const value = bytes / 1000 ** power;
-  return `${power && value < 10 ? value.toFixed(1) : Math.round(value)} ${UNITS[power]}`;
+  const size = bytes / 1000 ** power;
+  return `${power && size < 10 ? size.toFixed(1) : Math.round(size)} ${UNITS[power]}`;
 }
 
-function files(some) {
-  if (!some?.length) return null;
-  const items = some.map((file) =>
-    make("li", {}, make("a", { href: file.url, download: file.name }, file.name), ` (${size(file.size)}${file.fresh === false ? ", as it was" : ""})`),
-  );
+/** @param {{name: string, url: string, size: number, fresh?: boolean}[]} files fresh: false if nothing was to be done. */
+function fileList(files) {
+  if (!files.length) return null;
+  const items = files.map((file) => {
+    const state = file.fresh === false ? ", as it was" : "";
+    const link = make("a", { href: file.url, download: file.name }, file.name);
+    return make("li", {}, link, ` (${sizeText(file.size)}${state})`);
+  });
   return make("ul", { className: "files", "aria-label": "Files to download" }, ...items);
 }
 
 /** A heading and a list; null where there is nothing in it. */
-function many(heading, rows, item, style = "") {
+function titledList(heading, rows, contentOf, className = "") {
   if (!rows?.length) return null;
-  const list = make("ul", { className: style }, ...rows.map((row) => make("li", {}, item(row))));
-  return make("div", { className: "job-part" }, make("h3", {}, heading), list);
+  const items = rows.map((row) => make("li", {}, contentOf(row)));
+  return make("div", { className: "job-part" }, make("h3", {}, heading), make("ul", { className }, ...items));
 }
 
-function lines(rows, job) {
-  if (!rows?.length) return null;
+/** Lines that were described again: before, and now. */
+function lineResults(rows, title) {
+  if (!rows.length) return null;
+  const paragraph = (heading, text) => make("p", {}, make("strong", {}, heading), text);
   const items = rows.map((row) => {
-    const parts = [lineButton(row.id)];
-    parts.push(make("p", {}, make("strong", {}, "Before: "), row.old || "(no line)"));
-    parts.push(
-      row.changed
-        ? make("p", {}, make("strong", {}, "Now: "), row.new)
-        : make("p", {}, make("strong", {}, "Kept: "), row.reason),
-    );
-    return make("li", { className: row.changed ? "changed" : "same" }, ...parts);
+    const before = paragraph("Before: ", row.old || "(no line)");
+    const after = row.changed ? paragraph("Now: ", row.new) : paragraph("Kept: ", row.reason);
+    return make("li", { className: row.changed ? "changed" : "same" }, lineLink(row.id), before, after);
   });
-  return make("ul", { className: "redone", "aria-label": job.title }, ...items);
+  return make("ul", { className: "redone", "aria-label": title }, ...items);
 }
 
 /**
- * A button that leads to a line.
+ * Makes a button that leads to a line.
  *
  * @param {string} id
- * @returns {HTMLElement}
+ * @returns {HTMLElement} Only the id where the line is gone.
  */
-export function lineButton(id) {
-  const one = line(id);
-  if (!one) return make("span", {}, id);
-  const button = make("button", { type: "button", className: "plain to-line" }, `Line ${number(id)} at ${clock(one.start)}`);
+export function lineLink(id) {
+  const line = lineById(id);
+  if (!line) return make("span", {}, id);
+  const text = `Line ${lineNumber(id)} at ${clock(line.start)}`;
+  const button = make("button", { type: "button", className: "plain" }, text);
   button.addEventListener("click", () => {
     button.closest("dialog")?.close();
     setTimeout(() => select(id, { focus: true }));
@@ -195,96 +209,107 @@ export function lineButton(id) {
   return button;
 }
 
+/** Takes back what a job did, if nothing was done since. */
 function undoButton(job) {
   const button = make("button", { type: "button" }, "Undo");
   button.setAttribute("aria-label", `Undo: ${job.title}`);
   button.addEventListener("click", async () => {
-    if (store.film.history?.undo !== labels.get(job.id)) {
+    if (store.film.history?.undo !== undoAtEnd.get(job.id)) {
       const text = "Something else was changed since. Undo step by step, by Ctrl+Z in the list.";
       button.after(make("p", { role: "status" }, text));
       return;
     }
-    const done = await undo();
-    if (!done) return;
-    const told = make("p", { role: "status", tabIndex: -1 }, done.said || "Undone.");
-    button.replaceWith(told);
-    told.focus();
+    const changed = await undo();
+    if (!changed) return;
+    const message = make("p", { role: "status", tabIndex: -1 }, changed.said || "Undone.");
+    button.replaceWith(message);
+    message.focus();
   });
   return button;
 }
 
-/** Tells the end of a job to everybody, also where its dialog is closed. */
-function told(job) {
-  const open = document.querySelector("dialog[open]");
-  const words = job.state === "failed" ? `${job.title}: ${job.error?.what ?? "failed"} ${job.error?.hint ?? ""}` : (job.result?.said ?? `${job.title}: ${STATES[job.state]}.`);
-  if (open) {
-    // The page behind a modal dialog is silent: its own live region speaks.
-    const place = open.querySelector("[data-told]");
-    if (place) place.textContent = words;
-  } else if (job.state === "failed") alert(words);
-  else say(words);
+/** Says the end of a job, also where its dialog is closed. */
+function announceEnd(job) {
+  const failure = `${job.title}: ${job.error?.what ?? "failed"} ${job.error?.hint ?? ""}`;
+  const success = job.result?.said ?? `${job.title}: ${STATE_WORDS[job.state]}.`;
+  const text = job.state === "failed" ? failure : success;
+  const dialog = document.querySelector("dialog[open]");
+  // The page behind a modal dialog is silent: its own live region speaks.
+  if (dialog) dialog.announce?.(text);
+  else if (job.state === "failed") alert(text);
+  else say(text);
 }
 
-/** The region in the foot of the page: what runs, and what ended lately. */
-function region() {
-  const list = make("div", { className: "jobs-list" });
-  const made = make("section", { id: "jobs", "aria-label": "Work of the machine", hidden: true }, list);
-  document.getElementById("foot")?.prepend(made);
-  return () => {
-    const all = [...store.jobs.values()].filter((job) => (seen.has(job.id) || !hasEnded(job)) && !dismissed.has(job.id));
-    // Of what has ended stays what somebody may still want of it: files, and why it failed. The rest was said.
-    const kept = all.filter((job) => job.state === "failed" || (job.state === "done" && job.result?.files?.length));
-    const shown = [...all.filter((job) => !hasEnded(job)), ...kept.slice(-KEPT)].map((job) => job.id);
-    for (const old of [...list.children]) {
-      if (shown.includes(old.dataset.of)) continue;
-      const held = old.contains(document.activeElement);
-      old.remove();
-      if (held) keepFocus();
-    }
-    for (const id of shown) {
-      if ([...list.children].some((one) => one.dataset.of === id)) continue;
-      const holder = make("div", { className: "job-holder" }, card(id, { brief: true }), dismiss(id));
-      holder.dataset.of = id;
-      list.append(holder);
-    }
-    for (const holder of list.children) holder.querySelector(".dismiss").hidden = !hasEnded(store.jobs.get(holder.dataset.of));
-    made.hidden = !shown.length;
+/** The jobs that the foot shows: those that run, and the last of those that ended and are still of use. */
+function jobsInFoot() {
+  const isWanted = (job) => (watchedIds.has(job.id) || !hasEnded(job)) && !dismissedIds.has(job.id);
+  const wanted = [...store.jobs.values()].filter(isWanted);
+  // Of what has ended stays what somebody may still want of it: files, and why it failed. The rest was said.
+  const hasFiles = (job) => job.state === "done" && job.result?.files?.length;
+  const ended = wanted.filter((job) => job.state === "failed" || hasFiles(job));
+  return [...wanted.filter((job) => !hasEnded(job)), ...ended.slice(-KEPT)];
+}
+
+/** Makes the region in the foot of the page. @returns {() => void} Brings it up to date. */
+function makeRegion() {
+  const list = make("div");
+  const region = make("section", { id: "jobs", "aria-label": "Work of the machine", hidden: true }, list);
+  document.getElementById("foot").prepend(region);
+
+  const holderOf = (id) => {
+    const dismiss = make("button", { type: "button", className: "dismiss", hidden: true }, "Dismiss");
+    const holder = make("div", { className: "job-holder" }, jobCard(id, { brief: true }), dismiss);
+    holder.dataset.id = id;
+    dismiss.setAttribute("aria-label", `Dismiss: ${store.jobs.get(id)?.title ?? id}`);
+    dismiss.addEventListener("click", () => {
+      dismissedIds.add(id);
+      update();
+    });
+    return holder;
   };
-}
-
-function dismiss(id) {
-  const button = make("button", { type: "button", className: "dismiss", hidden: true }, "Dismiss");
-  button.setAttribute("aria-label", `Dismiss: ${store.jobs.get(id)?.title ?? id}`);
-  button.addEventListener("click", () => {
-    dismissed.add(id);
-    button.closest(".job-holder").remove();
-    const list = document.querySelector("#jobs .jobs-list");
-    document.getElementById("jobs").hidden = !list.children.length;
-    keepFocus();
-  });
-  return button;
-}
-
-export function start() {
-  const draw = region();
-  subscribe("job", (job) => {
-    if (!hasEnded(job)) seen.add(job.id);
-    for (const element of document.querySelectorAll("[data-job]")) if (element.dataset.job === job.id) show(element, job);
-    if (hasEnded(job)) {
-      // Who has its dialog open has read there what came of it.
-      if (document.querySelector(`dialog[open] [data-job="${CSS.escape(job.id)}"]`)) dismissed.add(job.id);
-      if (!labels.has(job.id)) {
-        labels.set(job.id, store.film?.history?.undo ?? null);
-        if (seen.has(job.id)) told(job);
-      }
-      for (const resolve of waiting.get(job.id) ?? []) resolve(job);
-      waiting.delete(job.id);
+  const update = () => {
+    const ids = jobsInFoot().map((job) => job.id);
+    for (const holder of [...list.children]) {
+      if (ids.includes(holder.dataset.id)) continue;
+      const hadFocus = holder.contains(document.activeElement);
+      holder.remove();
+      if (hadFocus) keepFocus();
     }
-    draw();
+    for (const id of ids) {
+      const isShown = [...list.children].some((holder) => holder.dataset.id === id);
+      if (!isShown) list.append(holderOf(id));
+    }
+    for (const holder of list.children)
+      holder.querySelector(".dismiss").hidden = !hasEnded(store.jobs.get(holder.dataset.id));
+    region.hidden = !ids.length;
+  };
+  return update;
+}
+
+/** A job has ended: who waits for it goes on, and everybody hears of it once. */
+function onEnd(job) {
+  // Who has its dialog open has read there what came of it.
+  if (document.querySelector(`dialog[open] [data-job="${CSS.escape(job.id)}"]`)) dismissedIds.add(job.id);
+  if (!undoAtEnd.has(job.id)) {
+    undoAtEnd.set(job.id, store.film?.history?.undo ?? null);
+    if (watchedIds.has(job.id)) announceEnd(job);
+  }
+  for (const resolve of endListeners.get(job.id) ?? []) resolve(job);
+  endListeners.delete(job.id);
+}
+
+/** Starts following the jobs. */
+export function start() {
+  const updateRegion = makeRegion();
+  subscribe("job", (job) => {
+    if (!hasEnded(job)) watchedIds.add(job.id);
+    for (const card of document.querySelectorAll("[data-job]")) if (card.dataset.job === job.id) updateCard(card, job);
+    if (hasEnded(job)) onEnd(job);
+    updateRegion();
   });
-  // All again: jobs may have ended while the server could not be reached.
+  // The film was fetched again: jobs may have ended while the server could not be reached.
   subscribe("film", () => {
     for (const job of store.jobs.values()) emit("job", job);
-    draw();
+    updateRegion();
   });
 }

@@ -5,76 +5,88 @@
  * A text field keeps what it needs itself, a dialog all of its keys.
  */
 
-import { all, run } from "./commands.js";
+import { allCommands, runCommand } from "./commands.js";
 import { settings } from "./settings.js";
 
 const FIELD = "input:not([type=checkbox], [type=radio], [type=button], [type=range]), textarea, select, [contenteditable=true]";
 /** What a field does itself: its own undo comes first. */
-const OWN = new Set(["Ctrl+Z", "Ctrl+Shift+Z", "Ctrl+Y", "Ctrl+X", "Ctrl+C", "Ctrl+V", "Ctrl+A"]);
-/** Where Alt makes another character of the key (macOS), the place of the key tells. */
-const PLACES = { BracketLeft: "[{", BracketRight: "]}", Comma: ",<", Period: ".>", Slash: "/?" };
+const FIELD_KEYS = new Set(["Ctrl+Z", "Ctrl+Shift+Z", "Ctrl+Y", "Ctrl+X", "Ctrl+C", "Ctrl+V", "Ctrl+A"]);
+const UNDO_KEYS = new Set(["Ctrl+Z", "Ctrl+Shift+Z", "Ctrl+Y"]);
+/** A field whose every change is saved: its undo is that of the page, the same before and after a reload. */
+const SAVED_FIELD = "#line-text";
+/** Characters of keys, without and with Shift, where Alt makes another one (macOS). */
+const CHARACTERS = { BracketLeft: "[{", BracketRight: "]}", Comma: ",<", Period: ".>", Slash: "/?" };
 
-/** @param {KeyboardEvent} event */
-function character(event) {
-  if (!event.altKey || event.getModifierState("AltGraph") || /^[\x20-\x7e]$/u.test(event.key) || event.key.length > 1)
-    return event.key;
+/** The character of a key, whatever Alt makes of it. */
+function characterOf(event) {
+  const isPlain = !event.altKey || event.getModifierState("AltGraph");
+  if (isPlain || /^[\x20-\x7e]$/u.test(event.key) || event.key.length > 1) return event.key;
   const letter = /^(?:Key|Digit)(.)$/u.exec(event.code)?.[1].toLowerCase();
-  return letter ?? PLACES[event.code]?.[event.shiftKey ? 1 : 0] ?? event.key;
+  return letter ?? CHARACTERS[event.code]?.[event.shiftKey ? 1 : 0] ?? event.key;
 }
 
 /**
  * @param {KeyboardEvent} event
- * @returns {string} As the table of commands writes keys: "j", "?", "Ctrl+Shift+Z", "Alt+[", "ArrowDown".
+ * @returns {string} As the table of commands writes keys: "j", "?", "Ctrl+Shift+Z", "Alt+[", "ArrowDown"; empty for
+ *   keys of the browser.
  */
-export function nameOf(event) {
-  const graph = event.getModifierState("AltGraph"); // on Windows AltGr comes with Ctrl and Alt: it only makes a character
+function keyOf(event) {
+  const isAltGraph = event.getModifierState("AltGraph"); // on Windows it comes with Ctrl and Alt: it only makes a character
   // The command key of macOS does what Ctrl does for undo alone; the rest of it is the browser's.
-  const command = event.metaKey && event.key.toLowerCase() === "z";
-  if (event.metaKey && !command) return "";
-  const ctrl = (event.ctrlKey || command) && !graph;
-  const alt = event.altKey && !graph;
-  let key = character(event);
-  const letter = /^\p{L}$/u.test(key);
-  if (letter) key = ctrl || alt ? key.toUpperCase() : key.toLowerCase(); // whatever Caps Lock says
-  const shift = event.shiftKey && (key.length > 1 || letter || key === " ");
+  const isMacUndo = event.metaKey && event.key.toLowerCase() === "z";
+  if (event.metaKey && !isMacUndo) return "";
+  const ctrl = (event.ctrlKey || isMacUndo) && !isAltGraph;
+  const alt = event.altKey && !isAltGraph;
+  let key = characterOf(event);
+  const isLetter = /^\p{L}$/u.test(key);
+  if (isLetter) key = ctrl || alt ? key.toUpperCase() : key.toLowerCase(); // whatever Caps Lock says
+  const shift = event.shiftKey && (key.length > 1 || isLetter || key === " ");
   return [ctrl && "Ctrl", alt && "Alt", shift && "Shift", key].filter(Boolean).join("+");
 }
 
-/** A key that types a character, alone. */
-const single = (key) => [...key].length === 1 && key !== " ";
+/** Whether a key types a character, alone. */
+const isSingle = (key) => [...key].length === 1 && key !== " ";
+
+/** Whether a field needs a key itself. */
+function isKeyOfField(key, field) {
+  if (isSingle(key)) return true;
+  if (field.matches("select") && key.startsWith("Alt+Arrow")) return true;
+  return FIELD_KEYS.has(key) && !(UNDO_KEYS.has(key) && field.matches(SAVED_FIELD));
+}
 
 /**
  * @param {string} key
- * @param {Element} target
+ * @param {Element} target Element that has the focus.
  * @returns {import("./commands.js").Command|undefined}
  */
-function find(key, target) {
+function findCommand(key, target) {
   const places = ["any"];
-  if (target.closest("#list")) places.unshift("list");
+  // The chosen line is opened within the list: what acts in its fields and buttons are the keys of editing.
   if (target.closest("[data-where=edit]")) places.unshift("edit");
-  const field = target.matches(FIELD);
-  if (field && (OWN.has(key) || single(key) || (target.matches("select") && key.startsWith("Alt+Arrow")))) return undefined;
-  if (single(key) && !settings.singleKeys) return undefined;
+  // Where nothing has the focus, as after loading, they act on the chosen line.
+  else if (target.closest("#list") || target === document.body) places.unshift("list");
+  if (target.matches(FIELD) && isKeyOfField(key, target)) return undefined;
+  if (isSingle(key) && !settings.singleKeys) return undefined;
   for (const place of places) {
-    const command = all().find((one) => one.keys[place].includes(key));
+    const command = allCommands().find((each) => each.keys[place].includes(key));
     if (command) return command;
   }
   return undefined;
 }
 
 /** @param {KeyboardEvent} event */
-function pressed(event) {
+function onKey(event) {
   if (event.defaultPrevented || event.isComposing || !(event.target instanceof Element)) return;
-  if (document.querySelector("dialog[open]")) return;
-  const key = nameOf(event);
-  const command = key ? find(key, event.target) : undefined;
+  if (document.querySelector("dialog[open], .menu:popover-open")) return;
+  const key = keyOf(event);
+  const command = key ? findCommand(key, event.target) : undefined;
   if (!command || (command.when && !command.when(event))) return;
   event.preventDefault();
   // A key that is held repeats movement only: nobody accepts forty lines by leaning on a key.
-  if (!event.repeat || command.repeats) run(command.name, event);
+  if (!event.repeat || command.repeats) runCommand(command.name, event);
 }
 
 /** Listens to keys. */
 export function start() {
-  document.addEventListener("keydown", pressed);
+  document.addEventListener("keydown", onKey);
 }

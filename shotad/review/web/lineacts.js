@@ -1,86 +1,108 @@
 /** Commands that do one act on the chosen line. */
 
 import { register } from "./commands.js";
-import { waiting } from "./outbox.js";
+import { waitingCount } from "./outbox.js";
 import { say } from "./say.js";
-import { act, emit, line, number, select, store } from "./store.js";
+import { act, chosenLine, emit, lineById, lineNumber, select, store } from "./store.js";
+import { pluralize } from "./wording.js";
 
+/** Candidates that have a key. */
 const CHOICES = 5;
-const FAR = 0.1; // seconds
-const ONE_GO = 1000; // ms: steps closer together than this are undone together
+/** Seconds of a large step. */
+const LARGE_STEP = 0.1;
+/** Milliseconds: steps closer together than this are undone together. */
+const GROUP_GAP = 1000;
 
 /**
  * @param {string} id
- * @param {1|-1} way
+ * @param {1|-1} direction
  * @returns {string|null} The next line on this side that the filter shows.
  */
-export function beside(id, way) {
+export function lineBeside(id, direction) {
   const ids = store.shown.length ? store.shown : store.order;
-  const at = ids.indexOf(id);
-  return at < 0 ? null : (ids[at + way] ?? null);
+  const index = ids.indexOf(id);
+  return index < 0 ? null : (ids[index + direction] ?? null);
 }
 
-/** Accepts and goes on at once; comes back if it could not be done. */
+/** The next line of those shown, after this one, that waits for somebody: empty, or not accepted; else the next. */
+function nextOfWork(id) {
+  const later = store.shown.slice(store.shown.indexOf(id) + 1).map(lineById);
+  const next = later.find((line) => (line.heard ? line.state !== "accepted" : !line.text));
+  return next?.id ?? lineBeside(id, 1);
+}
+
+/** Accepts and goes on at once; comes back if it could not be done. An empty slot is only left behind. */
 async function accept() {
   const id = store.current;
   if (id === null) return;
-  const next = beside(id, 1);
-  const at = number(id);
-  const doing = act("accept", {}, { line: id, quiet: true });
+  const next = nextOfWork(id);
+  const number = lineNumber(id);
+  const field = document.getElementById("line-text");
+  if (!lineById(id).text && !field?.value.trim()) {
+    say(next ? "Nothing is written there." : "Nothing is written there, and this was the last line.");
+    if (next) select(next);
+    if (next) emit("arrived", next);
+    return;
+  }
+  const acceptance = act("accept", {}, { line: id, quiet: true });
   if (next) select(next);
-  const done = await doing;
-  if (done === null && store.current === next) select(id);
-  if (done) say(`Line ${at}: ${done.said}${next ? "" : " That was the last line."}`);
-  if (done && next && store.current === next) emit("arrived", next);
+  const changed = await acceptance;
+  if (changed === null && store.current === next) select(id);
+  if (!changed) return;
+  say(`Line ${number}: ${changed.said}${next ? "" : " That was the last line."}`);
+  if (next && store.current === next) emit("arrived", next);
 }
 
 async function drop() {
-  const one = line();
-  if (one) await act(one.heard ? "drop" : "restore", {}, { line: one.id });
+  const line = chosenLine();
+  if (line) await act(line.heard ? "drop" : "restore", {}, { line: line.id });
 }
 
 /** Joins with the next line, unless it is known why they stay apart; what still waits may change that. */
 async function join() {
-  const one = line();
-  if (one?.apart && !waiting()) return say(one.apart);
+  const line = chosenLine();
+  if (line?.apart && !waitingCount()) return say(line.apart);
   return act("join");
 }
 
-/** @param {number} choice From 1. */
-async function choose(choice) {
-  const one = line();
-  if (!one) return;
-  const many = one.candidates.length;
-  if (choice <= many) await act("choose", { number: choice });
-  else say(many ? `Line ${number(one.id)} has ${many} candidate${many === 1 ? "" : "s"}.` : "This line has no candidates to choose from.");
+/** @param {number} number Of a candidate, from 1. */
+async function choose(number) {
+  const line = chosenLine();
+  if (!line) return;
+  const total = line.candidates.length;
+  if (number <= total) await act("choose", { number });
+  else if (total) say(`Line ${lineNumber(line.id)} has ${pluralize(total, "candidate")}.`);
+  else say("This line has no candidates to choose from.");
 }
 
-let last = { name: "", at: 0, group: "" };
+let lastStep = { name: "", time: 0, group: "" };
 
-/** The name under which steps of one go are undone together. */
-function group(name) {
-  const now = performance.now();
-  const same = last.name === name && now - last.at < ONE_GO;
-  last = { name, at: now, group: same ? last.group : `${name}-${Math.round(now)}` };
-  return last.group;
+/** The group of a step: steps of the same name in quick succession are undone together. */
+function groupOf(name) {
+  const time = performance.now();
+  const isSame = lastStep.name === name && time - lastStep.time < GROUP_GAP;
+  lastStep = { name, time, group: isSame ? lastStep.group : `${name}-${Math.round(time)}` };
+  return lastStep.group;
 }
 
 /**
- * @param {"start"|"end"|"both"} what
- * @param {1|-1} way
- * @param {boolean} far
+ * Moves an end of the chosen line, or all of it.
+ *
+ * @param {"start"|"end"|"both"} part
+ * @param {1|-1} direction
+ * @param {boolean} isLarge  By 0.1 s instead of a frame.
  */
-async function nudge(what, way, far) {
-  const one = line();
-  if (!one) return;
-  const by = way * (far ? FAR : 1 / (store.film?.frame_rate ?? store.film?.film?.frame_rate ?? 25));
-  const args = what === "both" ? { by } : { [`${what}_by`]: by };
-  const name = what === "both" ? "shift" : "move";
-  const done = await act(name, args, { line: one.id, group: group(`${name}-${what}-${one.id}`), quiet: true });
-  if (done) say(done.said, "time");
+async function nudge(part, direction, isLarge) {
+  const line = chosenLine();
+  if (!line) return;
+  const seconds = direction * (isLarge ? LARGE_STEP : 1 / (store.film?.film.frame_rate || 25));
+  const [name, args] = part === "both" ? ["shift", { by: seconds }] : ["move", { [`${part}_by`]: seconds }];
+  const group = groupOf(`${name}-${part}-${line.id}`);
+  const changed = await act(name, args, { line: line.id, group, quiet: true });
+  if (changed) say(changed.said, "time");
 }
 
-/** Commands that move times: name, title, keys, what, which way. */
+/** Commands that move times: name, title, key, part of the line, direction. */
 const MOVES = [
   ["start-earlier", "Start earlier", "[", "start", -1],
   ["start-later", "Start later", "]", "start", 1],
@@ -92,19 +114,25 @@ const MOVES = [
 
 /** Registers them. */
 export function start() {
-  const edit = "Choose and edit";
-  for (let i = 1; i <= CHOICES; i += 1)
-    register({ name: `choose-${i}`, title: `Choose candidate ${i}`, group: edit, keys: { list: [String(i)], edit: [`Alt+${i}`] }, run: () => choose(i) });
-  register({ name: "drop", title: "Drop the line, or take it back in", group: edit, keys: ["d"], run: drop });
-  register({ name: "join", title: "Join with the next line", group: edit, keys: ["m"], run: join });
-  register({ name: "machine", title: "Give the line back to the machine", group: edit, run: () => act("machine") });
-  register({ name: "remove", title: "Remove the line", group: edit, run: () => act("remove") });
-  const keys = { list: ["a"], edit: ["Ctrl+Shift+Enter"] };
-  register({ name: "accept", title: "Accept, and go on to the next line", group: "Accept", keys, run: accept });
-  register({ name: "unaccept", title: "Take the acceptance back", group: "Accept", keys: ["u"], run: () => act("unaccept") });
-  for (const [name, title, key, what, way] of MOVES) {
-    const one = (far) => ({ group: "Time", repeats: true, run: () => nudge(what, way, far) });
-    register({ name, title: `${title} by one frame`, keys: [key], ...one(false) });
-    register({ name: `${name}-far`, title: `${title} by 0.1 s`, keys: [`Alt+${key}`], ...one(true) });
+  const editing = { group: "Choose and edit" };
+  for (let i = 1; i <= CHOICES; i += 1) {
+    const keys = { list: [String(i)], edit: [`Alt+${i}`] };
+    register({ name: `choose-${i}`, title: `Choose candidate ${i}`, ...editing, keys, run: () => choose(i) });
+  }
+  register({ name: "drop", title: "Leave the line out, or take it back in", ...editing, keys: ["d"], run: drop });
+  register({ name: "join", title: "Join with the next line", ...editing, keys: ["m"], run: join });
+  register({ name: "machine", title: "Give the line back to the machine", ...editing, run: () => act("machine") });
+  register({ name: "remove", title: "Remove the line", ...editing, run: () => act("remove") });
+  const acceptKeys = { list: ["a"], edit: ["Ctrl+Enter", "Alt+Enter", "Ctrl+Shift+Enter"] };
+  const acceptTitle = "Done: accept the line, and go on to the next";
+  register({ name: "accept", title: acceptTitle, group: "Accept", keys: acceptKeys, run: accept });
+  const unaccept = () => act("unaccept");
+  register({ name: "unaccept", title: "Take the acceptance back", group: "Accept", keys: ["u"], run: unaccept });
+  for (const [name, title, key, part, direction] of MOVES) {
+    const moving = { group: "Time", repeats: true };
+    const byFrame = () => nudge(part, direction, false);
+    const byLargeStep = () => nudge(part, direction, true);
+    register({ name, title: `${title} by one frame`, keys: [key], ...moving, run: byFrame });
+    register({ name: `${name}-far`, title: `${title} by 0.1 s`, keys: [`Alt+${key}`], ...moving, run: byLargeStep });
   }
 }

@@ -1,71 +1,134 @@
 /**
- * The list of lines: a listbox in plain HTML. All rows are in the page, so that a screen reader reaches each of
- * them; `content-visibility` spares the browser the rows that are out of sight (measured: benchmarks/LOG.md).
+ * The script: lines, empty slots and, between them, the words of the dialogue, as one grid in plain HTML. The chosen
+ * line is open in place. All rows are in the page, so that a screen reader reaches each of them;
+ * `content-visibility` spares the browser the rows that are out of sight (measured: benchmarks/LOG.md).
  */
 
-import { make } from "./build.js";
+import { make, setText } from "./build.js";
 import { register } from "./commands.js";
-import { beside } from "./lineacts.js";
+import { lineBeside } from "./lineacts.js";
 import { say } from "./say.js";
-import { emit, line, number, select, store, subscribe } from "./store.js";
-import { clock } from "./times.js";
-import { aloud, count, setText } from "./wording.js";
+import { chosenLine, lineById, lineNumber, select, store, subscribe } from "./store.js";
+import { clock, spokenTime } from "./times.js";
+import { pluralize } from "./wording.js";
 
-/** Icon and word of each state; the icon is never alone. */
+/**
+ * Icon and word of each state; the icon is never alone.
+ *
+ * @type {Record<"empty"|"machine"|"edited"|"accepted"|"dropped", [string, string]>}
+ */
 const STATES = {
+  empty: ["", "to write"],
   machine: ["○", "machine"],
-  edited: ["✎\ufe0e", "edited"],
+  edited: ["✎\ufe0e", "written"],
   accepted: ["✓\ufe0e", "accepted"],
-  dropped: ["—", "not heard"],
+  dropped: ["—", "left out"],
 };
 
-/** What the filter may let through. */
+/**
+ * @param {import("./store.js").Line} line
+ * @returns {boolean} Whether it is a slot that waits for its line.
+ */
+export const isEmpty = (line) => !line.heard && !line.text;
+
+/**
+ * What the filter may let through.
+ *
+ * @type {Record<string, {title: string, lets: (line: import("./store.js").Line) => boolean}>}
+ */
 export const FILTERS = {
-  all: { title: "All lines", lets: () => true },
-  open: { title: "Not accepted", lets: (one) => one.heard && one.state !== "accepted" },
-  findings: { title: "With findings", lets: (one) => one.findings.length > 0 },
-  machine: { title: "As the machine wrote", lets: (one) => one.heard && one.state === "machine" },
-  dropped: { title: "Not heard", lets: (one) => !one.heard },
+  all: { title: "All", lets: () => true },
+  empty: { title: "To write", lets: isEmpty },
+  open: { title: "Not accepted", lets: (line) => line.heard && line.state !== "accepted" },
+  findings: { title: "With findings", lets: (line) => line.findings.length > 0 },
+  machine: { title: "As the machine wrote", lets: (line) => line.heard && line.state === "machine" },
+  dropped: { title: "Left out", lets: (line) => !line.heard && Boolean(line.text) },
 };
 
 /** @type {Map<string, HTMLElement>} */
 const rows = new Map();
 /** @type {HTMLElement} */
 let list;
+/** Where the chosen line is edited; it stands in the chosen row. */
+const panel = make("div", { id: "detail", className: "open", role: "gridcell", "data-where": "edit" });
 
 /** From this doubt on a row says that its line is doubtful. */
 const DOUBTFUL = 0.5;
-const isDoubtful = (one) => one.doubt !== null && one.doubt.value >= DOUBTFUL;
-
-/** @param {import("./store.js").Line} one */
-const stateOf = (one) => (one.heard ? one.state : "dropped");
+const isDoubtful = (line) => line.doubt !== null && line.doubt.value >= DOUBTFUL;
 
 /**
- * How a row is read: "Line 12 of 40, 1 minute 20, machine, 2 findings: She opens the door."
- *
- * @param {import("./store.js").Line} one
- * @param {number} at Place from 1.
- * @returns {string}
+ * @param {import("./store.js").Line} line
+ * @returns {keyof typeof STATES}
  */
-export function label(one, at) {
-  const parts = [`Line ${at} of ${store.order.length}`, aloud(Math.floor(one.start + 1e-6), 0), STATES[stateOf(one)][1]];
-  if (isDoubtful(one)) parts.push("doubtful");
-  if (one.voice) parts.push(one.voice);
-  if (one.findings.length) parts.push(count(one.findings.length, "finding"));
-  if (one.allowed !== null && one.words > one.allowed) parts.push(`${count(one.words - one.allowed, "word")} over`);
-  return `${parts.join(", ")}: ${one.text || "no text"}`;
+export const stateOf = (line) => (isEmpty(line) ? "empty" : line.heard ? line.state : "dropped");
+
+/**
+ * @param {import("./store.js").Line} line
+ * @returns {string} "✓ accepted by Ann"; nothing for an empty slot.
+ */
+export function stateText(line) {
+  const state = stateOf(line);
+  if (state === "empty") return "";
+  const reviewer = line.by && state === "accepted" ? ` by ${line.by}` : "";
+  return `${STATES[state].join(" ")}${reviewer}`;
 }
 
-const worst = (one) => (one.findings.some((each) => each.level === "error") ? "error" : "warning");
+/**
+ * @param {number} seconds
+ * @returns {number} About how many words (or characters, as the language has it) this film's voice says in them.
+ */
+export const unitsFor = (seconds) => Math.max(1, Math.floor(seconds / (store.film?.unit_seconds || 0.4)));
+
+/** How much an empty slot may hold, and what is known of it: ["4.2 s, about 11 words", "song likely here"]. */
+function sizeTexts(line, second = "s") {
+  const length = line.room_seconds ?? line.end - line.start;
+  const units = pluralize(unitsFor(length), store.film?.unit ?? "word");
+  const size = `${length.toFixed(1)} ${second}, about ${units}`;
+  return line.voice ? [size, line.voice] : [size];
+}
+
+/** "Empty slot · 4.2 s, about 11 words · song likely here" */
+const emptyText = (line) => ["Empty slot", ...sizeTexts(line)].join(" · ");
+
+/** "Empty slot · 4.2 s, about 11 words · song likely here" */
+
+/**
+ * The name of a row, as it is read: "Line 12 of 40, at 1 minute 20 seconds, machine, 2 findings: She opens the door.",
+ * or "Empty slot 12 of 40, at 1 minute 20 seconds: 4.2 seconds, about 11 words". No middle dots: screen readers name them.
+ *
+ * @param {import("./store.js").Line} line
+ * @param {number} number  Place of the line, from 1.
+ * @returns {string}
+ */
+export function rowName(line, number) {
+  const state = stateOf(line);
+  const isEmpty = state === "empty";
+  const place = `${isEmpty ? "Empty slot" : "Line"} ${number} of ${store.order.length}`;
+  const parts = [place, `at ${spokenTime(Math.floor(line.start + 1e-6), 0)}`];
+  if (!isEmpty) parts.push(STATES[state][1]);
+  if (isDoubtful(line)) parts.push("doubtful");
+  if (line.voice && !isEmpty) parts.push(line.voice);
+  if (line.findings.length) parts.push(pluralize(line.findings.length, "finding"));
+  if (!isEmpty && isOverlong(line)) parts.push(`${secondsOver(line).toFixed(1)} seconds too long`);
+  return `${parts.join(", ")}: ${isEmpty ? sizeTexts(line, "seconds").join(", ") : line.text}`;
+}
+
+/** Seconds over its time that a line may take without a word about it: a breath before speech that a render spares. */
+export const ALLOWANCE = 0.2;
+
+/** Seconds by which a line is longer than the time that it has. */
+const secondsOver = (line) => (line.seconds ?? 0) - (line.room_seconds ?? Infinity);
+const isOverlong = (line) => line.heard && secondsOver(line) > ALLOWANCE;
 
 /** A row as all are at first; copies of it are made faster than rows. */
-const BLANK = make("div", { role: "option", className: "row", tabIndex: -1, "aria-selected": "false" });
-for (const name of ["at", "state", "text", "found", "words"])
-  BLANK.append(make("span", name === "text" ? { className: name } : { className: name, lang: "en" }));
+const BLANK_ROW = make("div", { role: "row", className: "row", tabIndex: -1, "aria-selected": "false" },
+  make("div", { role: "gridcell", className: "line" },
+    make("span", { className: "time", lang: "en" }), make("span", { className: "text" }),
+    make("span", { className: "signs", lang: "en" })));
 
 /** @returns {HTMLElement} */
 function newRow(id) {
-  const row = BLANK.cloneNode(true);
+  const row = BLANK_ROW.cloneNode(true);
   row.id = `line-${id}`;
   row.dataset.id = id;
   return row;
@@ -75,39 +138,40 @@ function newRow(id) {
  * Brings a row up to date.
  *
  * @param {HTMLElement} row
- * @param {import("./store.js").Line} one
+ * @param {import("./store.js").Line} line
  */
-function fill(row, one) {
-  const [at, state, text, found, words] = row.children;
-  const kind = stateOf(one);
-  row.dataset.state = kind;
-  setText(at, clock(one.start));
-  setText(state, STATES[kind].join(" "));
-  setText(text, one.text || "(no text)");
+function fill(row, line) {
+  const [time, text, signs] = row.firstElementChild.children;
+  const state = stateOf(line);
+  row.dataset.state = state;
+  setText(time, clock(line.start));
+  setText(text, state === "empty" ? emptyText(line) : line.text);
   // The name of the row is read in the language of the line: its words are the matter.
-  if (row.lang !== one.language) row.lang = one.language;
-  const told = isDoubtful(one) ? ["? doubtful"] : [];
-  if (one.voice) told.push(one.voice);
-  if (one.findings.length) told.push(`${worst(one) === "error" ? "✖\ufe0e" : "▲"} ${count(one.findings.length, "finding")}`);
-  setText(found, told.join(" · "));
-  if (one.findings.length) found.dataset.level = worst(one);
-  else delete found.dataset.level;
-  setText(words, one.allowed === null ? count(one.words, "word") : `${one.words}/${one.allowed} words`);
-  words.className = one.allowed !== null && one.words > one.allowed ? "words over" : "words";
+  if (row.lang !== line.language) row.lang = line.language;
+  const remarks = state === "empty" ? [] : [STATES[state].join(" ")];
+  if (isDoubtful(line)) remarks.push("? doubtful");
+  if (line.voice && state !== "empty") remarks.push(line.voice);
+  if (isOverlong(line)) remarks.push(`▲ ${secondsOver(line).toFixed(1)} s too long`);
+  if (line.findings.length) {
+    const sign = line.findings.some((finding) => finding.level === "error") ? "✖\ufe0e" : "▲";
+    remarks.push(`${sign} ${pluralize(line.findings.length, "finding")}`);
+  }
+  if (line.note) remarks.push("✉\ufe0e note");
+  setText(signs, remarks.join(" · "));
 }
 
-/** Numbers change when lines come or go: then all names do. */
-function name(ids) {
-  const places = new Map(store.order.map((id, i) => [id, i + 1]));
+/** Gives rows their names. Numbers change when lines come or go: then all names do. */
+function nameRows(ids) {
+  const numbers = new Map(store.order.map((id, i) => [id, i + 1]));
   for (const id of ids) {
-    const text = label(store.lines.get(id), places.get(id));
+    const name = rowName(store.lines.get(id), numbers.get(id));
     const row = rows.get(id);
-    if (row.getAttribute("aria-label") !== text) row.setAttribute("aria-label", text);
+    if (row.getAttribute("aria-label") !== name) row.setAttribute("aria-label", name);
   }
 }
 
-/** Shows what the filter lets through; the chosen line stays until one leaves it. */
-function filter() {
+/** Shows what the filter lets through; the chosen line stays until the person leaves it. */
+function applyFilter() {
   const { lets } = FILTERS[store.filter];
   store.shown = [];
   for (const id of store.order) {
@@ -116,151 +180,214 @@ function filter() {
     const row = rows.get(id);
     if (row.hidden === show) row.hidden = !show;
   }
-  tell(store.order.some((id) => lets(store.lines.get(id))));
-  emit("shown", store.shown);
+  list.classList.toggle("filtered", store.filter !== "all"); // dialogue stands beside its lines, or not at all
+  showNote(store.order.some((id) => lets(store.lines.get(id))));
 }
 
-/** Says in the page where nothing is to be listed. */
-function tell(some) {
+/** Says on the page where there is nothing to list. */
+function showNote(hasLines) {
   const note = document.getElementById("list-note");
-  setText(note, store.order.length ? `No line is so: ${FILTERS[store.filter].title.toLowerCase()}. The chosen line stays.` : "There are no lines yet.");
-  note.hidden = some;
-  list.setAttribute("role", store.order.length ? "listbox" : "group"); // a list box without options is none
-  if (some) list.removeAttribute("aria-describedby");
+  const filtered = `No line is so: ${FILTERS[store.filter].title.toLowerCase()}. The chosen line stays.`;
+  setText(note, store.order.length ? filtered : "There are no lines yet.");
+  note.hidden = hasLines;
+  list.setAttribute("role", list.childElementCount ? "grid" : "group"); // a grid without rows is none
+  if (hasLines) list.removeAttribute("aria-describedby");
   else list.setAttribute("aria-describedby", note.id);
+}
+
+/** @type {{start: number, row: HTMLElement}[]} The words of the dialogue, in order of time. */
+let dialogue = [];
+
+/** A row of what somebody says in the film: to read, not to choose. */
+function dialogueRow({ start, text, speaker }) {
+  const words = make("span", { className: "text", dir: "auto" }, speaker ? `${speaker}: ${text}` : text);
+  return make("div", { role: "row", className: "speech", lang: "" },
+    make("div", { role: "gridcell", className: "line" }, make("span", { className: "time" }, clock(start)), words));
 }
 
 /** @type {string[]} The order in which the rows are. */
 let arranged = [];
 
+/** All rows in order of time: lines, and the dialogue between them. */
+function* rowsInOrder() {
+  let next = 0;
+  for (const id of store.order) {
+    const { start } = store.lines.get(id);
+    for (; next < dialogue.length && dialogue[next].start < start; next += 1) yield dialogue[next].row;
+    yield rows.get(id);
+  }
+  for (; next < dialogue.length; next += 1) yield dialogue[next].row;
+}
+
 /** Puts the rows into the order of time; moves only those that are elsewhere. */
 function arrange() {
   arranged = store.order;
   let next = list.firstElementChild;
-  for (const id of store.order) {
-    const row = rows.get(id);
+  for (const row of rowsInOrder()) {
     if (row === next) next = next.nextElementSibling;
-    else if (row === document.activeElement && row.isConnected) {
-      // A focused row that is moved would lose the focus: what lies between moves instead.
+    else if (row.isConnected && row.contains(document.activeElement)) {
+      // A focused row that is moved would lose the focus: the rows between move to the end instead.
       while (next && next !== row) {
-        const away = next;
+        const between = next;
         next = next.nextElementSibling;
-        list.append(away);
+        list.append(between);
       }
       next = row.nextElementSibling;
     } else list.insertBefore(row, next);
   }
 }
 
+/** Whether the rows were built before: a page that opens shows its beginning, and is not scrolled to its first line. */
+let isBuilt = false;
+
 /** Builds all rows again. */
 function build() {
-  const had = list.contains(document.activeElement);
+  const hadFocus = list.contains(document.activeElement);
   rows.clear();
-  const all = document.createDocumentFragment();
   for (const id of store.order) {
     const row = newRow(id);
     fill(row, store.lines.get(id));
     rows.set(id, row);
-    all.append(row);
   }
-  list.replaceChildren(all);
+  const spoken = store.film.speech.filter((utterance) => utterance.text);
+  dialogue = spoken.map((utterance) => ({ start: utterance.start, row: dialogueRow(utterance) }));
+  const fragment = document.createDocumentFragment();
+  fragment.append(...rowsInOrder());
+  list.replaceChildren(fragment);
   arranged = store.order;
-  name(store.order);
-  filter();
-  mark(store.current, had);
+  nameRows(store.order);
+  applyFilter();
+  mark(store.current, hadFocus, isBuilt);
+  isBuilt = true;
 }
 
-/** @type {string|null} */
-let marked = null;
+/** @type {string|null} Id of the row that is open. */
+let markedId = null;
 
-/** Makes a row the chosen one, in sight, focused if the list has the focus. */
-function mark(id, focus = list.contains(document.activeElement)) {
-  const old = rows.get(marked);
-  if (old && marked !== id) {
-    old.setAttribute("aria-selected", "false");
-    old.tabIndex = -1;
+/** Opens a row: the panel moves into it, and what in it had the focus has it still. */
+function open(row) {
+  if (panel.parentElement === row) return;
+  const focused = panel.contains(document.activeElement) ? document.activeElement : null;
+  row.append(panel);
+  focused?.focus({ preventScroll: true });
+}
+
+/** Makes a row the chosen one, open and in sight, focused if another row has the focus. */
+function mark(id, focus = isRowFocused(), scroll = true) {
+  const previous = rows.get(markedId);
+  if (previous && markedId !== id) {
+    previous.setAttribute("aria-selected", "false");
+    // Firefox goes on to call a cell selected that was made while its row was, and Orca reads it after each other row.
+    previous.prepend(previous.firstElementChild);
+    previous.tabIndex = -1;
   }
-  marked = id;
+  markedId = id;
   const row = rows.get(id);
   list.tabIndex = row ? -1 : 0; // an empty list can be reached as well
   if (!row) return;
   if (row.hidden) row.hidden = false;
   row.setAttribute("aria-selected", "true");
   row.tabIndex = 0;
+  open(row);
   if (focus) row.focus({ preventScroll: true });
-  row.scrollIntoView({ block: "nearest" });
+  if (scroll) row.scrollIntoView({ block: "nearest" });
 }
 
-/** @param {{changed: string[], gone: string[]}} news */
+/** Whether a row itself has the focus, not what is edited in it. */
+const isRowFocused = () => document.activeElement === list || document.activeElement?.classList.contains("row");
+
+/** @param {{changed: string[], gone: string[]}} ids */
 function update({ changed, gone }) {
-  const focused = list.contains(document.activeElement);
+  const wasRowFocused = isRowFocused();
   const added = changed.filter((id) => !rows.has(id) && store.lines.has(id));
   for (const id of added) rows.set(id, newRow(id));
   for (const id of changed) if (rows.has(id)) fill(rows.get(id), store.lines.get(id));
-  if (store.current !== marked) mark(store.current, false);
+  if (store.current !== markedId) mark(store.current, false);
   for (const id of gone) {
     rows.get(id)?.remove();
     rows.delete(id);
   }
-  const moved = arranged !== store.order; // lines came, went, or changed places
-  if (moved) arrange();
-  name(moved ? store.order : changed.filter((id) => rows.has(id)));
-  if (moved || store.filter !== "all") filter();
-  if (focused && !list.contains(document.activeElement)) mark(store.current, true);
-}
-
-/** Goes to a line. Where the focus is elsewhere, in its text say, no row is read: then the line is said. */
-function go(id, otherwise) {
-  if (!id) return say(otherwise);
-  select(id);
-  return told(id);
+  const isMoved = arranged !== store.order; // lines came, went, or changed places
+  if (isMoved) arrange();
+  nameRows(isMoved ? store.order : changed.filter((id) => rows.has(id)));
+  if (isMoved || store.filter !== "all") applyFilter();
+  if (wasRowFocused && !isRowFocused()) mark(store.current, true);
 }
 
 /**
- * Says which line is chosen now, unless the list has the focus and the row is read anyway.
+ * Goes to a line. Where the focus is elsewhere, in its text say, no row is read: then the line is said.
+ *
+ * @param {string|null} id
+ * @param {string} none  Said where there is no such line.
+ */
+function goTo(id, none) {
+  if (!id) return say(none);
+  select(id);
+  return announceLine(id);
+}
+
+/**
+ * Says which line is chosen now, unless its row or its text has the focus: that is read anyway, for the text is moved
+ * to its row and focused again (heard with Orca, where both were said).
  *
  * @param {string} id
  */
-export function told(id) {
-  if (!list.contains(document.activeElement)) say(label(line(id), number(id)), "line");
+function announceLine(id) {
+  if (!isRowFocused() && !panel.contains(document.activeElement)) say(rowName(lineById(id), lineNumber(id)), "line");
+}
+
+/** @type {HTMLElement|null} The row that is played now. */
+let playedRow = null;
+
+/** While the film runs, the row of the moment is marked and kept in sight, unless somebody writes. */
+function follow({ seconds, playing }) {
+  const hasStarted = (id) => store.lines.get(id).start <= seconds + 0.05;
+  const playedId = playing ? store.order.findLast(hasStarted) : null;
+  const row = playedId ? rows.get(playedId) : null;
+  if (row === playedRow) return;
+  playedRow?.classList.remove("played");
+  playedRow = row;
+  if (!row) return;
+  row.classList.add("played");
+  if (!panel.contains(document.activeElement)) row.scrollIntoView({ block: "nearest" });
 }
 
 /** How many rows are in sight. */
-function page() {
-  const row = rows.get(store.current);
-  return Math.max(1, Math.floor(list.clientHeight / Math.max(1, row?.offsetHeight ?? 1)) - 1);
+function rowsInSight() {
+  const closed = [...rows.values()].find((row) => !row.hidden && row !== panel.parentElement);
+  return Math.max(1, Math.floor(list.clientHeight / Math.max(1, closed?.offsetHeight ?? 1)) - 1);
 }
 
-/** @param {number} by */
-function jump(by) {
-  const at = Math.max(0, store.shown.indexOf(store.current));
-  const to = Math.min(store.shown.length - 1, Math.max(0, at + by));
-  go(store.shown[to] ?? null, "There are no lines.");
+/** @param {number} rowCount Rows down; negative: up. */
+function jump(rowCount) {
+  const from = Math.max(0, store.shown.indexOf(store.current));
+  const target = Math.min(store.shown.length - 1, Math.max(0, from + rowCount));
+  goTo(store.shown[target] ?? null, "There are no lines.");
 }
 
 /**
- * The next line, after the chosen one and round to the start, that is so.
+ * The next line that matches, after the chosen one and round to the start.
  *
- * @param {(one: import("./store.js").Line) => boolean} is
+ * @param {(line: import("./store.js").Line) => boolean} matches
  * @returns {string|null}
  */
-function nextThat(is) {
-  const at = store.order.indexOf(store.current);
-  const ids = [...store.order.slice(at + 1), ...store.order.slice(0, at)];
-  return ids.find((id) => is(store.lines.get(id))) ?? null;
+function nextMatching(matches) {
+  const from = store.order.indexOf(store.current);
+  const ids = [...store.order.slice(from + 1), ...store.order.slice(0, from)];
+  return ids.find((id) => matches(store.lines.get(id))) ?? null;
 }
 
 /** @param {string} value One of FILTERS. */
 export function setFilter(value) {
   store.filter = value;
-  filter();
+  applyFilter();
   const first = store.shown.find((id) => FILTERS[value].lets(store.lines.get(id)));
-  if (first && !FILTERS[value].lets(line())) select(first);
-  filter();
+  if (first && !FILTERS[value].lets(chosenLine())) select(first);
+  applyFilter();
 }
 
 /** @type {string|null} Where `nextDoubtful` led last. */
-let led = null;
+let lastDoubtful = null;
 
 /**
  * The most doubtful of the other lines; once there, and nothing done to it, the next below it.
@@ -270,44 +397,68 @@ let led = null;
 function nextDoubtful() {
   const doubted = store.order.filter((id) => store.lines.get(id).doubt !== null);
   const worstFirst = doubted.sort((a, b) => store.lines.get(b).doubt.value - store.lines.get(a).doubt.value);
-  const below = store.current === led ? worstFirst.indexOf(led) + 1 : 0;
-  led = [...worstFirst.slice(below), ...worstFirst].find((id) => id !== store.current) ?? null;
-  return led;
+  const below = store.current === lastDoubtful ? worstFirst.indexOf(lastDoubtful) + 1 : 0;
+  lastDoubtful = [...worstFirst.slice(below), ...worstFirst].find((id) => id !== store.current) ?? null;
+  return lastDoubtful;
+}
+
+/** Goes to the next empty slot; who was writing goes on writing there. */
+function goToNextEmpty() {
+  const id = nextMatching(isEmpty);
+  if (!id) {
+    const line = chosenLine();
+    return say(line && isEmpty(line) ? "This is the only empty slot." : "No slot is empty: every one has its line.");
+  }
+  const isWriting = panel.contains(document.activeElement);
+  select(id, { focus: !isWriting });
+  return isWriting ? announceLine(id) : undefined;
 }
 
 function commands() {
-  const move = (name, title, keys, run, more = {}) => register({ name, title, group: "Move", keys, run, repeats: true, ...more });
-  const next = (way, end) => () => go(beside(store.current, way), end);
-  move("next", "Next line", { list: ["ArrowDown", "j"], any: ["Alt+ArrowDown"] }, next(1, "This is the last line."));
-  move("previous", "Previous line", { list: ["ArrowUp", "k"], any: ["Alt+ArrowUp"] }, next(-1, "This is the first line."));
-  move("page-down", "A page further", ["PageDown"], () => jump(page()));
-  move("page-up", "A page back", ["PageUp"], () => jump(-page()));
+  const move = (name, title, keys, run) => register({ name, title, group: "Move", keys, run, repeats: true });
+  const goNext = () => goTo(lineBeside(store.current, 1), "This is the last line.");
+  const goBack = () => goTo(lineBeside(store.current, -1), "This is the first line.");
+  move("next", "Next line", { list: ["ArrowDown", "j"], any: ["Alt+ArrowDown"] }, goNext);
+  move("previous", "Previous line", { list: ["ArrowUp", "k"], any: ["Alt+ArrowUp"] }, goBack);
+  move("page-down", "A page further", ["PageDown"], () => jump(rowsInSight()));
+  move("page-up", "A page back", ["PageUp"], () => jump(-rowsInSight()));
   move("first", "First line", ["Home"], () => jump(-Infinity));
   move("last", "Last line", ["End"], () => jump(Infinity));
-  const open = (one) => one.heard && one.state !== "accepted";
-  move("next-open", "Next line that is not accepted", ["n"], () => go(nextThat(open), "All other lines are accepted."));
-  const found = (one) => one.findings.length > 0;
-  move("next-doubtful", "Next line, the most doubtful first", ["q"], () => go(nextDoubtful(), "No other line has a doubt."));
-  move("next-finding", "Next line with a finding", ["f"], () => go(nextThat(found), "No other line has findings."));
+  move("next-empty", "Next empty slot", { any: ["Alt+N"] }, goToNextEmpty);
+  const goNextOpen = () => goTo(nextMatching(FILTERS.open.lets), "All other lines are accepted.");
+  const goNextDoubtful = () => goTo(nextDoubtful(), "No other line has a doubt.");
+  const goNextFinding = () => goTo(nextMatching(FILTERS.findings.lets), "No other line has findings.");
+  move("next-open", "Next line that is not accepted", ["n"], goNextOpen);
+  move("next-doubtful", "Next line, the most doubtful first", ["q"], goNextDoubtful);
+  move("next-finding", "Next line with a finding", ["f"], goNextFinding);
 }
 
 /** Starts the list. */
 export function start() {
   list = document.getElementById("list");
   commands();
-  const rowOf = (event) => (event.target instanceof Element ? event.target.closest(".row") : null);
+  const rowOf = ({ target }) => {
+    const isOutside = target instanceof Element && !panel.contains(target);
+    return isOutside ? target.closest(".row") : null;
+  };
   list.addEventListener("click", (event) => rowOf(event) && select(rowOf(event).dataset.id, { focus: true }));
+  // Who clicks twice wants to write.
+  list.addEventListener("dblclick", (event) => rowOf(event) && document.getElementById("line-text")?.focus());
   // Selection follows focus, also where a screen reader moves the focus itself.
   list.addEventListener("focusin", (event) => {
     if (rowOf(event)) select(rowOf(event).dataset.id);
-    else if (rows.has(store.current)) mark(store.current, true);
+    else if (event.target === list && rows.has(store.current)) mark(store.current, true);
   });
   subscribe("film", build);
   subscribe("lines", update);
+  subscribe("player", follow);
   subscribe("current", (id) => {
     mark(id);
-    if (store.filter !== "all") filter();
+    if (store.filter !== "all") applyFilter();
   });
   subscribe("focus", (id) => mark(id, true));
-  subscribe("arrived", told);
+  subscribe("arrived", announceLine);
 }
+
+/** @returns {HTMLElement} The element in which the chosen line is edited. */
+export const editingPlace = () => panel;

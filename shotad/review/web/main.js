@@ -1,77 +1,99 @@
 /** Starts the page: the parts first, then the film, then the news. */
 
-import { events, get, tab } from "./api.js";
+import { get, listen, tab } from "./api.js";
 import * as banner from "./banner.js";
+import * as cast from "./cast.js";
 import * as commands from "./commands.js";
 import * as conflict from "./conflict.js";
+import * as detail from "./detail.js";
+import * as everywhere from "./everywhere.js";
+import * as exporting from "./export.js";
 import * as header from "./header.js";
 import * as help from "./help.js";
-import { writing } from "./jobs.js";
+import * as importing from "./import.js";
+import * as jobs from "./jobs.js";
 import * as keys from "./keys.js";
 import * as lineacts from "./lineacts.js";
 import * as list from "./list.js";
-import { waiting } from "./outbox.js";
+import * as menu from "./menu.js";
+import { waitingCount } from "./outbox.js";
+import * as player from "./player.js";
+import * as redo from "./redo.js";
 import * as regions from "./regions.js";
 import { alert, say } from "./say.js";
+import * as sayas from "./sayas.js";
 import * as search from "./search.js";
+import * as slots from "./slots.js";
 import * as store from "./store.js";
-import { count } from "./wording.js";
+import * as timeline from "./timeline.js";
+import * as transcribe from "./transcribe.js";
+import { pluralize } from "./wording.js";
 
-/** Parts that other modules give; each exports `start()`. One that fails does not take the others along. */
-const PARTS = ["detail", "player", "timeline", "jobs", "redo", "slots", "cast", "export"];
+/** In this order, since a button finds the hint of its command where that is registered before. */
+const PARTS = {
+  commands, keys, lineacts, list, search, header, help, regions, conflict, menu,
+  player, timeline, jobs, redo, slots, cast, exporting, everywhere, sayas, importing, transcribe, detail,
+};
 
-/** @param {string} name */
-async function part(name) {
-  try {
-    (await import(`./${name}.js`)).start();
-  } catch (error) {
-    console.error(name, error);
-  }
+/** Starts the parts. One that fails does not take the others along. */
+function startParts() {
+  for (const [name, part] of Object.entries(PARTS))
+    try {
+      part.start();
+    } catch (error) {
+      console.error(name, error);
+    }
 }
 
-/** News of what others did: another tab, a job, a person who wrote into the file. */
-function change(changed) {
-  const ours = changed.origin === tab;
-  // The answer to it brings it, and leads to its line, at once: news that come before would show one without the other.
-  if (ours && waiting()) return;
-  store.apply(changed);
-  // What a job of this page writes the job itself tells, once, at its end.
-  if (!ours && changed.said && changed.origin !== "job" && !writing()) say(`Changed elsewhere: ${changed.said}`);
+/** Takes in what changed: by another tab, a job, a person who wrote into the file. */
+function onChange(changed) {
+  const isOurs = changed.origin === tab;
+  // The answer to an act brings its change, and leads to its line, at once: news that come before would show one
+  // without the other.
+  if (isOurs && waitingCount()) return;
+  store.applyChange(changed);
+  // What a job of this page writes, the job itself says, once, at its end.
+  const isOfJob = changed.origin === "job" || jobs.isWritingLines();
+  if (!isOurs && changed.said && !isOfJob) say(`Changed elsewhere: ${changed.said}`);
 }
 
-/** Whether what we hold may be old: the server, or the way to it, was gone. */
-let doubt = false;
+/** Whether the page may be out of date: the server, or the way to it, was gone. */
+let mayBeOutdated = false;
 
 /** A connection begins: what was missed is fetched. */
-function hello({ revision, findings }) {
-  if (doubt || revision !== store.store.revision || !store.findingsAreOf(findings)) fresh();
-  doubt = false;
+function onHello({ revision, findings }) {
+  const isOutdated = mayBeOutdated || revision !== store.store.revision || !store.holdsFindings(findings);
+  if (isOutdated) fetchAgain();
+  mayBeOutdated = false;
 }
 
-function listen() {
-  const { retry } = events({
-    hello,
-    change,
-    findings: store.findings,
-    job: store.job,
-    playable: (news) => store.emit("playable", (store.store.film.playable = news)),
-    heard: (news) => store.emit("heard", news),
-    trouble: (news) => store.emit("trouble", news),
-    film: () => fresh(),
+/** @returns {() => void} Tries to connect at once. */
+function listenToServer() {
+  const { retry } = listen({
+    hello: onHello,
+    change: onChange,
+    findings: store.applyFindings,
+    job: store.applyJob,
+    playable: (playable) => store.emit("playable", (store.store.film.playable = playable)),
+    heard: (levels) => store.emit("heard", levels),
+    lengths: store.applyLengths,
+    waveform: () => store.emit("waveform"),
+    trouble: (trouble) => store.emit("trouble", trouble),
+    film: fetchAgain,
     reviewer: ({ reviewer }) => store.emit("reviewer", (store.store.film.reviewer = reviewer)),
-    open: () => store.connection(true),
-    rested: () => (doubt = true),
+    open: () => store.setConnected(true),
+    rested: () => (mayBeOutdated = true),
     lost() {
-      doubt = true;
-      store.connection(false);
+      mayBeOutdated = true;
+      store.setConnected(false);
     },
     bye: () => say("The server was stopped."),
   });
   return retry;
 }
 
-/** Fetches all again. */
-async function fresh() {
+/** Fetches the film again. */
+async function fetchAgain() {
   try {
     await store.flush(); // first what was done here, so that the film has it
     await store.reload();
@@ -81,21 +103,21 @@ async function fresh() {
 }
 
 async function start() {
-  for (const one of [commands, keys, lineacts, list, search, header, help, regions, conflict]) one.start();
-  await Promise.all(PARTS.map(part));
+  startParts();
   let retry = () => {};
   banner.start(() => retry());
   try {
-    const before = waiting();
-    await store.flush(); // what this tab had not sent when it was loaded anew
+    const before = waitingCount();
+    await store.flush(); // what this tab had not sent when it was loaded again
     store.load(await get("/api/film"));
-    const saved = before - waiting();
-    if (saved) say(`${count(saved, "change")} that ${saved === 1 ? "was" : "were"} not saved before ${saved === 1 ? "is" : "are"} saved now.`);
+    const saved = before - waitingCount();
+    const [was, is] = saved === 1 ? ["was", "is"] : ["were", "are"];
+    if (saved) say(`${pluralize(saved, "change")} that ${was} not saved before ${is} saved now.`);
   } catch (error) {
     alert(error.message);
     return;
   }
-  retry = listen();
+  retry = listenToServer();
 }
 
 start();

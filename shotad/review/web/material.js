@@ -2,109 +2,133 @@
  * What is known of a line's slot and is not said: pictures, who is seen, texts to take in, shots, dialogue.
  *
  * A text is taken in as if it had been typed behind what the line says: it is saved, undone and counted so too.
+ *
+ * @typedef {{text: string, offer: string, words: string}} ScreenText  offer: what can be taken into the line; empty
+ *   for what is only to read. words: the text with where and when it stands there.
+ * @typedef {object} Material
+ * @property {{url: string, name: string}[]} pictures
+ * @property {string} no_pictures  Why there are none.
+ * @property {string[]} marks  Remarks on the slot.
+ * @property {string[]} people
+ * @property {ScreenText[]} texts
+ * @property {string[]} shots
+ * @property {string[]} before  Dialogue.
+ * @property {string[]} after
  */
 
-import { make as el } from "./build.js";
+import { make } from "./build.js";
 import { register } from "./commands.js";
 import { say } from "./say.js";
-import { line, subscribe } from "./store.js";
-import { setText } from "./wording.js";
+import { subscribe } from "./store.js";
 
 /** Letters and digits alone, by which it is known whether a line says a text already. */
 const letters = (text) => text.replace(/[^\p{L}\p{N}]+/gu, "").toLowerCase();
 
-const field = () => document.getElementById("line-text");
+const textField = () => document.getElementById("line-text");
 
-/** Puts an offer behind the text of the line. */
+/** Puts a text behind that of the line. */
 function takeIn(offer) {
-  const text = field();
-  text.value = `${text.value.trim()} ${offer}`.trim();
-  text.dispatchEvent(new Event("input", { bubbles: true }));
+  const field = textField();
+  field.value = `${field.value.trim()} ${offer}`.trim();
+  field.dispatchEvent(new Event("input", { bubbles: true }));
   say(`Taken in: ${offer}`);
 }
 
-/** A heading with its texts; null where nothing is known. */
-function part(title, texts) {
+/** Several remarks of one kind as a paragraph, with their heading in front; null for none. */
+function remark(heading, texts) {
   if (!texts.length) return null;
-  return el("div", {}, el("h4", {}, title), ...texts.map((text) => el("p", { dir: "auto" }, text)));
+  return make("p", { class: "d-remark", dir: "auto" }, make("strong", {}, `${heading}: `), texts.join(" · "));
+}
+
+function pictureItem({ url, name }) {
+  const options = { src: url, alt: name, title: name, loading: "lazy", decoding: "async", width: 112, height: 63 };
+  return make("li", {}, make("img", options));
 }
 
 /**
  * @param {HTMLElement} place
- * @returns {{show: (material: object|null|undefined) => void}} null: nothing is known; undefined: not known yet.
+ * @returns {{show: (material: Material|null|undefined) => void}} null: nothing is known; undefined: it is being
+ *   fetched.
  */
-export function material(place) {
-  const heading = el("h3", { id: "material-heading" }, "Material for this line");
-  const body = el("div", { class: "d-material" });
-  const section = el("section", { class: "d-section", "aria-labelledby": "material-heading", hidden: true }, heading, body);
+export function materialPanel(place) {
+  const section = make("div", { class: "d-section d-material", role: "group", "aria-label": "What is known of this moment" });
   place.append(section);
-  let shown = null;
-  let offers = []; // of each text that can be taken in: its words, its button, the word that it is in the line
+  /** @type {Material|null} */
+  let material = null;
+  /** @type {{text: ScreenText, take: HTMLElement, taken: HTMLElement}[]} taken: says that it is in the line. */
+  let offers = [];
 
-  const mark = () => {
-    const now = letters(field()?.value ?? "");
+  /** Texts that the line says already cannot be taken in again. */
+  const markOffers = () => {
+    const lineLetters = letters(textField()?.value ?? "");
     for (const { text, take, taken } of offers) {
-      const isIn = now.includes(letters(text.text));
-      if (isIn && take === document.activeElement) field().focus();
-      take.hidden = isIn;
-      taken.hidden = !isIn;
+      const isTaken = lineLetters.includes(letters(text.text));
+      if (isTaken && take === document.activeElement) textField().focus();
+      take.hidden = isTaken;
+      taken.hidden = !isTaken;
     }
   };
 
-  const offered = (text) => {
-    const item = el("li", {}, el("span", { dir: "auto" }, text.words));
-    if (!text.offer) return item;
-    const take = el("button", { type: "button", "aria-label": `Take in: ${text.offer}`, onclick: () => takeIn(text.offer) }, "Take in");
-    const taken = el("span", { class: "d-note", hidden: true }, "in the line");
+  const textItem = (text) => {
+    const { offer, words } = text;
+    if (!offer) return make("li", { dir: "auto" }, words);
+    const options = { type: "button", class: "d-offer", "aria-label": `Take in: + ${offer}`, onclick: () => takeIn(offer) };
+    const take = make("button", options, `+ ${offer}`);
+    const taken = make("span", { class: "d-note", hidden: true }, `In the line: ${offer}`);
     offers.push({ text, take, taken });
-    item.append(" ", take, taken);
-    return item;
+    return make("li", { dir: "auto" }, take, taken);
   };
-
-  const picture = ({ url, name }) =>
-    el("li", {}, el("img", { src: url, alt: name, loading: "lazy", decoding: "async" }), el("span", { class: "d-under", "aria-hidden": "true" }, name));
 
   const fill = () => {
-    offers = [];
-    const { pictures, no_pictures: lost, marks, people, texts, shots, before, after } = shown;
-    const parts = [
-      ...marks.map((text) => el("p", { class: "d-why" }, text)),
-      pictures.length ? el("ul", { class: "d-pictures", "aria-label": "Pictures" }, ...pictures.map(picture)) : null,
-      lost ? el("p", { class: "d-note" }, lost) : null,
-      texts.length ? el("div", {}, el("h4", {}, "Text on the screen"), el("ul", { class: "d-offers" }, ...texts.map(offered))) : null,
-      part("Who is seen", people),
-      part("Dialogue before", before),
-      part("Dialogue after", after),
-      part("Shots", shots),
-    ];
-    body.replaceChildren(...parts.filter(Boolean));
-    setText(heading, `Material for this line (${shown.length})`);
-    mark();
+    const { pictures, no_pictures: noPictures, marks, people, texts, shots } = material;
+    const parts = [];
+    if (pictures.length)
+      parts.push(make("ul", { class: "d-pictures", "aria-label": "Pictures" }, ...pictures.map(pictureItem)));
+    if (noPictures) parts.push(make("p", { class: "d-note" }, noPictures));
+    if (texts.length)
+      parts.push(make("ul", { class: "d-offers", "aria-label": "Text on the screen" }, ...texts.map(textItem)));
+    for (const mark of marks) parts.push(make("p", { class: "d-remark" }, make("strong", {}, mark)));
+    parts.push(remark("Seen", people), remark("Shots", shots));
+    section.replaceChildren(...parts.filter(Boolean));
+    markOffers();
   };
 
-  subscribe("lines", mark);
-  document.addEventListener("input", (event) => event.target === field() && mark());
+  const takeInNext = () => {
+    const next = offers.find(({ take }) => !take.hidden);
+    if (next) takeIn(next.text.offer);
+    else say("No text on the screen is left to take in here.");
+  };
+  const sayDialogue = () => {
+    const before = material?.before ?? [];
+    const after = material?.after ?? [];
+    const sentences = [];
+    if (before.length) sentences.push(`Before: ${before.join(" ")}`);
+    if (after.length) sentences.push(`After: ${after.join(" ")}`);
+    say(sentences.join(" ") || "No words of the dialogue are known here.");
+  };
+
+  subscribe("lines", markOffers);
+  document.addEventListener("input", (event) => event.target === textField() && markOffers());
   register({
     name: "take-in", title: "Take the next text on the screen into the line", group: "Choose and edit",
-    keys: { list: ["i"], edit: ["Alt+I"] },
-    run: () => {
-      const next = offers.find(({ take }) => !take.hidden);
-      if (next && line()) takeIn(next.text.offer);
-      else say("No text on the screen is left to take in here.");
-    },
+    keys: { list: ["i"], edit: ["Alt+I"] }, run: takeInNext,
+  });
+  register({
+    name: "dialogue-here", title: "Dialogue before and after: have it read", group: "Find",
+    keys: { list: ["y"], edit: ["Alt+B"] }, run: sayDialogue,
   });
 
-  let made = "";
+  let filledFrom = "";
   return {
-    show(given) {
-      const key = JSON.stringify(given ?? null);
-      if (key === made) return mark();
-      made = key;
-      shown = given ?? null;
-      section.hidden = !shown;
+    show(fetched) {
+      const key = JSON.stringify(fetched ?? null);
+      if (key === filledFrom) return markOffers();
+      filledFrom = key;
+      material = fetched ?? null;
       offers = [];
-      if (shown) fill();
-      return undefined;
+      if (material) return fill();
+      const text = fetched === null ? "Nothing is known of this moment." : "";
+      return section.replaceChildren(make("p", { class: "d-note" }, text));
     },
   };
 }

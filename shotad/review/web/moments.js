@@ -1,13 +1,12 @@
 /** Start and end of a line: fields that take a typed time, arrow keys for a frame and Page keys for 0.1 s. */
 
-import { make as el } from "./build.js";
-import { button, run } from "./commands.js";
+import { make, setText } from "./build.js";
+import { commandButton, runCommand } from "./commands.js";
 import { say } from "./say.js";
-import { act, line } from "./store.js";
-import { parse } from "./times.js";
-import { aloud, exact, setText } from "./wording.js";
+import { act, chosenLine } from "./store.js";
+import { exactTime, parseTime, spokenTime } from "./times.js";
 
-/** Keys of a spin button and the commands that they are. */
+/** Keys of a spin button, and the commands (after "start-" or "end-") that they are. */
 const STEPS = { ArrowUp: "later", ArrowDown: "earlier", PageUp: "later-far", PageDown: "earlier-far" };
 const BUTTONS = [
   ["earlier-far", "−0.1 s"],
@@ -15,82 +14,100 @@ const BUTTONS = [
   ["later", "+1 frame"],
   ["later-far", "+0.1 s"],
 ];
+/** Seconds: times that differ by less are the same. */
+const SAME = 0.0005;
 
-/** One of the two fields, `which` is "start" or "end". */
-function moment(which, title) {
-  const id = `moment-${which}`;
-  const field = el("input", {
+/**
+ * Makes one of the two fields.
+ *
+ * @param {"start"|"end"} end
+ * @param {string} title
+ * @returns {{element: HTMLElement, show: (line: import("./store.js").Line) => void, reset: () => void}} `reset` gives
+ *   up what is typed.
+ */
+function makeTimeField(end, title) {
+  const id = `moment-${end}`;
+  const field = make("input", {
     id, type: "text", role: "spinbutton", inputmode: "decimal", autocomplete: "off", spellcheck: false,
     "aria-describedby": "moment-room",
   });
-  const error = el("span", { class: "d-wrong", hidden: true });
-  let typed = false;
+  const error = make("span", { class: "d-wrong", hidden: true });
+  let isTyped = false;
 
-  const show = (shown) => {
-    const seconds = shown[which];
-    if (!typed) field.value = exact(seconds);
+  const show = (line) => {
+    const seconds = line[end];
+    if (!isTyped) field.value = exactTime(seconds);
     field.setAttribute("aria-valuenow", seconds.toFixed(3));
-    field.setAttribute("aria-valuetext", aloud(seconds, 3));
-    const [low, high] = shown.room ?? [];
-    for (const [name, value] of [["aria-valuemin", low], ["aria-valuemax", high]])
-      if (value === undefined) field.removeAttribute(name);
-      else field.setAttribute(name, value.toFixed(3));
+    field.setAttribute("aria-valuetext", spokenTime(seconds, 3));
+    const [low, high] = line.room ?? [];
+    for (const [name, limit] of [["aria-valuemin", low], ["aria-valuemax", high]])
+      if (limit === undefined) field.removeAttribute(name);
+      else field.setAttribute(name, limit.toFixed(3));
   };
   const take = async () => {
-    if (!typed) return;
-    const seconds = parse(field.value);
-    const wrong = seconds === null;
-    field.setAttribute("aria-invalid", String(wrong));
-    error.hidden = !wrong;
-    setText(error, wrong ? `“${field.value}” is no time. Write minutes and seconds, as in 1:20.400.` : "");
-    if (wrong) return say(error.textContent);
-    typed = false;
-    if (line() && Math.abs(seconds - line()[which]) >= 0.0005) await act("move", { [which]: seconds });
-    if (line()) show(line());
+    if (!isTyped) return;
+    const seconds = parseTime(field.value);
+    const isWrong = seconds === null;
+    field.setAttribute("aria-invalid", String(isWrong));
+    error.hidden = !isWrong;
+    setText(error, isWrong ? `“${field.value}” is no time. Write minutes and seconds, as in 1:20.400.` : "");
+    if (isWrong) {
+      say(error.textContent);
+      return;
+    }
+    isTyped = false;
+    if (chosenLine() && Math.abs(seconds - chosenLine()[end]) >= SAME) await act("move", { [end]: seconds });
+    if (chosenLine()) show(chosenLine());
   };
-  const forget = () => {
-    typed = false;
+  const reset = () => {
+    isTyped = false;
     error.hidden = true;
     field.removeAttribute("aria-invalid");
-    if (line()) show(line());
+    if (chosenLine()) show(chosenLine());
   };
-  field.addEventListener("input", () => (typed = true));
+  field.addEventListener("input", () => (isTyped = true));
   field.addEventListener("change", take);
   field.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && !event.ctrlKey) take();
-    else if (event.key === "Escape") forget();
+    else if (event.key === "Escape") reset();
     else if (STEPS[event.key] && !event.ctrlKey && !event.altKey) {
       event.preventDefault();
-      if (typed) take();
-      else run(`${which}-${STEPS[event.key]}`, event);
+      if (isTyped) take();
+      else runCommand(`${end}-${STEPS[event.key]}`, event);
     }
   });
   const buttons = BUTTONS.map(([step, text]) => {
-    const made = button(`${which}-${step}`, text);
-    made.setAttribute("aria-label", `${title} ${text}`); // as it is written: who speaks to the computer says what they see
-    made.className = "d-step";
-    return made;
+    const button = commandButton(`${end}-${step}`, text);
+    button.setAttribute("aria-label", `${title} ${text}`); // as it is written: who speaks to the computer says what they see
+    button.className = "d-step";
+    return button;
   });
-  const box = el("div", { class: "d-moment" },
-    el("label", { for: id }, title), field, el("div", { class: "d-steps" }, ...buttons), error);
-  return { box, show, forget };
+  const steps = make("div", { class: "d-steps" }, ...buttons);
+  const element = make("div", { class: "d-moment" }, make("label", { for: id }, title), field, steps, error);
+  return { element, show, reset };
 }
 
 /**
  * @param {HTMLElement} place
- * @returns {{show: (line: object, isNew: boolean) => void}}
+ * @returns {{show: (line: import("./store.js").Line, isNew: boolean) => void}} isNew: another line than before; what
+ *   was typed for that is given up.
  */
-export function moments(place) {
-  const fields = [moment("start", "Start"), moment("end", "End")];
-  const room = el("p", { id: "moment-room", class: "d-note" });
-  place.append(el("fieldset", { class: "d-group" }, el("legend", {}, el("h3", {}, "When it is spoken")),
-    el("div", { class: "d-moments" }, ...fields.map((one) => one.box)), room));
+export function timePanel(place) {
+  const fields = [makeTimeField("start", "Start"), makeTimeField("end", "End")];
+  const room = make("p", { id: "moment-room", class: "d-note" });
+  const legend = make("legend", {}, make("h3", {}, "When it is spoken"));
+  const row = make("div", { class: "d-moments" }, ...fields.map((field) => field.element));
+  place.append(make("fieldset", { class: "d-group" }, legend, row, room));
   return {
-    show(shown, isNew) {
-      for (const field of fields) (isNew ? field.forget : field.show)(shown);
-      setText(room, shown.room
-        ? `Can be placed from ${exact(shown.room[0])} to ${exact(shown.room[1])}: ${(shown.room[1] - shown.room[0]).toFixed(1)} s are free.`
-        : "How much is free around it is not known.");
+    show(line, isNew) {
+      for (const field of fields) {
+        if (isNew) field.reset();
+        else field.show(line);
+      }
+      if (!line.room) return setText(room, "How much is free around it is not known.");
+      const [from, to] = line.room;
+      const times = `from ${exactTime(from)} to ${exactTime(to)}`;
+      return setText(room, `Can be placed ${times}: ${(to - from).toFixed(1)} s are free.`);
     },
   };
 }

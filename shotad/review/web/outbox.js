@@ -4,44 +4,45 @@
  * server does it once, however often it is sent.
  *
  * @typedef {{tab: string, number: number, act: string, line: string, seen: string|null, args: object, group: string,
- *   sent?: boolean, held?: boolean}} Entry  sent: the server may have done it. held: a text that was refused; it is
- *   not sent again, but kept until a person has decided.
+ *   sent?: boolean, held?: boolean}} Entry  An act, as the server takes it. line: id, or "". seen: stamp of the line
+ *   that the person saw. sent: the server may have done it. held: a text that was refused; it is not sent again, but
+ *   kept until a person has decided.
  */
 
 import { tab } from "./api.js";
 
-const KEY = "shotad-outbox";
-const MOST = 200; // acts sent at once
-const ROOM = 200_000; // characters sent at once: the server reads no more than a million bytes
+const STORAGE_KEY = "shotad-outbox";
+const BATCH_ACTS = 200; // acts sent at once
+const BATCH_CHARACTERS = 200_000; // sent at once: the server reads no more than a million bytes
 
 /** @type {Entry[]} */
 let entries = read();
-let numbers = 0;
+let lastNumber = 0;
 
 /** @returns {Entry[]} */
 function read() {
   try {
-    const kept = JSON.parse(sessionStorage.getItem(KEY));
-    return Array.isArray(kept) ? kept : [];
+    const stored = JSON.parse(sessionStorage.getItem(STORAGE_KEY));
+    return Array.isArray(stored) ? stored : [];
   } catch {
     return []; // storage that is forbidden, or that somebody else wrote
   }
 }
 
-function keep() {
+function write() {
   try {
-    if (entries.length) sessionStorage.setItem(KEY, JSON.stringify(entries));
-    else sessionStorage.removeItem(KEY);
+    if (entries.length) sessionStorage.setItem(STORAGE_KEY, JSON.stringify(entries));
+    else sessionStorage.removeItem(STORAGE_KEY);
   } catch {
     // Storage that is full or forbidden: they live as long as the page.
   }
 }
 
 /** Whether anything would be lost if the tab were closed. */
-export const some = () => entries.length > 0;
+export const hasEntries = () => entries.length > 0;
 
 /** How many acts wait to be answered. */
-export const waiting = () => entries.filter((one) => !one.held).length;
+export const waitingCount = () => entries.filter((entry) => !entry.held).length;
 
 /**
  * Puts an act behind all others. A text takes the place of the one before it of the same line and `group` if that was
@@ -51,48 +52,51 @@ export const waiting = () => entries.filter((one) => !one.held).length;
  * @returns {Entry}
  */
 export function put(act) {
-  if (act.act === "write") entries = entries.filter((one) => !(one.held && one.line === act.line));
-  const last = entries.findLast((one) => one.line === act.line);
-  if (act.act === "write" && last?.act === "write" && last.group === act.group && !last.sent) {
+  const isText = act.act === "write";
+  if (isText) entries = entries.filter((entry) => !(entry.held && entry.line === act.line));
+  const last = entries.findLast((entry) => entry.line === act.line);
+  if (isText && last?.act === "write" && last.group === act.group && !last.sent) {
     last.args = act.args;
-    keep();
+    write();
     return last;
   }
-  const entry = { tab, number: (numbers += 1), ...act };
+  lastNumber += 1;
+  const entry = { tab, number: lastNumber, ...act };
   entries.push(entry);
-  keep();
+  write();
   return entry;
 }
 
 /**
  * The acts to send now, as many as one request takes; from now on they count as sent.
  *
- * @param {number} most
+ * @param {number} limit How many at most.
  * @returns {Entry[]}
  */
-export function next(most) {
+export function nextBatch(limit) {
   const batch = [];
-  let room = ROOM;
-  for (const one of entries.filter((each) => !each.held).slice(0, Math.min(most, MOST))) {
-    room -= JSON.stringify(one).length;
-    if (batch.length && room < 0) break;
-    one.sent = true;
-    batch.push(one);
+  let charactersLeft = BATCH_CHARACTERS;
+  const waiting = entries.filter((entry) => !entry.held);
+  for (const entry of waiting.slice(0, Math.min(limit, BATCH_ACTS))) {
+    charactersLeft -= JSON.stringify(entry).length;
+    if (batch.length && charactersLeft < 0) break;
+    entry.sent = true;
+    batch.push(entry);
   }
-  keep();
+  write();
   return batch;
 }
 
-/** @param {Entry} entry An act that was answered. */
-export function done(entry) {
-  entries = entries.filter((one) => one !== entry);
-  keep();
+/** @param {Entry} answered */
+export function remove(answered) {
+  entries = entries.filter((entry) => entry !== answered);
+  write();
 }
 
 /** @param {Entry} entry A text that was refused. */
 export function hold(entry) {
   entry.held = true;
-  keep();
+  write();
 }
 
 /**
@@ -102,12 +106,14 @@ export function hold(entry) {
  *   line over which it was typed.
  */
 export function texts() {
-  const writes = entries.filter((one) => one.act === "write");
-  return new Map(writes.map((one) => [one.line, { text: one.args.text, seen: one.seen, held: Boolean(one.held) }]));
+  const newest = new Map();
+  for (const entry of entries)
+    if (entry.act === "write") newest.set(entry.line, { text: entry.args.text, seen: entry.seen, held: Boolean(entry.held) });
+  return newest;
 }
 
-/** @param {string} line Whose texts are not wanted any more. */
-export function forget(line) {
-  entries = entries.filter((one) => !(one.act === "write" && one.line === line));
-  keep();
+/** @param {string} id Line whose texts are not wanted any more. */
+export function forget(id) {
+  entries = entries.filter((entry) => !(entry.act === "write" && entry.line === id));
+  write();
 }

@@ -1,356 +1,637 @@
-/** The film, and what is heard of a line: as the audience hears it, the voice alone, or the film alone. */
+/**
+ * The film with its description, from anywhere: played on, or for one line; and the film or the voice alone.
+ *
+ * All of it is one sound that the server makes while it is played (`/media/sound/KIND.wav`). When a line is changed
+ * meanwhile, the new sound takes over where the old one is.
+ */
 
 import { ApiError, get, post } from "./api.js";
-import { make as el } from "./build.js";
-import { button, register } from "./commands.js";
-import { alert, say } from "./say.js";
-import { Beside } from "./sound.js";
-import { emit, line, settled, store, subscribe } from "./store.js";
-import { clock } from "./times.js";
-import { aloud, setText, short } from "./wording.js";
+import { register } from "./commands.js";
+import * as outbox from "./outbox.js";
+import { buildPlayer, MEASURING, SPEEDS } from "./playerview.js";
+import { alert, say, unsay } from "./say.js";
+import { Sound } from "./sound.js";
+import { chosenLine, emit, lineById, settled, store, subscribe } from "./store.js";
+import { spokenTime } from "./times.js";
 
-const KINDS = { mix: "as the audience hears it", voice: "the voice alone", programme: "the film alone" };
-/** Seconds that the time slider moves by a key. */
-const SLIDE = 1;
-/** Milliseconds of silence after which people are told that something is going on. */
-const LONG = 1200;
-const VOLUME = "shotad-volume";
+/** Seconds of a step back or on. */
+const STEP = 2;
+/** Seconds that are repeated before a slot, and after it. */
+const LOOP_BEFORE = 2;
+const LOOP_AFTER = 1;
+/** Seconds before its end from which the film is played from the beginning. */
+const END_EDGE = 0.1;
+/** Milliseconds of silence after which the page says that something is going on. */
+const PATIENCE = 1200;
+/** Milliseconds after the last change of a line before its new sound is asked for. */
+const CHANGE_REST = 400;
+/** Milliseconds on a line before the film goes there: one that seeks at each key of two hundred lines would choke. */
+const LINE_REST = 150;
+/** Seconds ahead, and before the place, within which a changed line is heard at once. */
+const AHEAD = 60;
+const BEHIND = 10;
+/** Seconds of film of which captions are fetched at once, and how long before their end more are. */
+const CAPTION_SECONDS = 30;
+const CAPTION_EDGE = 8;
 /** Seconds into a frame that are sought: exactly at its start browsers may show the frame before (23.976 a second). */
 const INSIDE = 0.001;
+const VOLUME_KEY = "shotad-volume";
 /** Said where a browser wants a fresh key for a sound: now that it is made, it begins at once. */
-const ONCE_MORE = "Ready. Press once more to hear it.";
+const PRESS_AGAIN = "Ready. Press once more to hear it.";
+const PREPARING = { line: "The line is being prepared.", sound: "The sound is being prepared." };
+const NOTHING_WRITTEN = "Nothing is written here yet: you hear the film of this slot.";
+
+/**
+ * @typedef {"mix"|"programme"|"voice"} Kind  The film with its description, the film alone, the voice alone.
+ *
+ * @typedef {object} Playback  What is played.
+ * @property {"watch"|"loop"|"hear"|"film"|"voice"} mode  The film on; a slot again and again; a line: with the film,
+ *   the film alone, the voice alone.
+ * @property {Kind} kind
+ * @property {number} from  Film second.
+ * @property {number} until  Film second.
+ * @property {string|null} id  Of the line that is heard or repeated.
+ * @property {string} written  Text of the line when it was asked for.
+ * @property {string} [url]  Where the sound is not the server's of the film.
+ * @property {string} [caption]  Text of the voice alone.
+ * @property {string[]} warnings  What a person must know of what is heard.
+ * @property {boolean} isSettled  Levels are exact.
+ */
 
 /** @type {HTMLVideoElement} */
 let video;
-/** @type {Beside} */
-let beside;
+/** @type {Sound} */
+let sound;
+/** @type {import("./playerview.js").PlayerView} */
 let view;
+/** State of the film file that was shown last. */
+let shownState = "";
 /** Film second where we are while no film can be shown. */
 let position = 0;
-/** What is being heard: its line, kind, text, and what the server said of it. */
-let heard = null;
-let asked = 0;
+/** @type {Playback|null} */
+let playback = null;
+/** Grows with each playback that begins or ends: what belongs to an older one is let go. */
+let turn = 0;
+/** Whether the film is played with its description, and whether the slot of the chosen line is repeated. */
+let isDescribed = true;
+let isLooping = false;
 
-const canShow = () => ["film", "proxy"].includes(store.film?.playable?.state) && Boolean(video.currentSrc || video.src);
-const frame = () => 1 / (store.film?.film?.frame_rate || 25);
-const duration = () => store.film?.film?.duration ?? 0;
+const hasFilm = (playable) => ["film", "proxy"].includes(playable?.state);
+const canShow = () => hasFilm(store.film?.playable) && Boolean(video.currentSrc || video.src);
+const frameSeconds = () => 1 / (store.film?.film.frame_rate || 25);
+const duration = () => store.film?.film.duration ?? 0;
+/** A second within the film. */
+const withinFilm = (seconds) => Math.min(Math.max(0, seconds), duration());
+/** To the millisecond, as addresses have it. */
+const toMilliseconds = (seconds) => Math.round(seconds * 1000) / 1000;
+/** Whether the film is played on, or a slot again and again: not one line. */
+const isWatching = () => playback?.mode === "watch" || playback?.mode === "loop";
 
-/** Film second that is seen or heard now. */
+/** @returns {number} Film second that is seen or heard now. */
 export function now() {
-  if (beside?.running) return beside.seconds;
+  if (sound?.isRunning && playback?.mode !== "voice") return sound.seconds;
   return canShow() && video.readyState > 0 ? video.currentTime : position;
 }
 
-/** Whether the film or a sound runs. */
-export const playing = () => Boolean(beside?.running) || (canShow() && !video.paused && !video.ended);
-
-/** Goes to a second of the film. */
-export function seek(seconds) {
-  if (heard) stop();
-  position = Math.min(Math.max(0, seconds), duration());
-  if (canShow()) video.currentTime = position + INSIDE;
-  moved();
-}
-
-/** Stops whatever runs. */
-export function stop() {
-  asked += 1;
-  if (heard) {
-    position = beside.running ? beside.seconds : position;
-    beside.stop();
-    heard = null;
-    video.volume = volume();
-    view.caption("");
-  }
-  video.pause();
-  view.state();
-  moved();
-}
-
-/** Plays the film, or stops it. */
-export async function toggle() {
-  if (heard || playing()) return stop();
-  if (!canShow()) return say(view.why());
-  try {
-    await video.play();
-  } catch (error) {
-    if (error.name === "NotAllowedError") say(ONCE_MORE);
-    else if (error.name !== "AbortError") alert(`The film cannot be played: ${error.message}`);
-  }
-  return view.state();
-}
-
-/** One frame on or back. */
-export function step(by) {
-  if (heard || playing()) stop();
-  // Half a frame more, so that rounding never shows the same frame again.
-  const at = Math.round(now() / frame()) + by;
-  seek(at * frame());
-  say(aloud(now(), 3), "time");
-}
+/** Address of the film's sound, by the second from which it is played. */
+const urlFrom = (kind) => (seconds) =>
+  `/media/sound/${kind}.wav?v=${store.revision}&from=${toMilliseconds(seconds)}`;
 
 /**
- * Lets a line be heard; the same again stops it.
+ * Goes to a second of the film; what is played on goes on from there.
  *
- * @param {"mix"|"voice"|"programme"} kind
+ * @param {number} seconds
  */
-export async function hear(kind = "mix") {
-  const shown = line();
-  if (!shown) return say("No line is chosen.");
-  const again = heard && heard.id === shown.id && heard.kind === kind;
-  if (heard || playing()) stop();
-  if (again) return undefined;
-  const turn = (asked += 1);
-  heard = { id: shown.id, kind, text: "", start: 0, line: null, warnings: [] };
-  view.waiting(`Line is being prepared: ${KINDS[kind]}…`);
-  const long = setTimeout(() => turn === asked && say("The line is being prepared."), LONG);
+export function seek(seconds) {
+  const target = withinFilm(seconds);
+  if (isWatching()) {
+    if (sound.seek(target)) return emitPosition();
+    return begin({ ...playback, from: Math.min(target, Math.max(0, duration() - END_EDGE)) });
+  }
+  if (playback) stop();
+  position = target;
+  if (canShow()) video.currentTime = position + INSIDE;
+  return emitPosition();
+}
+
+/** Stops whatever is played. */
+export function stop() {
+  turn += 1;
+  if (sound.isRunning && playback?.mode !== "voice") position = sound.seconds;
+  sound.stop();
+  playback = null;
+  captions.lines = [];
+  view.showCaption("");
+  endPreparing();
+  showState();
+  emitPosition();
+}
+
+/** Nothing is prepared any more: the page does not say so any longer. */
+function endPreparing() {
+  view.showMessage("");
+  Object.values(PREPARING).forEach(unsay);
+}
+
+const showState = () => view.showState({ mode: playback?.mode ?? null, isDescribed, isLooping });
+
+/** @returns {Playback} The film, played on. */
+const watching = () => ({
+  mode: "watch", kind: isDescribed ? "mix" : "programme", from: 0, until: Infinity, id: null, written: "",
+  warnings: [], isSettled: true,
+});
+
+/**
+ * Plays the film on from a second; a slot again and again where slots are repeated.
+ *
+ * @param {number} [from]  From where we are if it is left out; from the beginning at the film's end.
+ */
+export function play(from = now()) {
+  if (isLooping && loopOf(chosenLine())) return loop();
+  const isAtEnd = from >= duration() - END_EDGE;
+  return begin({ ...watching(), from: isAtEnd ? 0 : from });
+}
+
+/** Plays from the chosen line or where the film stands, or pauses what is played. */
+function togglePlay() {
+  if (playback) return stop();
+  followNow();
+  return play();
+}
+
+/** The seconds that are repeated for a line; null: there is none. */
+function loopOf(line) {
+  if (!line) return null;
+  const slot = store.film.slots.find((each) => each.id === line.slot) ?? line;
+  return { from: withinFilm(slot.start - LOOP_BEFORE), until: withinFilm(slot.end + LOOP_AFTER) };
+}
+
+/** Repeats the slot of the chosen line. */
+function loop() {
+  const line = chosenLine();
+  return begin({ ...watching(), mode: "loop", id: line.id, ...loopOf(line) });
+}
+
+/** Repeats the slot of the chosen line, or not any more: then the film goes on. */
+function toggleLoop() {
+  if (!isLooping && !chosenLine()) return say("No line is chosen.");
+  isLooping = !isLooping;
+  say(isLooping ? "This slot is repeated." : "The slot is not repeated any more.");
+  if (isLooping) return loop();
+  if (playback?.mode === "loop") playback = { ...playback, mode: "watch", until: Infinity };
+  return showState();
+}
+
+/** Says after a while that something is being prepared, if it still is. @returns {number} A timer. */
+const announceLater = (text, startTurn) => setTimeout(() => turn === startTurn && say(text), PATIENCE);
+
+/**
+ * Plays something; what is played ends.
+ *
+ * @param {Playback} wanted
+ */
+async function begin(wanted) {
+  const startTurn = (turn += 1);
+  sound.stop();
+  playback = wanted;
+  changedSeconds.clear();
+  captions.version = "";
+  showState();
+  view.showMessage("Preparing the sound…");
+  const timer = announceLater(PREPARING.sound, startTurn);
   try {
     await settled(); // what is typed is saved before it is spoken
-    const stamp = line(shown.id)?.stamp ?? shown.stamp;
-    const path = `/api/hear/${encodeURIComponent(shown.id)}?kind=${kind}&stamp=${encodeURIComponent(stamp)}`;
-    const sound = await get(path);
-    clearTimeout(long);
-    if (turn !== asked) return undefined;
-    heard = { ...heard, ...sound, text: line(shown.id)?.spoken?.text || line(shown.id)?.text || "" };
-    view.heard(heard);
-    beside.audio.volume = volume();
-    if (!(await beside.start(sound.url, sound.start, canShow()))) return undefined;
-    view.state();
+    if (turn !== startTurn) return;
+    for (const [id, { stamp }] of store.lines) stamps.set(id, stamp);
+    position = wanted.from;
+    sound.volume = storedVolume();
+    if (wanted.kind === "mix") fetchCaptions(wanted.from);
+    const from = toMilliseconds(wanted.from);
+    const url = wanted.url ?? urlFrom(wanted.kind)(from);
+    const hasBegun = await sound.start(url, from, wanted.mode !== "voice" && canShow());
+    if (!hasBegun) return;
+    endPreparing();
+    view.showHeard(wanted);
   } catch (error) {
-    clearTimeout(long);
-    if (turn !== asked) return undefined;
-    heard = null;
-    beside.stop(); // the picture alone may have begun
-    view.waiting("");
-    view.state();
-    if (error.name === "NotAllowedError") {
-      view.waiting(ONCE_MORE);
-      return say(ONCE_MORE);
-    }
-    alert(error instanceof ApiError ? error.message : `The sound cannot be played: ${error.message}`);
+    if (turn === startTurn) showFailure(error);
+  } finally {
+    clearTimeout(timer);
   }
-  return undefined;
 }
 
-/** After a sound has ended: what a person must know of it, said when it no longer talks over the voice. */
-function ended() {
-  const { warnings, line: spoken, kind } = heard ?? { warnings: [], line: null, kind: "mix" };
-  position = beside.seconds;
+/** @param {Error} error  Why something cannot be played. */
+function showFailure(error) {
   stop();
-  const missing = kind !== "programme" && !spoken ? ["The line was not spoken: it does not fit."] : [];
-  view.warn([...missing, ...warnings]);
-  for (const text of [...missing, ...warnings]) say(text);
+  if (error.name === "NotAllowedError") {
+    view.showMessage(PRESS_AGAIN);
+    say(PRESS_AGAIN);
+    return;
+  }
+  alert(error instanceof ApiError ? error.message : `The sound cannot be played: ${error.message}`);
 }
 
-/** Tells everybody where the film is. */
-function moved() {
+/** What is written of a line, also what is not saved yet. */
+const writtenText = (id) => outbox.texts().get(id)?.text ?? lineById(id)?.text ?? "";
+
+const MODES = { mix: "hear", programme: "film", voice: "voice" };
+
+/**
+ * Lets a line be heard; the same again stops it, unless it was changed.
+ *
+ * @param {Kind} kind
+ */
+async function hear(kind) {
+  const line = chosenLine();
+  if (!line) {
+    say("No line is chosen.");
+    return;
+  }
+  const { id } = line;
+  const written = writtenText(id);
+  const isSame = playback?.id === id && playback.mode === MODES[kind] && playback.written === written;
+  if (playback) stop();
+  if (isSame) return;
+  const startTurn = (turn += 1);
+  const wanted = { ...watching(), mode: MODES[kind], kind, id, written };
+  playback = wanted;
+  showState();
+  view.showMessage("Preparing the line…");
+  const timer = announceLater(PREPARING.line, startTurn);
+  try {
+    await settled();
+    const answer = await get(`/api/hear/${encodeURIComponent(id)}?kind=${kind}`);
+    clearTimeout(timer);
+    if (turn !== startTurn) return;
+    const { start: from, end: until, url, text, warnings, settled: isSettled } = answer;
+    const isEmpty = !lineById(id)?.text;
+    if (isEmpty && kind !== "voice") say(NOTHING_WRITTEN);
+    const notes = [];
+    if (isEmpty) notes.push(NOTHING_WRITTEN);
+    else if (kind === "mix" && !answer.line) notes.push("The line is not spoken: it does not fit.");
+    const caption = kind === "voice" ? text : undefined;
+    await begin({ ...wanted, from, until, url, caption, warnings: [...notes, ...warnings], isSettled });
+  } catch (error) {
+    if (turn === startTurn) showFailure(error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What was played has ended. What a person must know of it is said now, when it no longer talks over the voice. */
+function onEnd() {
+  const { mode, id, warnings, isSettled } = playback;
+  const repeated = mode === "loop" ? loopOf(lineById(id)) : null;
+  if (repeated) {
+    seek(repeated.from);
+    return;
+  }
+  stop();
+  if (mode === "watch") {
+    say("The film is over.");
+    return;
+  }
+  view.showWarnings(warnings);
+  for (const text of warnings) if (text !== NOTHING_WRITTEN) say(text); // that was said at the start
+  if (!isSettled) say(MEASURING);
+}
+
+// Captions: the lines that are spoken around the place, as the server will play them
+
+/**
+ * @type {{version: string, to: number, isFetching: boolean,
+ *   lines: {id: string, start: number, end: number, text: string}[]}} version: of the sound that is played. to: film
+ *   second up to which lines were fetched.
+ */
+const captions = { version: "", to: 0, lines: [], isFetching: false };
+
+/**
+ * Fetches the lines that are spoken from a second on.
+ *
+ * @param {number} from
+ * @param {{isNew?: boolean}} [options]  isNew: the sound begins, so its version is that of the answer.
+ * @returns {Promise<{version: string}|null>} null where it failed, or something else is played by now.
+ */
+async function fetchCaptions(from, { isNew = true } = {}) {
+  const startTurn = turn;
+  captions.isFetching = true;
+  try {
+    const [start, end] = [Math.max(0, from - BEHIND), from + CAPTION_SECONDS];
+    const answer = await get(`/api/spoken?from=${toMilliseconds(start)}&to=${toMilliseconds(end)}`);
+    if (turn !== startTurn) return null;
+    Object.assign(captions, { to: end, lines: answer.lines });
+    if (isNew) captions.version = answer.version;
+    const { problem, warnings } = answer;
+    if (problem && playback) view.showWarnings([`${problem.what} ${problem.hint}`]);
+    else if (warnings.length && playback?.mode === "watch") view.showWarnings(warnings);
+    return answer;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (turn === startTurn) view.showWarnings([error.message]);
+    return null;
+  } finally {
+    captions.isFetching = false;
+  }
+}
+
+/** The line that is spoken at a second; undefined: none. */
+const captionAt = (seconds) => captions.lines.find(({ start, end }) => seconds >= start && seconds < end);
+
+// Changes while it plays
+
+/** @type {Set<number>} Film seconds of lines that were changed since the sound was asked for. */
+const changedSeconds = new Set();
+/** @type {Map<string, string|undefined>} Stamps of the lines then: news of a change has its neighbours too. */
+const stamps = new Map();
+let changeTimer = 0;
+
+/** Notes lines that may be heard otherwise now. */
+function onLines({ changed, gone }) {
+  if (playback?.kind !== "mix") return;
+  for (const id of [...changed, ...gone]) {
+    const line = lineById(id);
+    if (stamps.get(id) === line?.stamp) continue;
+    stamps.set(id, line?.stamp);
+    // Where it was heard, and where it is now; of one that is gone only its id says when it was.
+    const before = captions.lines.find((caption) => caption.id === id)?.start;
+    if (before !== undefined) changedSeconds.add(before);
+    changedSeconds.add(line?.start ?? Number(id.slice(1)) / 1000);
+  }
+  changeSoundSoon();
+}
+
+/** Lets the new sound take over, once nobody types, where a line near the place was changed. */
+function changeSoundSoon() {
   const seconds = now();
-  store.player = { seconds, playing: playing() };
-  view.time(seconds);
+  const isNear = (second) => second > seconds - BEHIND && second < seconds + AHEAD;
+  if (![...changedSeconds].some(isNear)) return;
+  clearTimeout(changeTimer);
+  changeTimer = setTimeout(changeSound, CHANGE_REST);
+}
+
+/** Lets the new sound take over, if it is another one. */
+async function changeSound() {
+  const startTurn = turn;
+  changeTimer = 0;
+  if (!sound.isRunning || playback?.kind !== "mix") return;
+  await settled();
+  const seconds = now();
+  changedSeconds.clear();
+  const answer = await fetchCaptions(seconds, { isNew: false });
+  if (turn !== startTurn || !answer || answer.version === captions.version) return;
+  captions.version = answer.version;
+  try {
+    await sound.change(urlFrom("mix"));
+  } catch (error) {
+    if (turn === startTurn) say(`The changed line cannot be heard: ${error.message}`);
+  }
+}
+
+/** Shows where the film is, and emits it. */
+function emitPosition() {
+  const seconds = now();
+  const isWithVoice = playback?.kind === "mix";
+  const spokenId = isWithVoice ? (captionAt(seconds)?.id ?? null) : null;
+  store.player = { seconds, playing: playback !== null, line: spokenId };
+  view.showTime(seconds, duration());
   emit("player", store.player);
 }
 
-/** While the picture runs, once for each picture of the screen. */
-function run() {
-  if (!playing() || beside.running) return;
-  moved();
-  requestAnimationFrame(run);
+/** While it plays, once for each picture of the screen. */
+function onMoment(seconds) {
+  if (!playback) return;
+  if (seconds >= playback.until) {
+    onEnd();
+    return;
+  }
+  emitPosition();
+  if (playback.mode === "voice") {
+    view.showCaption(playback.caption);
+    return;
+  }
+  if (playback.kind !== "mix") {
+    view.showCaption("");
+    return;
+  }
+  view.showCaption(captionAt(seconds)?.text ?? "");
+  if (changedSeconds.size && sound.isRunning && !changeTimer) changeSoundSoon();
+  const isAtEdge = seconds > captions.to - CAPTION_EDGE && captions.to < duration();
+  if (isAtEdge && !captions.isFetching) fetchCaptions(seconds, { isNew: false });
 }
 
-/** While a sound runs: the caption stands as long as the line is spoken. */
-function moment(seconds) {
-  moved();
-  const [from, to] = heard?.line ?? [Infinity, -Infinity];
-  view.caption(seconds >= from && seconds < to ? heard.text : "");
+/** With the description, or the film alone: what is played on goes over. */
+async function toggleDescription() {
+  isDescribed = !isDescribed;
+  say(isDescribed ? "With description." : "The film alone.");
+  if (isWatching()) playback = { ...playback, kind: isDescribed ? "mix" : "programme" };
+  showState();
+  if (!isWatching()) return;
+  if (!sound.isRunning) {
+    begin(playback);
+    return;
+  }
+  if (isDescribed) fetchCaptions(now());
+  await sound.change(urlFrom(playback.kind));
 }
 
-/** How loud, 0 to 1, as this browser remembers it. */
-function volume(set) {
+/** @param {number} speed */
+function setSpeed(speed) {
+  sound.setSpeed(speed);
+  view.showSpeed(speed);
+}
+
+/** @param {1|-1} direction  Faster, or slower. */
+function changeSpeed(direction) {
+  const index = SPEEDS.indexOf(sound.speed) + direction;
+  setSpeed(SPEEDS[Math.min(SPEEDS.length - 1, Math.max(0, index))]);
+  say(`Speed ${sound.speed}.`, "speed");
+}
+
+/** @param {number} seconds  To go on; negative: back. */
+function skip(seconds) {
+  if (!playback) followNow();
+  const target = now() + seconds;
+  if (playback && !isWatching()) {
+    // A line that is heard: the film is played on from there.
+    stop();
+    play(withinFilm(target));
+    return;
+  }
+  seek(target);
+  if (!isWatching()) say(spokenTime(now(), 1), "time");
+}
+
+/** @param {1|-1} direction  One frame on, or back. */
+function stepFrame(direction) {
+  if (playback) stop();
+  const frame = Math.round(now() / frameSeconds()) + direction;
+  seek(frame * frameSeconds());
+  say(spokenTime(now(), 3), "time");
+}
+
+/** @returns {number} How loud, 0 to 1, as this browser remembers it. */
+function storedVolume() {
   try {
-    if (set !== undefined) localStorage.setItem(VOLUME, String(set));
-    const kept = Number(localStorage.getItem(VOLUME) ?? 1);
-    return kept >= 0 && kept <= 1 ? kept : 1;
+    const volume = Number(localStorage.getItem(VOLUME_KEY) ?? 1);
+    return volume >= 0 && volume <= 1 ? volume : 1;
   } catch {
-    return set ?? 1;
+    return 1;
   }
 }
 
-/** The browser cannot play what it was given: the server makes a copy that it can. */
-async function failed() {
+/** @param {number} level  0 to 1. */
+function setVolume(level) {
+  sound.volume = level;
+  try {
+    localStorage.setItem(VOLUME_KEY, String(level));
+  } catch {
+    // It holds until something else is played.
+  }
+}
+
+/** The browser cannot play what it was given: the server makes a copy that it can, or says why there is none. */
+async function onVideoError() {
   const reason = video.error?.message || `code ${video.error?.code}`;
   const playable = store.film?.playable;
-  if (!video.error || !playable || !["film", "proxy"].includes(playable.state)) return;
-  const why = `The browser cannot play this film (${reason}).`;
-  store.film.playable = { ...playable, state: "none", url: null, why };
-  view.playable(store.film.playable);
+  if (!video.error || !hasFilm(playable)) return;
+  const problem = `The browser cannot play this film (${reason}).`;
+  showFilm({ ...playable, state: "none", url: null, why: problem });
   try {
-    const news = await post("/api/proxy", { error: reason });
-    if (news?.state) emit("playable", (store.film.playable = news));
-  } catch (problem) {
-    if (!(problem instanceof ApiError)) throw problem;
-    say(`${why} ${problem.what}`);
+    const copy = await post("/api/proxy", { error: reason });
+    if (!copy?.state) return;
+    store.film.playable = copy;
+    emit("playable", copy);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    say(`${problem} ${error.what}`);
   }
 }
 
-/** What a screen shows where no film can be shown. */
-function explain(playable) {
-  if (playable.state === "making") {
-    const share = playable.done ? ` (${Math.round(playable.done * 100)} %)` : "";
-    return `A copy of the film that this browser can play is being made${share}. Everything else works meanwhile. ${playable.why}`;
-  }
-  return `There is no picture. ${playable.why} Everything else works.`;
+/**
+ * Shows the file that the page plays; says that a film went or came back.
+ *
+ * @param {import("./store.js").Playable} playable
+ */
+function showFilm(playable) {
+  const stateBefore = shownState;
+  shownState = playable.state;
+  store.film.playable = playable;
+  const seconds = now();
+  const isNew = view.showFilm(playable);
+  if (isNew) {
+    position = seconds;
+    // To where one is by then: a line may have been chosen while the film was on its way here.
+    const onLoaded = () => {
+      if (sound.isRunning) sound.hasPicture = true;
+      else video.currentTime = position + INSIDE;
+    };
+    video.addEventListener("loadedmetadata", onLoaded, { once: true });
+  } else if (!canShow()) sound.hasPicture = false;
+  if (playable.state === "gone" && stateBefore !== "gone") alert(playable.why);
+  else if (stateBefore === "gone" && playable.state !== "gone") say("The film is back.");
 }
 
-/** Builds the player; the answer are the places where things are shown. */
-function build(place) {
-  video = el("video", { class: "p-video", preload: "metadata", tabIndex: -1, "aria-label": "Film" });
-  video.playsInline = true;
-  video.disablePictureInPicture = true;
-  const audio = el("audio", { preload: "auto" });
-  const caption = el("p", { class: "p-caption", "aria-hidden": "true", hidden: true }); // who listens hears the line itself
-  const without = el("div", { class: "p-without", hidden: true });
-  const reason = el("p");
-  const making = el("progress", { max: 1, "aria-label": "Copy of the film", hidden: true });
-  without.append(reason, making);
-  const screen = el("div", { class: "p-screen" }, video, without, caption);
+function toggleFullScreen() {
+  return document.fullscreenElement ? document.exitFullscreen() : view.enterFullScreen();
+}
 
-  const play = button("play-film", "Play");
-  play.classList.add("p-play");
-  const slider = el("input", { type: "range", class: "p-slider", min: 0, max: 1, step: SLIDE, value: 0, "aria-label": "Place in the film" });
-  const time = el("span", { class: "p-time" });
-  const loud = el("input", { type: "range", class: "p-loud", min: 0, max: 100, step: 5, value: Math.round(volume() * 100), "aria-label": "Volume", "aria-valuetext": `${Math.round(volume() * 100)} percent` });
-  const hearing = el("div", { class: "p-hear", role: "group", "aria-label": "Hear the chosen line" },
-    button("hear", "Hear line"), button("hear-voice", "Voice alone"), button("hear-film", "Film alone"));
-  const controls = el("div", { class: "p-controls", role: "group", "aria-label": "Player" },
-    play, button("frame-back", "−1 frame"), button("frame-on", "+1 frame"), time, slider,
-    el("label", { class: "p-volume" }, el("span", {}, "Volume"), loud));
-  const told = el("p", { class: "p-told", hidden: true });
-  const warnings = el("ul", { class: "p-warnings", "aria-label": "Of what was heard", hidden: true });
-  const notice = el("p", { class: "p-told", hidden: true });
-  place.append(screen, audio, controls, notice, hearing, told, warnings);
+function togglePictureInPicture() {
+  if (document.pictureInPictureElement) return document.exitPictureInPicture();
+  if (!canShow()) return say(view.noPictureReason() || "There is no picture.");
+  return video.requestPictureInPicture();
+}
 
-  slider.addEventListener("input", () => seek(Number(slider.value)));
-  loud.addEventListener("input", () => {
-    const set = volume(Number(loud.value) / 100);
-    loud.setAttribute("aria-valuetext", `${loud.value} percent`);
-    video.volume = beside.audio.volume = set;
+function registerCommands() {
+  const command = (name, title, keys, run) => register({ name, title, group: "Hear", keys, run });
+  const repeated = (name, title, keys, run) => register({ name, title, group: "Hear", keys, run, repeats: true });
+  const hearTitle = "Hear the line, from two seconds before; again: stop";
+  command("play", "Play with description, or pause", { list: [" "], any: ["F8", "Alt+K"] }, togglePlay);
+  repeated("back-2", "Back 2 seconds", { any: ["Alt+J"] }, () => skip(-STEP));
+  repeated("on-2", "On 2 seconds", { any: ["Alt+L"] }, () => skip(STEP));
+  command("loop", "Repeat this slot, or not", { list: ["l"], any: ["Alt+O"] }, toggleLoop);
+  command("hear", hearTitle, { list: ["h"], any: ["Ctrl+ ", "Alt+H"] }, () => hear("mix"));
+  command("hear-voice", "Hear the voice alone", ["v"], () => hear("voice"));
+  command("hear-film", "Hear the film alone", ["o"], () => hear("programme"));
+  command("description", "Film with its description, or alone", [], toggleDescription);
+  repeated("slower", "Slower", ["<"], () => changeSpeed(-1));
+  repeated("faster", "Faster", [">"], () => changeSpeed(1));
+  command("full-screen", "Full screen, or not", [], toggleFullScreen);
+  if (document.pictureInPictureEnabled)
+    command("picture-in-picture", "Picture in a window of its own, or not", [], togglePictureInPicture);
+  repeated("frame-back", "Film one frame back", [], () => stepFrame(-1));
+  repeated("frame-on", "Film one frame on", [], () => stepFrame(1));
+}
+
+/** Keys of the keyboard and of headphones that play and pause, and those of a picture in its own window. */
+function listenToMediaKeys() {
+  const session = navigator.mediaSession;
+  if (!session) return;
+  session.setActionHandler("play", () => !playback && play());
+  session.setActionHandler("pause", () => playback && stop());
+  session.setActionHandler("seekbackward", () => skip(-STEP));
+  session.setActionHandler("seekforward", () => skip(STEP));
+}
+
+let followTimer = 0;
+/** @type {(() => void)|null} Goes to the chosen line, after a rest. */
+let follow = null;
+
+/** Goes to the chosen line without waiting: who chooses a line and plays at once plays that line. */
+function followNow() {
+  clearTimeout(followTimer);
+  const action = follow;
+  follow = null;
+  action?.();
+}
+
+/** @param {() => void} action  Goes to the chosen line. */
+function followLater(action) {
+  clearTimeout(followTimer);
+  follow = action;
+  followTimer = setTimeout(followNow, LINE_REST);
+}
+
+/** Another line is chosen: after a rest it is shown from its start, and repeated where slots are. */
+function onCurrent(id) {
+  // The film goes on; a line that is heard is heard to its end while it is the chosen one.
+  if (playback?.mode === "watch" || playback?.id === id) return;
+  if (isLooping && playback?.mode === "loop") {
+    followLater(() => isLooping && playback?.mode === "loop" && loop());
+    return;
+  }
+  if (playback) stop();
+  const line = lineById(id);
+  if (!line) return;
+  followLater(() => {
+    if (store.current === id && !playback) seek(line.start);
   });
-  video.volume = volume();
-  for (const name of ["play", "pause", "ended"])
-    video.addEventListener(name, () => {
-      view.state();
-      run();
-    });
-  for (const name of ["seeked", "loadedmetadata"]) video.addEventListener(name, moved);
-  video.addEventListener("error", failed);
-  audio.addEventListener("error", () => heard && beside.running && (stop(), alert("The sound broke off.")));
-  beside = new Beside(audio, video, { moment, ended });
-
-  let tenth = "";
-  return {
-    time(seconds) {
-      const text = `${short(seconds)} / ${clock(duration())}`;
-      if (text === tenth) return;
-      tenth = text;
-      setText(time, text);
-      if (document.activeElement !== slider || playing()) slider.value = String(seconds);
-      slider.setAttribute("aria-valuetext", aloud(seconds, 0));
-    },
-    state() {
-      const going = playing() || Boolean(heard);
-      setText(play, going ? "Stop" : "Play");
-      place.classList.toggle("hearing", Boolean(heard));
-      for (const [name, kind] of [["hear", "mix"], ["hear-voice", "voice"], ["hear-film", "programme"]])
-        for (const one of document.querySelectorAll(`button[data-command="${name}"]`))
-          one.classList.toggle("on", heard?.kind === kind);
-      if (!going) this.waiting("");
-    },
-    caption(text) {
-      if (caption.hidden === !text && caption.textContent === text) return;
-      caption.hidden = !text;
-      setText(caption, text);
-      caption.lang = store.film?.language ?? "";
-    },
-    waiting(text) {
-      told.hidden = !text;
-      setText(told, text);
-      if (text) this.warn([]);
-    },
-    told(sound) {
-      setText(told, `You hear line ${store.order.indexOf(sound.id) + 1}: ${KINDS[sound.kind]}.`);
-    },
-    heard(sound) {
-      const missing = sound.kind !== "programme" && !sound.line;
-      told.hidden = false;
-      const roughly = sound.settled === false ? " How loud the whole film is, is still being measured: levels may shift a little." : "";
-      setText(told, `You hear line ${store.order.indexOf(sound.id) + 1}: ${KINDS[sound.kind]}.${roughly}`);
-      this.warn([...(missing ? ["The line is not spoken: it does not fit."] : []), ...(sound.warnings ?? [])]);
-    },
-    warn(texts) {
-      warnings.hidden = !texts.length;
-      warnings.replaceChildren(...texts.map((text) => el("li", {}, el("span", { "aria-hidden": "true" }, "▲ "), text)));
-    },
-    film() {
-      slider.max = String(duration());
-      tenth = "";
-      this.time(now());
-      setText(notice, store.film.voice.notice);
-      notice.hidden = !store.film.voice.notice;
-    },
-    playable(playable) {
-      const shows = ["film", "proxy"].includes(playable.state) && playable.url;
-      if (shows && video.getAttribute("src") !== playable.url) {
-        position = now();
-        video.src = playable.url;
-        // To where one is by then: a line may have been chosen while the film was on its way here.
-        video.addEventListener("loadedmetadata", () => (video.currentTime = position + INSIDE), { once: true });
-      } else if (!shows && video.hasAttribute("src")) {
-        video.removeAttribute("src");
-        video.load();
-      }
-      video.hidden = !shows;
-      without.hidden = Boolean(shows);
-      making.hidden = playable.state !== "making";
-      if (playable.done === null || playable.done === undefined) making.removeAttribute("value");
-      else making.value = playable.done;
-      setText(reason, shows ? "" : explain(playable));
-      screen.classList.toggle("empty", !shows);
-    },
-    why: () => reason.textContent,
-  };
-}
-
-function commands() {
-  const group = "Hear";
-  register({ name: "hear", title: "Hear the line, from two seconds before; again: stop", group, keys: { list: [" ", "p"], edit: ["Ctrl+ "] }, run: () => hear("mix") });
-  register({ name: "hear-voice", title: "Hear the voice alone", group, keys: ["v"], run: () => hear("voice") });
-  register({ name: "hear-film", title: "Hear the film alone", group, keys: ["o"], run: () => hear("programme") });
-  register({ name: "play-film", title: "Play the film from here; again: stop", group, keys: { any: ["Alt+P"] }, run: toggle });
-  register({ name: "frame-back", title: "Film one frame back", group, repeats: true, run: () => step(-1) });
-  register({ name: "frame-on", title: "Film one frame on", group, repeats: true, run: () => step(1) });
 }
 
 /** Starts the player. */
 export function start() {
-  view = build(document.getElementById("player"));
-  commands();
+  registerCommands();
+  const place = document.getElementById("player");
+  view = buildPlayer(place, { volume: storedVolume(), seek, setVolume, setSpeed });
+  video = view.video;
+  const onBreak = () => {
+    stop();
+    alert("The sound broke off. Press play to go on.");
+  };
+  sound = new Sound(...view.audios, video, { onMoment, onEnd, onBreak });
+  listenToMediaKeys();
+  showState();
+  for (const name of ["seeked", "loadedmetadata"]) video.addEventListener(name, () => playback || emitPosition());
+  video.addEventListener("error", onVideoError);
   subscribe("film", (film) => {
-    view.film();
-    view.playable(film.playable);
+    view.showNotice(film.voice.notice);
+    showFilm(film.playable);
+    emitPosition();
   });
-  subscribe("playable", view.playable);
-  subscribe("heard", ({ settled: is }) => is && heard && (heard.settled = true) && view.told(heard));
-  // Another line is shown from its start; what is heard of the last one ends.
-  subscribe("current", (id) => {
-    if (heard && heard.id !== id) stop();
-    const shown = line(id);
-    if (shown && !playing()) later(() => line()?.id === id && !playing() && !heard && seek(shown.start));
+  subscribe("playable", showFilm);
+  subscribe("lines", onLines);
+  subscribe("heard", (levels) => {
+    if (!levels.settled || !playback) return;
+    playback = { ...playback, isSettled: true };
+    view.showHeard(playback);
   });
-}
-
-let timer = 0;
-/** After a rest: a film that seeks at each key of two hundred lines would choke. */
-function later(work) {
-  clearTimeout(timer);
-  timer = setTimeout(work, 150);
+  subscribe("current", onCurrent);
 }

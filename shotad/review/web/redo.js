@@ -2,99 +2,111 @@
 
 import { make } from "./build.js";
 import { register } from "./commands.js";
-import { begin, card, ended } from "./jobs.js";
-import { once, picked, radios, sheet } from "./sheets.js";
-import { line, number, store } from "./store.js";
+import { checkedValue, disabledWhile, makeDialog, radios } from "./dialogs.js";
+import { jobCard, startJob, whenEnded } from "./jobs.js";
+import { chosenLine, lineById, lineNumber, store } from "./store.js";
 import { clock } from "./times.js";
 
-/** Lines that may be described again together without anybody's work being given up. */
-const free = () => store.shown.map((id) => line(id)).filter((one) => one?.slot && one.state === "machine");
-
-const STATES = {
-  edited: "Somebody edited this line, or had it described again.",
+/** Why the machine asks before it writes over a line. */
+const WARNINGS = {
+  edited: "Somebody edited this line.",
   accepted: "This line is accepted.",
 };
+const NOTE_HINT = "What the machine should know or look at, in any words: “The woman is Sintel.” “Say what he holds.” You may leave it empty.";
+const NO_NOTE_HINT = "The embedded engine tells what it measures in the picture and reads no notes. Write the line yourself, or describe the film with another engine.";
 
-const READ = "What the machine should know or look at, in any words: “The woman is Sintel.” “Say what he holds.” You may leave it empty.";
-const UNREAD = "The embedded engine tells what it measures in the picture and reads no notes. Write the line yourself, or describe the film with another engine.";
+/** Lines that may be described again together without anybody's work being given up. */
+const untouchedLines = () => store.shown.map(lineById).filter((line) => line?.slot && line.state === "machine");
 
-function build() {
-  const about = make("div", { className: "about-line" });
-  const which = make("div", {});
-  const note = make("textarea", { id: "redo-note", rows: 3, maxLength: 2000 });
-  note.setAttribute("aria-describedby", "redo-hint");
-  const hint = make("p", { className: "hint", id: "redo-hint" }, READ);
-  const over = make("div", {});
-  const go = make("button", { type: "submit", className: "primary" }, "Describe again");
-  const engines = make("p", { className: "hint" });
+/** @returns {() => void} Opens the dialog. */
+function redoDialog() {
+  const about = make("div");
+  const scope = make("div");
+  const note = make("textarea", { id: "redo-note", rows: 3, maxLength: 2000, "aria-describedby": "redo-hint" });
+  const noteLabel = make("label", { htmlFor: note.id, className: "above" }, "Note for the machine");
+  const hint = make("p", { className: "hint", id: "redo-hint" }, NOTE_HINT);
+  const permission = make("div");
+  const engineNotice = make("p", { className: "hint" });
+  const submit = make("button", { type: "submit", className: "primary" }, "Describe again");
+  const buttons = make("div", { className: "buttons" }, submit);
+  const form = make("form", {}, about, scope, noteLabel, note, hint, permission, engineNotice, buttons);
   const result = make("div", { className: "result" });
-  const form = make("form", {}, about, which, make("label", { htmlFor: note.id, className: "above" }, "Note for the machine"), note, hint, over, engines, make("div", { className: "buttons" }, go));
-  const made = sheet("redo-dialog", "Describe again", form, result);
+  const dialog = makeDialog("redo-dialog", "Describe again", form, result);
   let id = null;
 
-  const hold = () => {
-    const one = line(id);
-    over.replaceChildren();
-    if (picked(form, "redo-which") === "shown" || !STATES[one?.state]) return;
-    const box = make("input", { type: "checkbox", id: "redo-over" });
-    box.setAttribute("aria-describedby", "redo-over-hint");
-    const text = "Its text stays among the candidates, and you can undo.";
-    over.replaceChildren(
-      make("p", { className: "warning" }, STATES[one.state]),
+  const isForSeveral = () => checkedValue(form, "redo-scope") === "shown";
+
+  /** Asks whether a person's line may be replaced. */
+  const showPermission = () => {
+    const warning = WARNINGS[lineById(id)?.state];
+    permission.replaceChildren();
+    if (isForSeveral() || !warning) return;
+    const box = make("input", { type: "checkbox", id: "redo-over", "aria-describedby": "redo-over-hint" });
+    const boxHint = "Its text stays among the candidates, and you can undo.";
+    permission.replaceChildren(
+      make("p", { className: "warning" }, warning),
       make("label", { className: "choice" }, box, " Let a new line take its place"),
-      make("p", { className: "hint", id: "redo-over-hint" }, text),
+      make("p", { className: "hint", id: "redo-over-hint" }, boxHint),
     );
   };
 
-  const show = () => {
+  const showAbout = (line) => {
+    const words = line ? `Line ${lineNumber(id)} at ${clock(line.start)}` : "No line is chosen.";
+    const quote = make("blockquote", line?.text ? { lang: line.language } : {}, line?.text || line?.reason || "");
+    about.replaceChildren(make("p", {}, make("strong", {}, words)), quote);
+  };
+  const showScope = () => {
+    const others = untouchedLines().length;
+    scope.replaceChildren();
+    if (others < 2) return;
+    const several = `The ${others} lines in the list that nobody edited or accepted`;
+    scope.append(radios("Which lines", "redo-scope", [["this", "This line"], ["shown", several]], "this"));
+  };
+  scope.addEventListener("change", showPermission);
+
+  const open = () => {
     id = store.current;
-    const one = line(id);
-    const words = one ? `Line ${number(id)} at ${clock(one.start)}` : "No line is chosen.";
-    about.replaceChildren(make("p", {}, make("strong", {}, words)), make("blockquote", one?.text ? { lang: one.language } : {}, one?.text || one?.reason || ""));
-    const others = free();
-    const choices = [["this", "This line"]];
-    if (others.length > 1) choices.push(["shown", `The ${others.length} lines in the list that nobody edited or accepted`]);
-    which.replaceChildren(...(choices.length > 1 ? [radios("Which lines", "redo-which", choices, "this")] : []));
-    which.onchange = hold;
-    const { engines: who } = store.film ?? {};
-    engines.textContent = who?.local === false ? `${who.notice || "Frames and words are sent to a server for this."}` : "";
-    hint.textContent = who?.notes === false ? UNREAD : READ;
-    hold();
+    showAbout(chosenLine());
+    showScope();
+    const { engines } = store.film;
+    engineNotice.textContent = engines.local ? "" : engines.notice || "Frames and words are sent to a server for this.";
+    hint.textContent = engines.notes ? NOTE_HINT : NO_NOTE_HINT;
+    showPermission();
     result.replaceChildren();
-    made.showModal();
+    dialog.showModal();
     note.focus();
     note.select();
   };
 
+  const describe = async () => {
+    const isSeveral = isForSeveral();
+    const box = isSeveral ? null : form.querySelector("#redo-over");
+    if (box && !box.checked) {
+      box.focus();
+      dialog.announce(`Tick the box first. ${permission.querySelector(".warning").textContent}`, true);
+      return;
+    }
+    const lines = isSeveral ? untouchedLines().map((line) => line.id) : [id];
+    try {
+      const job = await startJob({ kind: "redo", lines, note: note.value.trim(), over_edits: Boolean(box) });
+      result.replaceChildren(jobCard(job.id));
+      result.firstChild.scrollIntoView({ block: "nearest" });
+      dialog.announce("Begun. You may close this and go on working.");
+      await whenEnded(job.id);
+      showPermission();
+      if (dialog.open) result.firstChild?.scrollIntoView({ block: "nearest" });
+    } catch (error) {
+      dialog.announce(error.message, true);
+    }
+  };
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    once(go, async () => {
-      const several = picked(form, "redo-which") === "shown";
-      const lines = several ? free().map((one) => one.id) : [id];
-      const box = form.querySelector("#redo-over");
-      if (!several && box && !box.checked) {
-        box.focus();
-        made.tell("Tick the box first: somebody edited this line, or had it described again.", true);
-        return;
-      }
-      const text = note.value.trim();
-      try {
-        const job = await begin({ kind: "redo", lines, note: text, over_edits: Boolean(!several && box?.checked) });
-        result.replaceChildren(card(job.id));
-        result.firstChild.scrollIntoView({ block: "nearest" });
-        made.tell("Begun. You may close this and go on working.");
-        await ended(job.id);
-        hold();
-        if (made.open) result.firstChild?.scrollIntoView({ block: "nearest" });
-      } catch (error) {
-        made.tell(error.message, true);
-      }
-    });
+    disabledWhile(submit, describe);
   });
-  return show;
+  return open;
 }
 
+/** Registers the command. */
 export function start() {
-  const show = build();
-  register({ name: "describe-anew", title: "Describe again, with a note", group: "Work", keys: ["r"], run: show });
+  register({ name: "describe-again", title: "Describe again, with a note", group: "Work", keys: ["r"], run: redoDialog() });
 }

@@ -3,34 +3,50 @@
 import { register } from "./commands.js";
 import { select, store } from "./store.js";
 
-const REGIONS = ["film", "lines", "detail"];
+const REGIONS = ["film", "lines", "time"];
+const LAST = REGIONS.length - 1;
 
-/** @returns {number} Region with the focus; -1 for none of them. */
-const here = () => REGIONS.findIndex((id) => document.getElementById(id)?.contains(document.activeElement));
+/** @returns {number} Index of the region with the focus; -1 for none of them. */
+const focusedRegion = () => REGIONS.findIndex((id) => document.getElementById(id)?.contains(document.activeElement));
 
-/** @param {number} to */
-function enter(to) {
-  const id = REGIONS[to];
+/** @param {number} index */
+function enter(index) {
+  const id = REGIONS[index];
   if (id === "lines" && store.current) select(store.current, { focus: true });
   else document.getElementById(id)?.focus();
 }
 
-/** What sticks to the end of the window never lies over what has the focus (WCAG 2.4.11), however high it grows. */
+/** From the last one, as by the button of the help page, to the first. */
+const enterNext = () => enter((focusedRegion() + 1) % REGIONS.length);
+
+function enterPrevious() {
+  const index = focusedRegion();
+  enter(index < 0 ? LAST : Math.max(0, index - 1));
+}
+
+/** What sticks to an edge of the window never lies over what has the focus (WCAG 2.4.11), however high it grows. */
 function keepClear() {
-  const foot = document.getElementById("foot");
+  const [film, foot] = [document.getElementById("film"), document.getElementById("foot")];
+  const stickyHeight = (element) =>
+    getComputedStyle(element).position === "sticky" ? `${element.offsetHeight + 8}px` : "";
   const clear = () => {
-    const sticks = getComputedStyle(foot).position === "sticky";
-    document.documentElement.style.scrollPaddingBlockEnd = sticks ? `${foot.offsetHeight + 8}px` : "";
+    document.documentElement.style.scrollPaddingBlockStart = stickyHeight(film);
+    document.documentElement.style.scrollPaddingBlockEnd = stickyHeight(foot);
   };
-  new ResizeObserver(clear).observe(foot);
+  const observer = new ResizeObserver(clear);
+  for (const element of [film, foot]) observer.observe(element);
   addEventListener("resize", clear);
 }
 
 /** Registers the commands. */
 export function start() {
   keepClear();
-  const next = { any: ["F6"] };
-  const previous = { any: ["Shift+F6"] };
-  register({ name: "next-region", title: "Next region: film, lines, chosen line", group: "Move", keys: next, when: () => here() < REGIONS.length - 1, run: () => enter((here() + 1) % REGIONS.length) });
-  register({ name: "previous-region", title: "Previous region", group: "Move", keys: previous, when: () => here() !== 0, run: () => enter(here() < 0 ? REGIONS.length - 1 : Math.max(0, here() - 1)) });
+  register({
+    name: "next-region", title: "Next region: film, script, time line", group: "Move", keys: { any: ["F6"] },
+    when: () => focusedRegion() < LAST, run: enterNext,
+  });
+  register({
+    name: "previous-region", title: "Previous region", group: "Move", keys: { any: ["Shift+F6"] },
+    when: () => focusedRegion() !== 0, run: enterPrevious,
+  });
 }

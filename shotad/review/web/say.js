@@ -2,14 +2,15 @@
 
 const GATHER = 80; // ms: what is said within this time is one message
 /** @type {{text: string, about: string}[]} */
-let waiting = [];
+let messages = [];
 let timer = 0;
 
 /**
- * @param {HTMLElement | null} element
+ * @param {"status"|"alert"} id
  * @param {string} text
  */
-function put(element, text) {
+function show(id, text) {
+  const element = document.getElementById(id);
   if (!element) return;
   // The same words again are spoken again only where the text differs.
   element.textContent = text && element.textContent === text ? `${text}\u00a0` : text;
@@ -23,14 +24,25 @@ function put(element, text) {
  */
 export function say(text, about = text) {
   if (!text) return;
-  waiting = waiting.filter((one) => one.about !== about);
-  waiting.push({ text, about });
+  messages = messages.filter((message) => message.about !== about);
+  messages.push({ text, about });
   clearTimeout(timer);
   timer = setTimeout(() => {
-    put(document.getElementById("status"), waiting.map((one) => one.text).join(" "));
-    put(document.getElementById("alert"), "");
-    waiting = [];
+    show("status", messages.map((message) => message.text).join(" "));
+    show("alert", "");
+    messages = [];
   }, GATHER);
+}
+
+/**
+ * Takes back what is not so any more, where it is still shown.
+ *
+ * @param {string} text
+ */
+export function unsay(text) {
+  messages = messages.filter((message) => message.text !== text);
+  const status = document.getElementById("status");
+  if (status?.textContent.trim() === text) status.textContent = "";
 }
 
 /**
@@ -40,7 +52,7 @@ export function say(text, about = text) {
  */
 export function alert(text) {
   clearTimeout(timer);
-  waiting = [];
-  put(document.getElementById("status"), "");
-  put(document.getElementById("alert"), text);
+  messages = [];
+  show("status", "");
+  show("alert", text);
 }

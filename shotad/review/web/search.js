@@ -1,164 +1,197 @@
 /** Finding lines: search in their text, the filter, the time to go to. */
 
-import { dialog, field, make } from "./build.js";
-import { button, register } from "./commands.js";
+import { labelled, make } from "./build.js";
+import { commandButton, register } from "./commands.js";
+import { makeDialog } from "./dialogs.js";
 import { FILTERS, setFilter } from "./list.js";
+import { seek } from "./player.js";
 import { say } from "./say.js";
-import { line, number, select, store, subscribe } from "./store.js";
-import { clock, parse } from "./times.js";
+import { chosenLine, lineById, lineNumber, select, store, subscribe } from "./store.js";
+import { clock, parseTime } from "./times.js";
+import { pluralize } from "./wording.js";
+
+/** Milliseconds after which the player, which goes to a chosen line after a rest, can be sent elsewhere. */
+const SEEK_DELAY = 300;
 
 /** Without case and accents: who searches "cafe" finds "Café". */
 const plain = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 
 /** @type {HTMLInputElement} */
-let input;
+let searchField;
 /** @type {HTMLOutputElement} */
-let count;
+let matchCount;
 /** @type {HTMLSelectElement} */
-let choice;
+let filterField;
+
+const searchedText = () => searchField.value.trim();
 
 /** @returns {string[]} Ids of the lines with the words that are searched, in order of time. */
-export function matches() {
-  const query = plain(input.value.trim());
+function matchingIds() {
+  const query = plain(searchedText());
   return query ? store.order.filter((id) => plain(store.lines.get(id).text).includes(query)) : [];
 }
 
-/** Paints what was found, where the browser can do so without touching the rows. */
-function paint(found) {
+/** Paints the words that are searched, where the browser can do so without touching the rows. */
+function highlight(ids) {
   if (!globalThis.CSS?.highlights) return;
-  const query = plain(input.value.trim());
+  const query = plain(searchedText());
   const ranges = [];
-  for (const id of found) {
+  for (const id of ids) {
     const text = document.getElementById(`line-${id}`)?.querySelector(".text")?.firstChild;
-    const at = text ? text.data.toLowerCase().indexOf(query) : -1;
-    if (at < 0) continue; // found without its accents: the places of letters differ
+    const place = text ? text.data.toLowerCase().indexOf(query) : -1;
+    if (place < 0) continue; // it matches without its accents: the places of letters differ
     const range = new Range();
-    range.setStart(text, at);
-    range.setEnd(text, at + query.length);
+    range.setStart(text, place);
+    range.setEnd(text, place + query.length);
     ranges.push(range);
   }
   CSS.highlights.set("found", new Highlight(...ranges));
 }
 
-/** Tells how many there are, and which of them is chosen. */
-function tell() {
-  const found = matches();
-  const at = found.indexOf(store.current);
-  if (!input.value.trim()) count.textContent = "";
-  else if (!found.length) count.textContent = "nothing found";
-  else count.textContent = at < 0 ? `${found.length} found` : `${at + 1} of ${found.length}`;
-  paint(found);
-  return found;
+/** Shows how many matches there are, and which of them is chosen. */
+function showMatches() {
+  const ids = matchingIds();
+  const index = ids.indexOf(store.current);
+  if (!searchedText()) matchCount.textContent = "";
+  else if (!ids.length) matchCount.textContent = "nothing found";
+  else matchCount.textContent = index < 0 ? `${ids.length} found` : `${index + 1} of ${ids.length}`;
+  highlight(ids);
+}
+
+/** Shows all lines. */
+function clearFilter() {
+  filterField.value = "all";
+  setFilter("all");
 }
 
 /**
  * Goes to the next or previous line with the words, and round at the end.
  *
- * @param {1|-1} way
+ * @param {1|-1} direction
  */
-function step(way) {
-  const found = matches();
-  if (!input.value.trim()) {
-    input.focus();
+function step(direction) {
+  if (!searchedText()) {
+    searchField.focus();
     return;
   }
-  if (!found.length) {
-    say(`Nothing found for “${input.value.trim()}”.`);
+  const ids = matchingIds();
+  if (!ids.length) {
+    say(`Nothing found for “${searchedText()}”.`);
     return;
   }
-  const here = number(store.current ?? "");
-  const ahead = way > 0 ? found.find((id) => number(id) > here) : found.findLast((id) => number(id) < here);
-  const to = ahead ?? (way > 0 ? found[0] : found.at(-1));
-  // The filter must not hide what was found.
-  if (!FILTERS[store.filter].lets(store.lines.get(to))) setFilter((choice.value = "all"));
-  select(to);
-  tell();
-  if (document.activeElement === input) say(`${count.textContent}. Line ${number(to)}: ${line(to).text}`);
+  const current = lineNumber(store.current ?? "");
+  const isAhead = (id) => (lineNumber(id) - current) * direction > 0;
+  const target = direction > 0 ? (ids.find(isAhead) ?? ids[0]) : (ids.findLast(isAhead) ?? ids.at(-1));
+  // The filter must not hide the match.
+  if (!FILTERS[store.filter].lets(store.lines.get(target))) clearFilter();
+  select(target);
+  showMatches();
+  if (document.activeElement === searchField)
+    say(`${matchCount.textContent}. Line ${lineNumber(target)}: ${lineById(target).text}`);
 }
 
-/** @param {KeyboardEvent} event */
-function typed(event) {
+/** @param {KeyboardEvent} event In the field of the search. */
+function onKey(event) {
   if (event.isComposing) return;
-  const steps = { Enter: () => step(event.shiftKey ? -1 : 1), ArrowDown: () => select(store.current, { focus: true }) };
-  const away = () => select(store.current, { focus: true });
-  const run = event.key === "Escape" ? away : event.ctrlKey || event.altKey || event.metaKey ? null : steps[event.key];
+  const hasModifier = event.ctrlKey || event.altKey || event.metaKey;
+  const toList = () => select(store.current, { focus: true });
+  let run = null;
+  if (event.key === "Escape") run = toList;
+  else if (event.key === "ArrowDown" && !hasModifier) run = toList;
+  else if (event.key === "Enter" && !hasModifier) run = () => step(event.shiftKey ? -1 : 1);
   if (!run) return;
   event.preventDefault();
   run();
 }
 
-/** Words of the filter with how many lines each has. */
-function counts() {
-  for (const option of choice.options) {
+/** Writes behind each word of the filter how many lines it has. */
+function showFilterCounts() {
+  const lines = [...store.lines.values()];
+  for (const option of filterField.options) {
     const { title, lets } = FILTERS[option.value];
-    let many = 0;
-    for (const one of store.lines.values()) if (lets(one)) many += 1;
-    const text = `${title} (${many})`;
+    const text = `${title} (${lines.filter(lets).length})`;
     if (option.textContent !== text) option.textContent = text;
   }
 }
 
-/** The dialog that asks for a time. */
+/** The dialog that asks for a time. @returns {() => void} Opens it. */
 function timeDialog() {
-  const time = make("input", { type: "text", inputMode: "decimal", autocomplete: "off", required: true, id: "go-to-time", "aria-describedby": "go-to-hint" });
+  const field = make("input", {
+    type: "text", inputMode: "decimal", autocomplete: "off", required: true, id: "go-to-time",
+    "aria-describedby": "go-to-hint",
+  });
   const hint = make("p", { id: "go-to-hint", className: "hint" }, "Seconds, or minutes and seconds: 80 or 1:20.5");
-  const fault = make("p", { role: "alert", className: "fault" });
+  const error = make("p", { role: "alert", className: "fault" });
   const go = make("button", { className: "primary" }, "Go");
-  const form = make("form", { method: "dialog", noValidate: true }, field("Time in the film", time), hint, fault, go);
-  const made = dialog("go-to", "Go to time", form);
+  const label = labelled("Time in the film", field);
+  const form = make("form", { method: "dialog", noValidate: true }, label, hint, error, go);
+  const dialog = makeDialog("go-to", "Go to time", form);
   form.addEventListener("submit", (event) => {
-    const seconds = parse(time.value);
-    if (seconds === null) {
-      event.preventDefault();
-      fault.textContent = `“${time.value}” is no time. Write it like 80 or 1:20.5.`;
-      time.setAttribute("aria-invalid", "true");
-      time.focus();
-    } else setTimeout(() => arrive(seconds)); // when the dialog has given the focus back
+    const seconds = parseTime(field.value);
+    if (seconds !== null) {
+      setTimeout(() => goToTime(seconds)); // when the dialog has given the focus back
+      return;
+    }
+    event.preventDefault();
+    error.textContent = `“${field.value}” is no time. Write it like 80 or 1:20.5.`;
+    field.setAttribute("aria-invalid", "true");
+    field.focus();
   });
   return () => {
-    fault.textContent = "";
-    time.removeAttribute("aria-invalid");
-    time.value = line() ? clock(line().start, 1) : "";
-    made.showModal();
-    time.select();
+    error.textContent = "";
+    field.removeAttribute("aria-invalid");
+    field.value = chosenLine() ? clock(chosenLine().start, 1) : "";
+    dialog.showModal();
+    field.select();
   };
 }
 
 /** @param {number} seconds */
-function arrive(seconds) {
+function goToTime(seconds) {
   const id = store.order.find((each) => store.lines.get(each).end > seconds) ?? store.order.at(-1);
-  if (id && !store.shown.includes(id)) setFilter((choice.value = "all"));
+  if (id && !store.shown.includes(id)) clearFilter();
   if (id) select(id, { focus: true });
   // The player goes to the line's start, after a rest; here a moment within it is asked for.
-  setTimeout(async () => (await import("./player.js")).seek(seconds), 300);
-  say(`${clock(seconds, 1)} of ${clock(store.film.film.duration)}.${id ? ` Line ${number(id)}.` : ""}`);
+  setTimeout(() => seek(seconds), SEEK_DELAY);
+  const time = `${clock(seconds, 1)} of ${clock(store.film.film.duration)}.`;
+  say(id ? `${time} Line ${lineNumber(id)}.` : time);
+}
+
+function registerCommands() {
+  const toSearch = () => {
+    searchField.focus();
+    searchField.select();
+  };
+  register({ name: "search", title: "Find in the script", group: "Find", keys: ["/"], run: toSearch });
+  register({ name: "search-next", title: "Next match", group: "Find", keys: { any: ["F3"] }, run: () => step(1) });
+  const previousKeys = { any: ["Shift+F3"] };
+  register({ name: "search-previous", title: "Previous match", group: "Find", keys: previousKeys, run: () => step(-1) });
+  register({ name: "go-to", title: "Go to time", group: "Find", keys: ["g"], run: timeDialog() });
+  register({ name: "filter", title: "Choose which lines are shown", group: "Find", run: () => filterField.focus() });
 }
 
 /** Starts the tools above the list. */
 export function start() {
-  input = make("input", { type: "search", id: "search", autocomplete: "off", spellcheck: false, "aria-keyshortcuts": "/" });
-  input.setAttribute("aria-describedby", "search-count");
-  count = make("output", { id: "search-count", htmlFor: "search" });
-  choice = make("select", { id: "filter" }, ...Object.entries(FILTERS).map(([value, one]) => make("option", { value }, one.title)));
-  register({ name: "search", title: "Search in the lines", group: "Find", keys: ["/"], run: () => (input.focus(), input.select()) });
-  register({ name: "search-next", title: "Next match", group: "Find", keys: [">"], run: () => step(1) });
-  register({ name: "search-previous", title: "Previous match", group: "Find", keys: ["<"], run: () => step(-1) });
-  register({ name: "go-to", title: "Go to time", group: "Find", keys: ["g"], run: timeDialog() });
-  const searching = make("div", { className: "searching" }, field("Search", input), count, button("search-previous", "Previous"), button("search-next", "Next"));
-  for (const one of searching.querySelectorAll("button")) one.setAttribute("aria-label", `${one.textContent} match`);
-  const jumps = make("div", { className: "tools" }, button("next-open", "Next not accepted"), button("next-doubtful", "Most doubtful"), button("next-finding", "Next finding"), button("go-to", "Go to time"));
-  document.getElementById("find").append(searching, field("Show", choice), jumps);
-  input.addEventListener("input", tell);
-  input.addEventListener("keydown", typed);
-  choice.addEventListener("change", () => {
-    setFilter(choice.value);
-    const many = store.shown.length;
-    say(`${FILTERS[choice.value].title}: ${many} line${many === 1 ? "" : "s"}.`);
+  searchField = make("input", {
+    type: "search", id: "search", autocomplete: "off", spellcheck: false, placeholder: "Find",
+    "aria-label": "Find in the script", "aria-keyshortcuts": "/", "aria-describedby": "search-count",
+  });
+  matchCount = make("output", { id: "search-count", htmlFor: "search" });
+  const options = Object.entries(FILTERS).map(([value, { title }]) => make("option", { value }, title));
+  filterField = make("select", { id: "filter", "aria-label": "Show" }, ...options);
+  registerCommands();
+  const nextEmpty = commandButton("next-empty", "Next empty");
+  document.getElementById("find").append(searchField, matchCount, filterField, nextEmpty);
+  searchField.addEventListener("input", showMatches);
+  searchField.addEventListener("keydown", onKey);
+  filterField.addEventListener("change", () => {
+    setFilter(filterField.value);
+    say(`${FILTERS[filterField.value].title}: ${pluralize(store.shown.length, "line")}.`);
   });
   for (const topic of ["film", "lines"])
     subscribe(topic, () => {
-      counts();
-      if (input.value) tell();
+      showFilterCounts();
+      if (searchField.value) showMatches();
     });
-  subscribe("current", () => input.value && tell());
+  subscribe("current", () => searchField.value && showMatches());
 }

@@ -1,16 +1,17 @@
 /** What this browser remembers of a person's habits. */
 
-import { emit } from "./store.js";
+const STORAGE_KEY = "shotad-settings";
 
-const KEY = "shotad-settings";
-
-/** @type {{singleKeys: boolean, name: string, asked: boolean}} */
+/**
+ * @type {{singleKeys: boolean, name: string, asked: boolean}} singleKeys: whether keys of one character act. name: who
+ *   reviews. asked: the page has asked for the name.
+ */
 export const settings = { singleKeys: true, name: "", asked: false, ...read() };
 
 /** @returns {object} */
 function read() {
   try {
-    return JSON.parse(localStorage.getItem(KEY) ?? "{}");
+    return JSON.parse(localStorage.getItem(STORAGE_KEY) ?? "{}");
   } catch {
     return {}; // storage that is forbidden, or that somebody else wrote
   }
@@ -21,12 +22,11 @@ function read() {
  *
  * @param {Partial<typeof settings>} changes
  */
-export function set(changes) {
+export function changeSettings(changes) {
   Object.assign(settings, changes);
   try {
-    localStorage.setItem(KEY, JSON.stringify(settings));
+    localStorage.setItem(STORAGE_KEY, JSON.stringify(settings));
   } catch {
     // They hold for this page then.
   }
-  emit("settings", settings);
 }

@@ -1,312 +1,355 @@
 /** Slots and free time: where description can be spoken, and where a person wants some more, or none. */
 
-import { make } from "./build.js";
-import { register } from "./commands.js";
-import { begin, card } from "./jobs.js";
 import { ApiError, GONE } from "./api.js";
+import { make, setText } from "./build.js";
+import { register } from "./commands.js";
+import { checkedValue, disabledWhile, makeDialog, radios } from "./dialogs.js";
+import { jobCard, startJob } from "./jobs.js";
 import { say } from "./say.js";
-import { once, picked, radios, sheet } from "./sheets.js";
-import { emit, line, perform, select, store } from "./store.js";
-import { clock, parse } from "./times.js";
+import { chosenLine, emit, lineById, perform, select, store } from "./store.js";
+import { exactTime, parseTime, shortTime } from "./times.js";
+import { pluralize } from "./wording.js";
 
-const LEAST = 1; // seconds of free time that are worth a slot
+/** @typedef {[number, number]} Gap  Free time: from, to. */
+
+const SHORTEST = 1; // seconds of free time that are worth a slot
+const PROPOSED = 8; // seconds of a slot that is proposed, at most
+const PLAYHEAD_NEED = 2; // seconds that must be free behind the playhead for a slot to be proposed from there
 const PAGE = 25; // slots shown at once
 
-const overlaps = (start, end, one) => one.start < end - 1e-6 && start < one.end - 1e-6;
-const seconds = (value) => `${value.toFixed(1)} s`;
+const secondsText = (seconds) => `${seconds.toFixed(1)} s`;
+const rangeText = (start, end) => `${shortTime(start)} to ${shortTime(end)}`;
 
 /**
- * Parts of the film without speech, slots and lines of a person's own.
+ * Parts of the film without speech, slots and lines of a person's own, of a second or longer.
  *
- * @returns {[number, number][]}
+ * @returns {Gap[]}
  */
-function freeTime() {
-  const own = [...store.lines.values()].filter((one) => one.heard && !one.slot);
-  const taken = [...store.film.slots, ...own].map(({ start, end }) => ({ start, end })).sort((a, b) => a.start - b.start);
+export function freeTime() {
+  const ownLines = [...store.lines.values()].filter((line) => line.heard && !line.slot);
+  const taken = [...store.film.slots, ...ownLines].sort((a, b) => a.start - b.start);
   const free = [];
   for (const [from, to] of store.film.free) {
-    let at = from;
-    for (const one of taken) {
-      if (one.end <= at || one.start >= to) continue;
-      if (one.start - at >= LEAST) free.push([at, one.start]);
-      at = Math.max(at, one.end);
+    let second = from;
+    for (const { start, end } of taken) {
+      if (end <= second || start >= to) continue;
+      if (start - second >= SHORTEST) free.push([second, start]);
+      second = Math.max(second, end);
     }
-    if (to - at >= LEAST) free.push([at, to]);
+    if (to - second >= SHORTEST) free.push([second, to]);
   }
   return free;
 }
 
-/** The free time that a moment lies in, else the next one near it. */
-function freeAt(second, free = freeTime()) {
-  const distance = ([start, end]) => (second < start ? start - second : second > end ? second - end : 0);
-  return free.reduce((best, one) => (best === null || distance(one) < distance(best) ? one : best), null);
+/** The free time that a moment lies in, else the next one near it; null: there is none. */
+function nearestGap(second) {
+  const distance = ([start, end]) => Math.max(start - second, second - end, 0);
+  const nearestFirst = freeTime().sort((a, b) => distance(a) - distance(b));
+  return nearestFirst[0] ?? null;
 }
 
 /** Where people are in the film: the player if it has been moved, else the chosen line. */
-function here() {
-  return store.player?.seconds || line()?.start || 0;
+const currentSecond = () => store.player.seconds || chosenLine()?.start || 0;
+
+/** Does an act whose answer the dialog shows. Throws ApiError, also where the act waits for the server. */
+async function performNow(name, lineId, args) {
+  const changed = await perform(name, args, { line: lineId, seen: null, quiet: true });
+  if (!changed) throw store.undelivered ?? new ApiError(0, GONE);
+  if (changed.slots) {
+    store.film.slots = changed.slots;
+    emit("slots", changed.slots);
+  }
+  return changed;
 }
 
-class Adding {
-  constructor(made, after) {
-    this.made = made;
-    this.start = make("input", { id: "slot-start", type: "text", inputMode: "decimal", autocomplete: "off", size: 9 });
-    this.end = make("input", { id: "slot-end", type: "text", inputMode: "decimal", autocomplete: "off", size: 9 });
+/** Takes a slot and its line away. @returns {Promise<string>} What the server says of it. */
+async function removeSlot(id) {
+  const changed = await performNow("remove_slot", id, {});
+  return changed.said;
+}
+
+/** The form that adds a slot, with a line or without one. */
+class AddForm {
+  /**
+   * @param {ReturnType<typeof makeDialog>} dialog
+   * @param {() => void} onAdded
+   */
+  constructor(dialog, onAdded) {
+    this.dialog = dialog;
+    const time = { type: "text", inputMode: "decimal", autocomplete: "off", size: 9, "aria-describedby": "slot-room" };
+    this.start = make("input", { ...time, id: "slot-start" });
+    this.end = make("input", { ...time, id: "slot-end" });
     this.room = make("p", { id: "slot-room", className: "hint", role: "status" });
-    for (const field of [this.start, this.end]) {
-      field.setAttribute("aria-describedby", "slot-room");
-      field.addEventListener("input", () => this.tellRoom());
-    }
-    this.how = make("div", {});
+    for (const field of [this.start, this.end]) field.addEventListener("input", () => this.checkTimes());
+    this.method = make("div");
+    this.method.addEventListener("change", () => this.showFields());
     this.text = make("textarea", { id: "slot-text", rows: 2 });
     this.note = make("input", { id: "slot-note", type: "text", maxLength: 2000 });
-    this.written = make("div", { className: "fields" }, make("label", { htmlFor: "slot-text" }, "Your line"), this.text);
-    this.noted = make("div", { className: "fields" }, make("label", { htmlFor: "slot-note" }, "Note for the machine"), this.note);
-    this.go = make("button", { type: "submit", className: "primary" }, "Add");
+    const label = (field, words) => make("label", { htmlFor: field.id }, words);
+    const row = (...children) => make("div", { className: "fields" }, ...children);
+    this.textRow = row(label(this.text, "Your line"), this.text);
+    this.noteRow = row(label(this.note, "Note for the machine"), this.note);
+    const submit = make("button", { type: "submit", className: "primary" }, "Add");
     this.result = make("div", { className: "result" });
-    const times = make("div", { className: "fields" }, make("label", { htmlFor: "slot-start" }, "Start"), this.start, make("label", { htmlFor: "slot-end" }, "End"), this.end);
-    this.form = make("form", {}, make("h3", {}, "Add"), times, this.room, this.how, this.written, this.noted, make("div", { className: "buttons" }, this.go), this.result);
+    this.form = make("form", {}, make("h3", {}, "Add"),
+      row(label(this.start, "Start"), this.start, label(this.end, "End"), this.end), this.room,
+      this.method, this.textRow, this.noteRow, make("div", { className: "buttons" }, submit), this.result);
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
-      once(this.go, () => this.add(after));
+      disabledWhile(submit, () => this.submit(onAdded));
     });
   }
 
-  show(way) {
-    this.how.replaceChildren(
-      radios("Who describes it", "slot-how", [["machine", "The machine"], ["self", "I write the line"], ["later", "Nobody yet: add the slot only"]], way),
-    );
-    this.how.onchange = () => this.fit();
+  /** @param {"machine"|"self"} method Who describes it, at first. */
+  show(method) {
+    const choices = [["machine", "The machine"], ["self", "I write the line"], ["later", "Nobody yet: add the slot only"]];
+    this.method.replaceChildren(radios("Who describes it", "slot-how", choices, method));
     this.result.replaceChildren();
-    this.fit();
-    const gap = freeAt(here());
-    if (gap) this.use(gap);
-    else {
+    this.showFields();
+    const second = currentSecond();
+    const gap = nearestGap(second);
+    if (!gap) {
       this.start.value = this.end.value = "";
       this.room.textContent = "No time is free: everywhere people speak, or slots are.";
+      return;
     }
+    // From the playhead where that lies in the gap, with some time behind it.
+    const [from, to] = gap;
+    const isBehindPlayhead = second > from && to - second >= PLAYHEAD_NEED;
+    this.propose([isBehindPlayhead ? second : from, to]);
   }
 
-  fit() {
-    const way = picked(this.form, "slot-how");
-    this.written.hidden = way !== "self";
-    this.noted.hidden = way !== "machine";
+  /** Shows the fields that the chosen method needs. */
+  showFields() {
+    const method = checkedValue(this.form, "slot-how");
+    this.textRow.hidden = method !== "self";
+    this.noteRow.hidden = method !== "machine";
   }
 
-  /** Proposes a slot in a gap: from the playhead where it lies in it, of a length that lines have. */
-  use([start, end]) {
-    const at = here() > start && end - here() >= 2 ? here() : start;
-    this.start.value = clock(at, 3);
-    this.end.value = clock(Math.min(end, at + 8), 3);
-    this.tellRoom();
+  /** Proposes a slot in a gap, of a length that lines have. */
+  propose([from, to]) {
+    this.start.value = exactTime(from);
+    this.end.value = exactTime(Math.min(to, from + PROPOSED));
+    this.checkTimes();
   }
 
   times() {
-    return [parse(this.start.value), parse(this.end.value)];
+    return [parseTime(this.start.value), parseTime(this.end.value)];
   }
 
-  tellRoom() {
+  /** Shows whether the times are times, and what is free there. */
+  checkTimes() {
     const [start, end] = this.times();
+    const isEndWrong = end === null || (start !== null && end <= start);
+    this.start.setAttribute("aria-invalid", String(start === null));
+    this.end.setAttribute("aria-invalid", String(isEndWrong));
     let text = "Write times as 1:20.5 or as seconds.";
     if (start !== null) {
-      const gap = freeTime().find(([from, to]) => start >= from - 0.001 && start < to);
-      if (gap) text = `Free here: from ${clock(gap[0], 1)} to ${clock(gap[1], 1)}, ${seconds(gap[1] - gap[0])}.`;
-      else {
-        const speech = store.film.speech.find((one) => overlaps(start, start + 0.001, one));
-        const next = freeTime().find(([from]) => from >= start);
-        text = `${speech ? "Somebody speaks then." : "A slot or a line is there."}${next ? ` Free next: from ${clock(next[0], 1)} to ${clock(next[1], 1)}.` : ""}`;
-      }
-      if (end !== null && end > start) text += ` This is ${seconds(end - start)}.`;
+      text = this.roomText(start);
+      if (end !== null && end > start) text += ` This is ${secondsText(end - start)}.`;
       else if (end !== null) text += " The end must be after the start.";
     }
-    if (this.room.textContent !== text) this.room.textContent = text;
-    this.start.setAttribute("aria-invalid", String(start === null));
-    this.end.setAttribute("aria-invalid", String(end === null || (start !== null && end <= start)));
+    setText(this.room, text);
   }
 
-  async add(after) {
+  /** What is free at a second. */
+  roomText(second) {
+    const gaps = freeTime();
+    const gap = gaps.find(([from, to]) => second >= from - 0.001 && second < to);
+    if (gap) return `Free here: from ${rangeText(...gap)}, ${secondsText(gap[1] - gap[0])}.`;
+    const isSpeech = store.film.speech.some(({ start, end }) => start < second + 0.001 && second < end - 1e-6);
+    const reason = isSpeech ? "Somebody speaks then." : "A slot or a line is there.";
+    const next = gaps.find(([from]) => from >= second);
+    return next ? `${reason} Free next: from ${rangeText(...next)}.` : reason;
+  }
+
+  /** The line is chosen now, and again when the dialog closes: that gives the focus back to the line before. */
+  choose(id) {
+    select(id);
+    this.dialog.addEventListener("close", () => setTimeout(() => select(id, { focus: true })), { once: true });
+  }
+
+  async submit(onAdded) {
     const [start, end] = this.times();
-    const way = picked(this.form, "slot-how");
+    const method = checkedValue(this.form, "slot-how");
+    const text = this.text.value.trim();
     if (start === null || end === null || end <= start) {
-      this.made.tell("Give a start, and an end after it.", true);
+      this.dialog.announce("Give a start, and an end after it.", true);
       (start === null ? this.start : this.end).focus();
       return;
     }
-    if (way === "self" && !this.text.value.trim()) {
-      this.made.tell("Write the line first.", true);
+    if (method === "self" && !text) {
+      this.dialog.announce("Write the line first.", true);
       this.text.focus();
       return;
     }
     try {
-      const act = way === "self" ? ["add", { start, end, text: this.text.value.trim() }] : ["add_slot", { start, end }];
-      const changed = await doNow(act[0], "", act[1]);
-      takeSlots(changed);
-      this.made.tell(changed.said);
-      if (changed.focus) select(changed.focus);
+      const [act, args] = method === "self" ? ["add", { start, end, text }] : ["add_slot", { start, end }];
+      const changed = await performNow(act, "", args);
+      this.dialog.announce(changed.said);
+      if (changed.focus) this.choose(changed.focus);
       this.text.value = "";
-      if (way === "machine") {
-        const job = await begin({ kind: "redo", lines: [changed.focus], note: this.note.value.trim() });
-        this.result.replaceChildren(card(job.id));
+      if (method === "machine") {
+        const job = await startJob({ kind: "redo", lines: [changed.focus], note: this.note.value.trim() });
+        this.result.replaceChildren(jobCard(job.id));
       }
-      after();
+      onAdded();
     } catch (error) {
-      this.made.tell(error.message, true);
+      this.dialog.announce(error.message, true);
     }
   }
 }
 
-/** Does an act that the dialog tells of. Throws ApiError, also where the act waits for the server. */
-async function doNow(name, of, args) {
-  const changed = await perform(name, args, { line: of, seen: null, quiet: true });
-  if (!changed) throw store.undelivered ?? new ApiError(0, GONE);
-  return changed;
+/** The text of a slot's lines; why it has none. */
+function slotText(lines) {
+  const heardTexts = lines.filter((line) => line.heard).map((line) => line.text);
+  if (heardTexts.length) return heardTexts.join(" / ");
+  if (!lines.length) return "(not described)";
+  const [{ status, reason }] = lines;
+  return `(${status}${reason ? `: ${reason}` : ""})`;
 }
 
-/** Takes in the slots that an answer brings. */
-function takeSlots(changed) {
-  if (!changed.slots) return;
-  store.film.slots = changed.slots;
-  emit("slots", changed.slots);
-}
-
-/** Takes a slot and its line away; what is said of it. */
-async function removeSlot(id) {
-  const changed = await doNow("remove_slot", id, {});
-  takeSlots(changed);
-  return changed.said;
-}
-
-class Table {
-  constructor(made) {
-    this.made = made;
+/** The table of slots, page by page. */
+class SlotTable {
+  /** @param {ReturnType<typeof makeDialog>} dialog */
+  constructor(dialog) {
+    this.dialog = dialog;
     this.from = 0;
-    this.body = make("tbody", {});
-    this.where = make("p", { className: "hint" });
-    const columns = ["Slot", "Length", "Line", "Actions"].map((name) => make("th", { scope: "col" }, name));
+    this.body = make("tbody");
+    this.range = make("p", { className: "hint" });
+    this.heading = make("h3", { id: "slots-heading", tabIndex: -1 }, "Slots");
     this.earlier = make("button", { type: "button" }, "Earlier");
     this.later = make("button", { type: "button" }, "Later");
     this.earlier.addEventListener("click", () => this.draw(this.from - PAGE));
     this.later.addEventListener("click", () => this.draw(this.from + PAGE));
+    const columns = ["Slot", "Length", "Line", "Actions"].map((title) => make("th", { scope: "col" }, title));
     const table = make("table", { className: "slots" }, make("thead", {}, make("tr", {}, ...columns)), this.body);
-    this.element = make("section", { "aria-labelledby": "slots-heading" }, make("h3", { id: "slots-heading" }, "Slots"), this.where, table, make("div", { className: "buttons" }, this.earlier, this.later));
+    const buttons = make("div", { className: "buttons" }, this.earlier, this.later);
+    this.element = make("section", { "aria-labelledby": this.heading.id }, this.heading, this.range, table, buttons);
   }
 
-  /** Shows the slots from a number on; none told: those around where people are. */
-  draw(from = null) {
-    const slots = store.film.slots;
-    if (from === null) {
-      const near = slots.findIndex((slot) => slot.end > here());
-      from = (near < 0 ? slots.length : near) - 3;
-    }
+  /** Shows the slots around where people are. */
+  drawAroundPlayhead() {
+    const { slots } = store.film;
+    const index = slots.findIndex((slot) => slot.end > currentSecond());
+    this.draw((index < 0 ? slots.length : index) - 3);
+  }
+
+  /** @param {number} from Index of the slot that is shown first. */
+  draw(from) {
+    const { slots } = store.film;
     this.from = Math.max(0, Math.min(from, slots.length - PAGE));
     const shown = slots.slice(this.from, this.from + PAGE);
-    this.where.textContent = slots.length > shown.length ? `${this.from + 1} to ${this.from + shown.length} of ${slots.length}` : `${slots.length} in all`;
-    const held = document.activeElement;
+    const isPaged = slots.length > shown.length;
+    const range = `${this.from + 1} to ${this.from + shown.length} of ${slots.length}`;
+    this.range.textContent = isPaged ? range : `${slots.length} in all`;
     this.earlier.setAttribute("aria-disabled", String(this.from === 0));
     this.later.setAttribute("aria-disabled", String(this.from + PAGE >= slots.length));
-    this.earlier.hidden = this.later.hidden = slots.length <= PAGE;
-    const all = store.order.map((id) => line(id));
-    this.body.replaceChildren(...shown.map((slot) => this.row(slot, all.filter((one) => one.slot === slot.id))));
-    if (held && !held.isConnected) this.made.querySelector("#slots-heading").focus();
+    this.earlier.hidden = this.later.hidden = !isPaged;
+    const focused = document.activeElement;
+    const lines = store.order.map(lineById);
+    this.body.replaceChildren(...shown.map((slot) => this.row(slot, lines.filter((line) => line.slot === slot.id))));
+    if (focused && !focused.isConnected) this.heading.focus();
   }
 
   /** A slot with its lines: one, or the parts that it was split into. */
-  row(slot, all) {
-    const when = `${clock(slot.start, 1)} to ${clock(slot.end, 1)}`;
-    const heard = all.filter((one) => one.heard);
-    const own = heard[0] ?? all[0];
-    const words = own?.heard ? heard.map((one) => one.text).join(" / ") : own ? `(${own.status}${own.reason ? `: ${own.reason}` : ""})` : "(not described)";
-    const go = make("button", { type: "button", "aria-label": `Go to the slot at ${clock(slot.start, 1)}` }, "Go");
+  row(slot, lines) {
+    const line = lines.find((each) => each.heard) ?? lines[0];
+    const time = shortTime(slot.start);
+    const go = make("button", { type: "button", "aria-label": `Go to the slot at ${time}` }, "Go");
     go.addEventListener("click", () => {
-      this.made.close();
-      setTimeout(() => own && select(own.id, { focus: true }));
+      this.dialog.close();
+      setTimeout(() => select(line.id, { focus: true }));
     });
-    const remove = make("button", { type: "button", "aria-label": `Remove the slot at ${clock(slot.start, 1)}` }, "Remove");
-    remove.addEventListener("click", () => once(remove, () => this.remove(slot, made)));
-    const made = make(
-      "tr",
-      { className: own?.id === store.current ? "here" : "" },
-      make("th", { scope: "row" }, when, slot.by_hand ? make("span", { className: "hint" }, " by hand") : null, slot.voice ? make("span", { className: "hint" }, ` ${slot.voice}`) : null),
-      make("td", {}, `${seconds(slot.end - slot.start)}, ${slot.words} words`),
-      make("td", {}, words),
-      make("td", {}, make("div", { className: "buttons" }, own ? go : null, remove)),
-    );
-    return made;
+    const remove = make("button", { type: "button", "aria-label": `Remove the slot at ${time}` }, "Remove");
+    remove.addEventListener("click", () => disabledWhile(remove, () => this.remove(slot, row)));
+    const hint = (text) => (text ? make("span", { className: "hint" }, ` ${text}`) : null);
+    const row = make("tr", { className: line?.id === store.current ? "here" : "" },
+      make("th", { scope: "row" }, rangeText(slot.start, slot.end), hint(slot.by_hand ? "by hand" : ""), hint(slot.voice)),
+      make("td", {}, `${secondsText(slot.end - slot.start)}, ${slot.words} words`),
+      make("td", {}, slotText(lines)),
+      make("td", {}, make("div", { className: "buttons" }, line ? go : null, remove)));
+    return row;
   }
 
   /** Takes a slot away. */
   async remove(slot, row) {
     try {
-      const place = [...this.body.children].indexOf(row);
-      const said = await removeSlot(slot.id);
-      this.made.tell(`${said} You can undo it.`);
+      const index = [...this.body.children].indexOf(row);
+      const message = await removeSlot(slot.id);
+      this.dialog.announce(`${message} You can undo it.`);
       this.draw(this.from);
-      (this.body.children[Math.min(place, this.body.children.length - 1)]?.querySelector("button") ?? this.made.querySelector("button")).focus();
+      const next = this.body.children[Math.min(index, this.body.children.length - 1)];
+      (next?.querySelector("button") ?? this.dialog.querySelector("button")).focus();
     } catch (error) {
-      this.made.tell(error.message, true);
+      this.dialog.announce(error.message, true);
     }
   }
 }
 
-function gaps(adding) {
+/** The list of free time, of which a click proposes a slot. @param {AddForm} form */
+function gapList(form) {
+  const title = make("summary", {}, "Free time");
   const list = make("ul", { className: "gaps" });
-  const made = make("details", {}, make("summary", {}, "Free time"), list);
-  return {
-    element: made,
-    draw() {
-      const free = freeTime();
-      const total = free.reduce((sum, [start, end]) => sum + end - start, 0);
-      made.querySelector("summary").textContent = `Free time: ${free.length} ${free.length === 1 ? "gap" : "gaps"}, ${seconds(total)} in all`;
-      const near = [...free].sort((a, b) => Math.abs(a[0] - here()) - Math.abs(b[0] - here())).slice(0, PAGE).sort((a, b) => a[0] - b[0]);
-      const items = near.map((gap) => {
-        const use = make("button", { type: "button", className: "plain" }, `${clock(gap[0], 1)} to ${clock(gap[1], 1)}, ${seconds(gap[1] - gap[0])}`);
-        use.addEventListener("click", () => {
-          adding.start.value = clock(gap[0], 3);
-          adding.end.value = clock(Math.min(gap[1], gap[0] + 8), 3);
-          adding.tellRoom();
-          adding.start.focus();
-        });
-        return make("li", {}, use);
-      });
-      if (near.length < free.length) items.push(make("li", { className: "hint" }, `and ${free.length - near.length} farther away`));
-      list.replaceChildren(...items);
-    },
+  const itemOf = (gap) => {
+    const [from, to] = gap;
+    const words = `${rangeText(from, to)}, ${secondsText(to - from)}`;
+    const button = make("button", { type: "button", className: "plain" }, words);
+    button.addEventListener("click", () => {
+      form.propose(gap);
+      form.start.focus();
+    });
+    return make("li", {}, button);
   };
+  const draw = () => {
+    const gaps = freeTime();
+    const total = gaps.reduce((sum, [from, to]) => sum + to - from, 0);
+    title.textContent = `Free time: ${pluralize(gaps.length, "gap")}, ${secondsText(total)} in all`;
+    const second = currentSecond();
+    const nearestFirst = [...gaps].sort((a, b) => Math.abs(a[0] - second) - Math.abs(b[0] - second));
+    const nearGaps = nearestFirst.slice(0, PAGE).sort((a, b) => a[0] - b[0]);
+    const items = nearGaps.map(itemOf);
+    const farther = gaps.length - nearGaps.length;
+    if (farther) items.push(make("li", { className: "hint" }, `and ${farther} farther away`));
+    list.replaceChildren(...items);
+  };
+  return { element: make("details", {}, title, list), draw };
 }
 
-function build() {
+/** @returns {(method: "machine"|"self") => void} Opens the dialog. */
+function slotsDialog() {
   const body = make("div", { className: "slots-body" });
-  const made = sheet("slots-dialog", "Slots and free time", body);
-  const adding = new Adding(made, () => draw());
-  const table = new Table(made);
-  table.element.querySelector("h3").tabIndex = -1;
-  const free = gaps(adding);
-  body.append(adding.form, free.element, table.element);
-  const draw = () => {
-    table.draw(made.open ? table.from : null);
-    free.draw();
-  };
-  return (way) => {
-    adding.show(way);
-    draw();
-    made.showModal();
-    made.querySelector(".dialog-body").scrollTop = 0;
-    adding.start.focus();
-    adding.start.select();
+  const dialog = makeDialog("slots-dialog", "Slots and free time", body);
+  const table = new SlotTable(dialog);
+  const form = new AddForm(dialog, () => {
+    table.draw(table.from);
+    gaps.draw();
+  });
+  const gaps = gapList(form);
+  body.append(form.form, gaps.element, table.element);
+  return (method) => {
+    form.show(method);
+    table.drawAroundPlayhead();
+    gaps.draw();
+    dialog.showModal();
+    dialog.querySelector(".dialog-body").scrollTop = 0;
+    form.start.focus();
+    form.start.select();
   };
 }
 
 /** Removes the slot of the chosen line. */
-async function removing() {
-  const slot = line()?.slot;
-  if (!slot) throw new Error("The chosen line has no slot. A line of your own is removed by itself.");
-  say(await removeSlot(slot));
+async function removeChosenSlot() {
+  const slotId = chosenLine()?.slot;
+  if (!slotId) throw new Error("The chosen line has no slot. A line of your own is removed by itself.");
+  say(await removeSlot(slotId));
 }
 
+/** Registers the commands. */
 export function start() {
-  const show = build();
-  register({ name: "slots", title: "Slots and free time", group: "Work", keys: ["t"], run: () => show("machine") });
-  register({ name: "add-slot", title: "Add a slot where nobody speaks", group: "Work", run: () => show("machine") });
-  register({ name: "add-line", title: "Add a line of your own", group: "Work", run: () => show("self") });
-  register({ name: "remove-slot", title: "Remove the slot of this line", group: "Work", run: removing });
+  const open = slotsDialog();
+  register({ name: "slots", title: "Slots and free time", group: "Work", keys: ["t"], run: () => open("machine") });
+  register({ name: "add-slot", title: "Add a slot where nobody speaks", group: "Work", run: () => open("machine") });
+  register({ name: "add-line", title: "Add a line of your own", group: "Work", run: () => open("self") });
+  register({ name: "remove-slot", title: "Remove the slot of this line", group: "Work", run: removeChosenSlot });
 }

@@ -1,38 +1,53 @@
 /**
- * Drawing of the time line: on a canvas, only what is in view. States are told by pattern and sign, threads by
+ * Drawing of the time line: on a canvas, only what is in view. States have their pattern and sign, threads their
  * letter; colours come from the style sheet, so that dark pages and forced colours are kept.
+ *
+ * @typedef {{peaks: Uint8Array, rate: number}} Waveform  rate: peaks a second.
  */
 
 import { eachInView, tickStep } from "./timeline-scale.js";
 import { clock } from "./times.js";
-import { letterOf } from "./wording.js";
+import { threadLetters } from "./wording.js";
 
 /** Rows from the top: name, height in CSS pixels. */
 export const ROWS = [
-  { name: "time", title: "Time", height: 20 },
-  { name: "shots", title: "Shots", height: 62 },
-  { name: "speech", title: "Speech", height: 16 },
-  { name: "slots", title: "Slots", height: 16 },
-  { name: "lines", title: "Lines", height: 34 },
+  { name: "time", title: "Time", height: 18 },
+  { name: "shots", title: "Shots", height: 18 },
+  { name: "sound", title: "Sound", height: 44 },
+  { name: "speech", title: "Dialogue", height: 20 },
+  { name: "lines", title: "Lines", height: 40 },
 ];
-export const HEIGHT = ROWS.reduce((sum, row) => sum + row.height, 0);
-/** Top of each row. */
-export const TOP = Object.fromEntries(ROWS.map((row, i) => [row.name, ROWS.slice(0, i).reduce((sum, one) => sum + one.height, 0)]));
+const heightOf = (rows) => rows.reduce((sum, row) => sum + row.height, 0);
+export const HEIGHT = heightOf(ROWS);
+/** @type {Record<string, number>} Top of each row. */
+export const TOP = Object.fromEntries(ROWS.map((row, i) => [row.name, heightOf(ROWS.slice(0, i))]));
 
-const NAMES = ["ink", "soft", "ground", "edge", "speech", "slot", "line", "accepted", "edited", "chosen", "on-chosen", "bad"];
+/** Custom properties of the style sheet, without their "--t-". */
+const COLOURS = [
+  "wave", "ink", "soft", "ground", "edge", "speech", "slot", "line", "accepted", "edited", "chosen", "on-chosen",
+  "on-speech",
+];
+/** Threads that have a colour of their own. */
 const THREADS = 8;
+/** Height of a line, and of one that is left out; and of what stands for it where it is narrow, by state. */
+const [LINE_HEIGHT, DROPPED_HEIGHT] = [24, 14];
+const TICK_HEIGHTS = { machine: 9, edited: 17, accepted: 25, dropped: 4 };
+/** Pixels under which a box has no text. */
+const TEXT_WIDTH = 14;
+/** Pixels of a letter, about. */
+const LETTER_WIDTH = 5.6;
 /** Pixels under which a line has no pattern. */
 const NARROW = 4;
 const SCALES = { "extreme close-up": "ECU", "close-up": "CU", medium: "MS", full: "FS", long: "LS" };
 
 /** Reads the colours that the style sheet gives now. */
-export function colours(element) {
+function coloursOf(element) {
   const style = getComputedStyle(element);
   const read = (name) => style.getPropertyValue(`--t-${name}`).trim();
-  const own = Object.fromEntries(NAMES.map((name) => [name, read(name)]));
-  own.threads = Array.from({ length: THREADS }, (_, i) => read(`thread-${i}`));
-  own.font = `11px ${style.fontFamily}`;
-  return own;
+  const colours = Object.fromEntries(COLOURS.map((name) => [name, read(name)]));
+  colours.threads = Array.from({ length: THREADS }, (_, i) => read(`thread-${i}`));
+  colours.font = `11px ${style.fontFamily}`;
+  return colours;
 }
 
 /** Slanted stripes, for edited lines and for hand-made slots. */
@@ -51,30 +66,38 @@ function stripes(context, colour, gap) {
   return context.createPattern(tile, "repeat");
 }
 
-/** Text that stays within a box; none where there is no room for it. */
+/** Text that stays within a box; none where there is no space for it. */
 function label(context, text, x, y, width) {
-  if (width < 14 || !text) return;
-  const fits = Math.floor(width / 5.6);
-  context.fillText(text.length > fits ? `${text.slice(0, Math.max(1, fits - 1))}…` : text, x, y);
+  if (width < TEXT_WIDTH || !text) return;
+  const letters = Math.floor(width / LETTER_WIDTH);
+  const isTooLong = text.length > letters;
+  context.fillText(isTooLong ? `${text.slice(0, Math.max(1, letters - 1))}…` : text, x, y);
 }
 
+/** A line with its sign, and that of its worst finding. */
+function lineText({ state, heard: isHeard, findings, text }) {
+  const sign = { machine: "○", edited: "✎", accepted: "✓" }[state];
+  const hasError = findings.some((finding) => finding.level === "error");
+  const findingSign = hasError ? "✖" : findings.length ? "▲" : "";
+  return `${sign}${findingSign}${isHeard ? "" : " left out"} ${text}`;
+}
+
+/** Draws the time line on a canvas. */
 export class Drawing {
   /**
    * @param {HTMLCanvasElement} canvas
-   * @param {(index: number) => CanvasImageSource|null} thumbnail
    */
-  constructor(canvas, thumbnail) {
+  constructor(canvas) {
     this.canvas = canvas;
     this.context = canvas.getContext("2d");
-    this.thumbnail = thumbnail;
     this.restyle();
   }
 
   /** Takes up the colours of the page again. */
   restyle() {
-    this.colour = colours(this.canvas);
-    this.striped = stripes(this.context, this.colour.edited, 6);
-    this.hatched = stripes(this.context, this.colour.slot, 5);
+    this.colours = coloursOf(this.canvas);
+    this.striped = stripes(this.context, this.colours.edited, 6);
+    this.hatched = stripes(this.context, this.colours.slot, 5);
   }
 
   /** @param {number} width CSS pixels. */
@@ -91,22 +114,24 @@ export class Drawing {
   /**
    * Draws what is seen.
    *
-   * @param {{film: any, lines: any[], chosen: string|null}} what
+   * @param {{film: import("./store.js").Film, lines: import("./store.js").Line[], chosenId: string|null,
+   *   waveform: Waveform|null}} content  lines: in order of time.
    * @param {{from: number, scale: number}} view  First second, pixels per second.
    */
-  draw(what, { from, scale }) {
-    const { context, width, colour } = this;
+  draw({ film, lines, chosenId, waveform }, { from, scale }) {
+    const { context, width, colours } = this;
     [this.from, this.scale, this.to] = [from, scale, from + width / scale];
-    context.fillStyle = colour.ground;
+    context.fillStyle = colours.ground;
     context.fillRect(0, 0, width, HEIGHT);
-    context.font = colour.font;
+    context.font = colours.font;
     context.textBaseline = "middle";
-    this.time();
-    this.shots(what.film.shots);
-    this.speech(what.film.speech);
-    this.slots(what.film.slots);
-    this.lines(what.lines, what.chosen);
-    this.rules();
+    this.drawTime();
+    this.drawShots(film.shots);
+    this.drawSound(waveform);
+    this.drawSpeech(film.speech);
+    this.drawSlots(film.slots);
+    this.drawLines(lines, chosenId);
+    this.drawRules();
   }
 
   /** Left edge and width of an interval on the screen; at least `least` wide, cut to just beyond the view. */
@@ -116,150 +141,172 @@ export class Drawing {
     return [left, Math.max(least, right - left)];
   }
 
-  time() {
-    const { context, colour, scale } = this;
+  /** Ticks with their times. */
+  drawTime() {
+    const { context, colours, scale } = this;
     const step = tickStep(scale);
     const digits = step < 1 ? 1 : 0;
-    context.fillStyle = colour.soft;
-    for (let i = Math.floor(this.from / step); i * step < this.to; i++) {
+    context.fillStyle = colours.soft;
+    for (let i = Math.floor(this.from / step); i * step < this.to; i += 1) {
       const x = Math.round((i * step - this.from) * scale);
-      context.fillRect(x, 14, 1, 6);
-      context.fillText(clock(i * step, digits), x + 3, 9);
+      context.fillRect(x, 13, 1, 5);
+      context.fillText(clock(i * step, digits), x + 3, 8);
     }
   }
 
-  shots(shots) {
-    const { context, colour } = this;
+  /** Where shots begin, the letter of their thread and their scale. */
+  drawShots(shots) {
+    const { context, colours } = this;
     const top = TOP.shots;
-    let last = -Infinity;
+    let lastEnd = -Infinity;
     eachInView(shots, this.from, this.to, (shot) => {
       const [x, width] = this.box(shot, 0);
       // Of shots narrower than a pixel one stands for all.
-      if (x + width - last < 1) return;
-      last = x + width;
+      if (x + width - lastEnd < 1) return;
+      lastEnd = x + width;
       const thread = shot.thread ?? null;
-      if (width > 26) this.picture(shot, x, top + 2, width);
-      context.fillStyle = thread === null ? colour.edge : colour.threads[thread % THREADS];
-      context.fillRect(x, top + 44, Math.max(0.6, width - 1), 4);
+      context.fillStyle = thread === null ? colours.edge : colours.threads[thread % THREADS];
+      context.fillRect(x, top + 14, Math.max(0.6, width - 1), 3);
       if (width > 3) {
-        context.fillStyle = colour.edge;
-        context.fillRect(x, top, 1, 60);
+        context.fillStyle = colours.edge;
+        context.fillRect(x, top, 1, 17);
       }
-      context.fillStyle = colour.ink;
-      const words = [thread === null ? "" : letterOf(thread), width > 40 ? (SCALES[shot.scale] ?? "") : ""];
-      label(context, words.filter(Boolean).join(" "), x + 3, top + 55, width - 4);
+      context.fillStyle = colours.ink;
+      const words = [thread === null ? "" : threadLetters(thread), width > 40 ? (SCALES[shot.scale] ?? "") : ""];
+      label(context, words.filter(Boolean).join(" "), x + 3, top + 8, width - 4);
     });
   }
 
-  /** A shot's picture, at its left end, as much of it as there is room for. */
-  picture(shot, x, y, width) {
-    const image = this.thumbnail(shot.index);
-    if (!image) return;
-    const height = 40;
-    const natural = (image.width / image.height) * height;
-    const shown = Math.min(natural, width - 2);
-    this.context.drawImage(image, 0, 0, (image.width * shown) / natural, image.height, x + 1, y, shown, height);
+  /**
+   * The wave form: for each pixel the loudest of its peaks, around the middle of the row.
+   *
+   * @param {Waveform|null} waveform
+   */
+  drawSound(waveform) {
+    if (!waveform) return;
+    const { context, colours, scale } = this;
+    const { peaks, rate } = waveform;
+    const half = (ROWS.find((row) => row.name === "sound").height - 4) / 2;
+    const middle = TOP.sound + half + 2;
+    context.fillStyle = colours.wave;
+    for (let x = 0; x < this.width; x += 1) {
+      const first = Math.floor((this.from + x / scale) * rate);
+      const end = Math.max(first + 1, Math.floor((this.from + (x + 1) / scale) * rate));
+      let loudest = 0;
+      for (let i = first; i < end && i < peaks.length; i += 1) loudest = Math.max(loudest, peaks[i]);
+      // The root shows quiet sound too, as ears hear it.
+      const height = Math.max(0.5, half * Math.sqrt(loudest / 255));
+      context.fillRect(x, middle - height, 1, 2 * height);
+    }
   }
 
-  speech(speech) {
-    const { context, colour } = this;
-    const y = TOP.speech + 3;
-    let last = -Infinity;
-    eachInView(speech, this.from, this.to, (one) => {
-      const [x, width] = this.box(one);
-      if (x + width - last < 0.5) return;
-      last = x + width;
-      context.fillStyle = colour.speech;
-      context.fillRect(x, y, width, 10);
+  /** When somebody speaks, with the words where they are known. */
+  drawSpeech(speech) {
+    const { context, colours } = this;
+    const y = TOP.speech + 2;
+    let lastEnd = -Infinity;
+    eachInView(speech, this.from, this.to, (utterance) => {
+      const [x, width] = this.box(utterance);
+      if (x + width - lastEnd < 0.5) return;
+      lastEnd = x + width;
+      context.fillStyle = colours.speech;
+      context.fillRect(x, y, width, 16);
+      context.fillStyle = colours["on-speech"];
+      label(context, utterance.text, x + 3, y + 8.5, width - 5);
     });
   }
 
-  slots(slots) {
-    const { context, colour } = this;
-    const y = TOP.slots + 3;
-    let last = -Infinity;
+  /** Slots stand behind their lines, so that one sees how much of them a line fills. */
+  drawSlots(slots) {
+    const { context, colours } = this;
+    const y = TOP.lines + 4;
+    const height = ROWS.at(-1).height - 8;
+    let lastEnd = -Infinity;
     eachInView(slots, this.from, this.to, (slot) => {
       const [x, width] = this.box(slot, 2);
-      if (x + width - last < 1) return;
-      last = x + width;
+      if (x + width - lastEnd < 1) return;
+      lastEnd = x + width;
       if (width <= 3) {
-        context.fillStyle = colour.slot;
-        return context.fillRect(x, y, width, 10);
+        context.fillStyle = colours.slot;
+        return context.fillRect(x, y, width, height);
       }
-      context.fillStyle = slot.by_hand ? this.hatched : colour.ground;
-      context.fillRect(x, y, width, 9);
-      context.strokeStyle = colour.slot;
+      context.fillStyle = slot.by_hand ? this.hatched : colours.ground;
+      context.fillRect(x, y, width, height);
+      context.strokeStyle = colours.slot;
       context.lineWidth = 1;
-      return context.strokeRect(x + 0.5, y + 0.5, Math.max(1, width - 1), 9);
+      context.setLineDash([4, 3]);
+      context.strokeRect(x + 0.5, y + 0.5, Math.max(1, width - 1), height - 1);
+      return context.setLineDash([]);
     });
   }
 
-  lines(lines, chosen) {
-    let own = null;
+  /** The lines, the chosen one above all others. */
+  drawLines(lines, chosenId) {
+    let chosen = null;
     eachInView(lines, this.from, this.to, (line) => {
-      if (line.id === chosen) own = line;
-      else if ((line.end - line.start) * this.scale < NARROW) this.tick(line);
-      else this.line(line, false);
+      if (line.id === chosenId) chosen = line;
+      else if ((line.end - line.start) * this.scale < NARROW) this.drawTick(line);
+      else this.drawLine(line, false);
     });
-    if (own) this.line(own, true);
+    if (chosen) this.drawLine(chosen, true);
   }
 
-  /** A line too narrow for its pattern: its height still tells what it is. */
-  tick(line) {
-    const { context, colour } = this;
-    const tall = { machine: 9, edited: 17, accepted: 25 }[line.heard ? line.state : "machine"];
-    context.fillStyle = colour[line.state === "machine" ? "line" : line.state];
-    const height = line.heard ? tall : 4;
+  /** A line too narrow for its pattern: its height still says what it is. */
+  drawTick(line) {
+    const { context, colours } = this;
+    context.fillStyle = colours[line.state === "machine" ? "line" : line.state];
+    const height = TICK_HEIGHTS[line.heard ? line.state : "dropped"];
     context.fillRect((line.start - this.from) * this.scale, TOP.lines + 29 - height, 1, height);
   }
 
-  line(line, chosen) {
-    const { context, colour } = this;
+  drawLine(line, isChosen) {
+    const { context, colours } = this;
+    const isEmpty = !line.heard && !line.text;
+    if (isEmpty && !isChosen) return; // its slot is drawn
     const [x, width] = this.box(line, 3);
-    const [y, height] = line.heard ? [TOP.lines + 4, 25] : [TOP.lines + 14, 15];
-    const accepted = line.state === "accepted";
-    const fill = chosen ? colour.chosen : accepted ? colour.accepted : colour.ground;
-    context.fillStyle = fill;
+    const [y, height] = line.heard || isEmpty ? [TOP.lines + 8, LINE_HEIGHT] : [TOP.lines + 16, DROPPED_HEIGHT];
+    const isStriped = line.state === "edited" && !isChosen;
+    const isFilled = isChosen || line.state === "accepted";
+    context.fillStyle = isChosen ? colours.chosen : isFilled ? colours.accepted : colours.ground;
     context.fillRect(x, y, width, height);
-    if (line.state === "edited" && !chosen) {
+    if (isStriped) {
       context.fillStyle = this.striped;
       context.fillRect(x, y, width, height);
     }
+    const stateColour = colours[line.state === "machine" ? "line" : line.state];
     context.setLineDash(line.heard ? [] : [3, 2]);
-    context.strokeStyle = chosen ? colour.ink : line.state === "machine" ? colour.line : colour[line.state];
-    context.lineWidth = chosen ? 2 : 1;
+    context.strokeStyle = isChosen ? colours.ink : stateColour;
+    context.lineWidth = isChosen ? 2 : 1;
     context.strokeRect(x + 0.5, y + 0.5, Math.max(1, width - 1), height - 1);
     context.setLineDash([]);
-    if (width < 14) return;
-    const sign = { machine: "○", edited: "✎", accepted: "✓" }[line.state];
-    const level = line.findings?.some((one) => one.level === "error") ? "✖" : line.findings?.length ? "▲" : "";
-    const words = `${sign}${level}${line.heard ? "" : " not heard"} ${line.text}`;
-    const middle = y + height / 2 + 0.5;
-    if (line.state === "edited" && !chosen) {
+    if (width < TEXT_WIDTH) return;
+    const words = isEmpty ? "to write" : lineText(line);
+    if (isStriped) {
       // Words on stripes would be hard to read.
-      context.fillStyle = colour.ground;
-      const room = Math.min(width - 6, Math.max(12, words.length * 6));
-      context.fillRect(x + 3, y + 5, room, height - 10);
+      context.fillStyle = colours.ground;
+      const wordsWidth = Math.min(width - 6, Math.max(12, words.length * 6));
+      context.fillRect(x + 3, y + 5, wordsWidth, height - 10);
     }
-    context.fillStyle = chosen || accepted ? colour["on-chosen"] : colour.ink;
+    context.fillStyle = isFilled ? colours["on-chosen"] : colours.ink;
     context.save();
     context.beginPath();
     context.rect(x + 2, y, width - 4, height);
     context.clip();
-    label(context, words, x + 4, middle, width - 6);
+    label(context, words, x + 4, y + height / 2 + 0.5, width - 6);
     context.restore();
-    if (chosen) this.handles(x, width, y, height);
+    if (isChosen) this.drawHandles(x, width, y, height);
   }
 
   /** What start and end are dragged by. */
-  handles(x, width, y, height) {
-    const { context, colour } = this;
-    context.fillStyle = colour.ink;
-    for (const at of [x - 3, x + width - 2]) context.fillRect(at, y - 2, 5, height + 4);
+  drawHandles(x, width, y, height) {
+    const { context, colours } = this;
+    context.fillStyle = colours.ink;
+    for (const left of [x - 3, x + width - 2]) context.fillRect(left, y - 2, 5, height + 4);
   }
 
-  rules() {
-    this.context.fillStyle = this.colour.edge;
+  /** Rules between the rows. */
+  drawRules() {
+    this.context.fillStyle = this.colours.edge;
     for (const row of ROWS.slice(1)) this.context.fillRect(0, TOP[row.name], this.width, 1);
   }
 }

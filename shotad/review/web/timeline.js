@@ -1,15 +1,14 @@
 /** The time line: shots, speech, slots and lines beside each other; scrolled, zoomed, clicked, dragged. */
 
-import { make as el } from "./build.js";
-import { button, register } from "./commands.js";
+import { make, setText } from "./build.js";
+import { register } from "./commands.js";
 import * as player from "./player.js";
 import { say } from "./say.js";
-import { act, line, select, store, subscribe } from "./store.js";
-import { thumbnails } from "./thumbnails.js";
+import { act, chosenLine, lineById, select, store, subscribe } from "./store.js";
 import { Drawing, HEIGHT, ROWS, TOP } from "./timeline-draw.js";
 import { firstEndingAfter } from "./timeline-scale.js";
-import { aloud, exact, setText } from "./wording.js";
-import { viewWords, whereSaid, whereText } from "./whereabouts.js";
+import { exactTime, spokenTime } from "./times.js";
+import { viewWords, whereSpoken, whereText } from "./whereabouts.js";
 
 /** Pixels per second: closest view, and what is shown at first. */
 const CLOSEST = 400;
@@ -19,57 +18,75 @@ const ZOOM = 1.6;
 const WIDEST = 8e6;
 /** Pixels around a handle that take hold of it: for a mouse, for a finger. */
 const GRIP = { mouse: 6, pen: 8, touch: 16 };
-/** Milliseconds of rest after which the picture's words are written again, and pictures of shots fetched. */
+/** Pixels beside a narrow line that still hit it. */
+const SLACK = 4;
+/** Milliseconds of rest after which the picture's words are written again. */
 const REST = 150;
+/** Media queries that change the colours. */
+const COLOUR_QUERIES = ["(prefers-color-scheme: dark)", "(forced-colors: active)", "(prefers-contrast: more)"];
 
 class Timeline {
+  /** @param {HTMLElement} place */
   constructor(place) {
+    /** Pixels per second. */
     this.scale = FIRST;
+    /** Pixels that are seen. */
     this.width = 1;
+    /** @type {import("./store.js").Line[]} In order of time. */
     this.lines = [];
+    /** @type {{start: number, end: number}|null} What comes into view with the next picture. */
     this.wanted = null;
+    /** @type {{id: string, end: "start"|"end", times: {start?: number, end?: number}}|null} */
     this.drag = null;
-    this.due = 0;
+    /** @type {import("./timeline-draw.js").Waveform|null} */
+    this.waveform = null;
+    this.frameRequest = 0;
+    this.restTimer = 0;
     this.build(place);
-    this.thumbs = thumbnails(() => this.soon());
-    this.drawing = new Drawing(this.canvas, (index) => this.thumbs.of(index));
-    this.listen(place);
+    this.drawing = new Drawing(this.canvas);
+    this.listen();
   }
 
   build(place) {
-    this.canvas = el("canvas", { class: "t-canvas", role: "img", "aria-label": "Time line" });
-    this.head = el("div", { class: "t-head", "aria-hidden": "true" });
-    this.stay = el("div", { class: "t-stay" }, this.canvas, this.head);
-    this.spacer = el("div", { class: "t-spacer" }, this.stay);
-    this.scroller = el("div", { class: "t-scroll", tabIndex: 0, role: "group", "aria-label": "Time line; plus and minus zoom, zero shows all", "aria-describedby": "t-where" }, this.spacer);
+    this.canvas = make("canvas", { class: "t-canvas", role: "img", "aria-label": "Time line" });
+    this.head = make("div", { class: "t-head", "aria-hidden": "true" });
+    // The canvas is as wide as the window and stays in it; the spacer is as wide as the film, and is scrolled.
+    this.spacer = make("div", { class: "t-spacer" }, make("div", { class: "t-stay" }, this.canvas, this.head));
+    this.spacer.style.blockSize = `${HEIGHT}px`;
+    this.scroller = make("div", {
+      class: "t-scroll", tabIndex: 0, role: "group", "aria-label": "Time line; plus and minus zoom, zero shows all",
+      "aria-describedby": "t-where",
+    }, this.spacer);
     const titles = ROWS.map((row) => {
-      const title = el("span", {}, row.title);
+      const title = make("span", {}, row.title);
       title.style.blockSize = `${row.height}px`;
       return title;
     });
-    this.where = el("p", { class: "t-where", id: "t-where" });
-    const tools = el("div", { class: "t-tools", role: "group", "aria-label": "View of the time line" },
-      button("zoom-out", "Zoom out"), button("zoom-in", "Zoom in"), button("zoom-all", "Whole film"),
-      button("zoom-line", "Chosen line"), button("where-am-i", "Where am I?"));
+    this.where = make("p", { class: "t-where", id: "t-where" });
+    const titleColumn = make("div", { class: "t-titles", "aria-hidden": "true" }, ...titles);
     place.append(
-      el("div", { class: "t-rows" }, el("div", { class: "t-titles", "aria-hidden": "true" }, ...titles), this.scroller),
-      el("div", { class: "t-foot" }, this.where, tools, legend()));
-    this.spacer.style.blockSize = `${HEIGHT}px`;
+      make("div", { class: "t-rows" }, titleColumn, this.scroller),
+      make("div", { class: "t-foot" }, this.where, legend()),
+    );
   }
 
-  listen(place) {
+  listen() {
     const { scroller, canvas } = this;
-    scroller.addEventListener("scroll", () => this.soon(), { passive: true });
-    scroller.addEventListener("keydown", (event) => this.key(event));
-    canvas.addEventListener("pointerdown", (event) => this.down(event));
-    canvas.addEventListener("pointermove", (event) => this.move(event));
-    canvas.addEventListener("pointerup", (event) => this.up(event));
-    canvas.addEventListener("pointercancel", () => this.letGo());
+    scroller.addEventListener("scroll", () => this.drawSoon(), { passive: true });
+    scroller.addEventListener("keydown", (event) => this.onKey(event));
+    canvas.addEventListener("pointerdown", (event) => this.onPointerDown(event));
+    canvas.addEventListener("pointermove", (event) => this.onPointerMove(event));
+    canvas.addEventListener("pointerup", () => this.onPointerUp());
+    canvas.addEventListener("pointercancel", () => this.endDrag());
     new ResizeObserver(() => this.resize()).observe(scroller);
-    for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)", "(prefers-contrast: more)"])
-      matchMedia(query).addEventListener("change", () => (this.drawing.restyle(), this.soon()));
+    const restyle = () => {
+      this.drawing.restyle();
+      this.drawSoon();
+    };
+    for (const query of COLOUR_QUERIES) matchMedia(query).addEventListener("change", restyle);
   }
 
+  /** Seconds of the film. */
   get length() {
     return store.film?.film.duration || 1;
   }
@@ -79,243 +96,286 @@ class Timeline {
     return this.scroller.scrollLeft / this.scale;
   }
 
+  /** Pixels from the left edge of what is seen. */
+  xOf(seconds) {
+    return (seconds - this.from) * this.scale;
+  }
+
+  /** Fetches the wave form; one that is not computed yet is fetched when the server says that it is. */
+  async fetchWaveform() {
+    if (this.waveform) return;
+    const response = await fetch("/media/waveform", { credentials: "same-origin" }).catch(() => null);
+    if (response?.status !== 200) return; // not yet, or the film is gone
+    const peaks = await response.arrayBuffer().catch(() => null);
+    if (!peaks) return; // the server ended meanwhile
+    this.waveform = { peaks: new Uint8Array(peaks), rate: Number(response.headers.get("x-peaks-a-second")) };
+    this.drawSoon();
+  }
+
   resize() {
     this.width = this.scroller.clientWidth || 1;
     this.drawing.resize(this.width);
     if (store.film) this.setScale(this.scale);
   }
 
-  /** Least and greatest pixels per second. */
-  limits() {
-    const least = this.width / this.length;
-    return [least, Math.max(least, Math.min(CLOSEST, WIDEST / this.length))];
-  }
-
-  /**
-   * Zooms; the second under `at` (pixels from the left) stays where it is.
-   */
-  setScale(scale, at = this.width / 2) {
-    const second = this.from + at / this.scale;
-    const [least, most] = this.limits();
+  /** Zooms; the second at `x` stays where it is. */
+  setScale(scale, x = this.width / 2) {
+    const second = this.from + x / this.scale;
+    const least = this.width / this.length; // all of the film is seen
+    const most = Math.max(least, Math.min(CLOSEST, WIDEST / this.length));
     this.scale = Math.min(most, Math.max(least, scale));
     this.spacer.style.inlineSize = `${Math.max(this.width, Math.floor(this.length * this.scale))}px`;
-    this.scroller.scrollLeft = second * this.scale - at;
-    this.soon();
+    this.scroller.scrollLeft = second * this.scale - x;
+    this.drawSoon();
   }
 
-  zoom(by) {
-    const shown = line();
-    const at = shown ? (shown.start - this.from) * this.scale : this.width / 2;
-    this.setScale(this.scale * by, at > 0 && at < this.width ? at : this.width / 2);
-    this.told();
+  /** Zooms around the chosen line, or the middle where that is out of sight. */
+  zoom(factor) {
+    const line = chosenLine();
+    const x = line ? this.xOf(line.start) : 0;
+    this.setScale(this.scale * factor, x > 0 && x < this.width ? x : this.width / 2);
+    this.sayExtent();
   }
 
   /** Says how much is seen. */
-  told() {
-    say(`The time line shows ${aloud(this.width / this.scale, this.width / this.scale < 20 ? 1 : 0)}.`, "zoom");
+  sayExtent() {
+    const seconds = this.width / this.scale;
+    say(`The time line shows ${spokenTime(seconds, seconds < 20 ? 1 : 0)}.`, "zoom");
   }
 
-  /** Shows an interval with some room around it. */
-  fit(start, end, room = 0) {
-    const around = Math.max(0.5, (end - start) * room);
-    const [low, high] = [Math.max(0, start - around), Math.min(this.length, end + around)];
-    this.setScale(this.width / Math.max(0.2, high - low), 0);
-    this.scroller.scrollLeft = low * this.scale;
-    this.soon();
-    this.told();
+  /** Shows an interval, with `margin` times its length before it and after it. */
+  fit(start, end, margin = 0) {
+    const around = Math.max(0.5, (end - start) * margin);
+    const [from, to] = [Math.max(0, start - around), Math.min(this.length, end + around)];
+    this.setScale(this.width / Math.max(0.2, to - from), 0);
+    this.scroller.scrollLeft = from * this.scale;
+    this.drawSoon();
+    this.sayExtent();
   }
 
   /** Brings an interval into view with the next picture, if it is not well within it. */
   follow(interval) {
     this.wanted = interval;
-    this.soon();
+    this.drawSoon();
   }
 
-  followed() {
+  /** Scrolls to what is wanted in view. */
+  scrollToWanted() {
     if (!this.wanted) return;
     const { start, end } = this.wanted;
     this.wanted = null;
-    const [left, right] = [(start - this.from) * this.scale, (end - this.from) * this.scale];
     const edge = Math.min(80, this.width / 6);
-    if (left < edge || right > this.width - edge) this.scroller.scrollLeft = start * this.scale - this.width / 3;
+    const isWithin = this.xOf(start) >= edge && this.xOf(end) <= this.width - edge;
+    if (!isWithin) this.scroller.scrollLeft = start * this.scale - this.width / 3;
   }
 
-  soon() {
-    this.due ||= requestAnimationFrame(() => {
-      this.due = 0;
+  /** Draws once for each picture of the screen, however much changed. */
+  drawSoon() {
+    this.frameRequest ||= requestAnimationFrame(() => {
+      this.frameRequest = 0;
       this.draw();
     });
   }
 
   draw() {
     if (!store.film) return;
-    this.followed();
-    this.thumbs.anew();
-    const what = { film: store.film, lines: this.shown(), chosen: store.current };
-    this.drawing.draw(what, { from: this.from, scale: this.scale });
-    this.playhead();
-    clearTimeout(this.resting);
-    this.resting = setTimeout(() => this.rested(), REST);
+    this.scrollToWanted();
+    const content = { film: store.film, lines: this.drawnLines(), chosenId: store.current, waveform: this.waveform };
+    this.drawing.draw(content, { from: this.from, scale: this.scale });
+    this.placeHead();
+    clearTimeout(this.restTimer);
+    this.restTimer = setTimeout(() => this.describe(), REST);
   }
 
   /** Lines as they are drawn: the dragged one where the pointer holds it. */
-  shown() {
-    if (!this.drag) return this.lines;
-    return this.lines.map((one) => (one.id === this.drag.id ? { ...one, ...this.drag.times } : one));
+  drawnLines() {
+    const { drag } = this;
+    if (!drag) return this.lines;
+    return this.lines.map((line) => (line.id === drag.id ? { ...line, ...drag.times } : line));
   }
 
-  rested() {
+  /** Writes what the picture shows, for those who do not see it. */
+  describe() {
     if (!store.film) return;
-    this.thumbs.rest();
     const words = viewWords(store.film, this.lines, this.from, this.from + this.width / this.scale);
     if (this.canvas.getAttribute("aria-label") !== words) this.canvas.setAttribute("aria-label", words);
-    setText(this.where, whereText(store.film, this.lines, player.now()));
+    this.showWhere(player.now());
   }
 
-  playhead() {
-    const x = (player.now() - this.from) * this.scale;
+  showWhere(seconds) {
+    setText(this.where, whereText(store.film, this.lines, seconds));
+  }
+
+  /** Puts the playhead where the film is. */
+  placeHead() {
+    const x = this.xOf(player.now());
     this.head.hidden = x < 0 || x > this.width;
     this.head.style.transform = `translateX(${Math.round(x)}px)`;
   }
 
   /** The film runs: the playhead goes along, and the view page by page. */
-  played({ seconds, playing }) {
-    const x = (seconds - this.from) * this.scale;
-    if (playing && (x < 0 || x > this.width)) this.scroller.scrollLeft = seconds * this.scale - this.width * 0.1;
-    this.playhead();
-    if (!playing || Math.floor(seconds * 4) !== this.quarter) {
-      this.quarter = Math.floor(seconds * 4);
-      setText(this.where, whereText(store.film, this.lines, seconds));
-    }
+  onPlayer({ seconds, playing: isPlaying }) {
+    const x = this.xOf(seconds);
+    const isOutside = x < 0 || x > this.width;
+    if (isPlaying && isOutside) this.scroller.scrollLeft = seconds * this.scale - this.width * 0.1;
+    this.placeHead();
+    // Words four times a second: more could not be read.
+    const quarter = Math.floor(seconds * 4);
+    if (isPlaying && quarter === this.quarter) return;
+    this.quarter = quarter;
+    this.showWhere(seconds);
   }
 
-  taken() {
+  /** Takes the lines of the script again. */
+  takeLines() {
     this.lines = store.order.map((id) => store.lines.get(id));
-    this.soon();
+    this.drawSoon();
   }
 
-  key(event) {
+  onKey(event) {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
-    const command = { "+": "in", "=": "in", "-": "out", 0: "all" }[event.key];
-    if (!command) return;
+    const actions = {
+      "+": () => this.zoom(ZOOM),
+      "=": () => this.zoom(ZOOM),
+      "-": () => this.zoom(1 / ZOOM),
+      0: () => this.fit(0, this.length),
+    };
+    const action = actions[event.key];
+    if (!action) return;
     event.preventDefault();
-    if (command === "all") this.fit(0, this.length);
-    else this.zoom(command === "in" ? ZOOM : 1 / ZOOM);
+    action();
   }
 
   /** Pixels and second of a pointer. */
-  at(event) {
+  pointOf(event) {
     const box = this.canvas.getBoundingClientRect();
     const x = event.clientX - box.left;
     return { x, y: event.clientY - box.top, seconds: this.from + x / this.scale };
   }
 
-  /** Which end of the chosen line is under the pointer. */
-  grip(event) {
-    const { x, y } = this.at(event);
-    const shown = line();
-    if (!shown || y < TOP.lines) return null;
+  /** Which end of the chosen line is under the pointer. @returns {"start"|"end"|null} */
+  gripAt(event) {
+    const { x, y } = this.pointOf(event);
+    const line = chosenLine();
+    if (!line || y < TOP.lines) return null;
     const reach = GRIP[event.pointerType] ?? GRIP.mouse;
-    const away = { start: x - (shown.start - this.from) * this.scale, end: x - (shown.end - this.from) * this.scale };
-    const near = Object.keys(away).filter((end) => Math.abs(away[end]) <= reach);
-    if (near.length < 2) return near[0] ?? null;
-    return Math.abs(away.start) < Math.abs(away.end) ? "start" : "end";
+    const toStart = Math.abs(x - this.xOf(line.start));
+    const toEnd = Math.abs(x - this.xOf(line.end));
+    if (Math.min(toStart, toEnd) > reach) return null;
+    return toStart < toEnd ? "start" : "end";
   }
 
-  down(event) {
+  onPointerDown(event) {
     if (event.button !== 0 || !store.film) return;
-    const end = this.grip(event);
+    const end = this.gripAt(event);
     if (end) {
       this.canvas.setPointerCapture(event.pointerId);
       this.drag = { id: store.current, end, times: {} };
       event.preventDefault();
       return;
     }
-    const { y, seconds } = this.at(event);
-    const hit = y >= TOP.lines ? this.lineAt(seconds) : null;
-    if (hit) select(hit.id, { focus: true });
+    const { y, seconds } = this.pointOf(event);
+    const line = y >= TOP.lines ? this.lineAt(seconds) : null;
+    if (line) select(line.id, { focus: true });
     else player.seek(seconds);
   }
 
   /** The line under a second; a few pixels beside a narrow one will do. */
   lineAt(seconds) {
-    const slack = 4 / this.scale;
-    const hit = this.lines[firstEndingAfter(this.lines, seconds - slack)];
-    return hit && hit.start <= seconds + slack ? hit : null;
+    const slack = SLACK / this.scale;
+    const line = this.lines[firstEndingAfter(this.lines, seconds - slack)];
+    return line && line.start <= seconds + slack ? line : null;
   }
 
-  move(event) {
+  onPointerMove(event) {
     if (!this.drag) {
-      this.canvas.classList.toggle("grip", Boolean(this.grip(event)));
+      this.canvas.classList.toggle("grip", Boolean(this.gripAt(event)));
       return;
     }
-    const shown = line(this.drag.id);
-    if (!shown) return this.letGo();
-    const [low, high] = shown.room ?? [0, this.length];
+    const line = lineById(this.drag.id);
+    if (!line) {
+      this.endDrag();
+      return;
+    }
+    const [low, high] = line.room ?? [0, this.length];
     const frame = 1 / (store.film.film.frame_rate || 25);
-    const seconds = Math.round(Math.min(high, Math.max(low, this.at(event).seconds)) * 1000) / 1000;
-    const { end } = this.drag;
-    this.drag.times = { [end]: end === "start" ? Math.min(seconds, shown.end - frame) : Math.max(seconds, shown.start + frame) };
-    setText(this.where, `${end === "start" ? "Start" : "End"} at ${exact(this.drag.times[end])}`);
-    this.soon();
+    const seconds = Math.round(Math.min(high, Math.max(low, this.pointOf(event).seconds)) * 1000) / 1000;
+    const isStart = this.drag.end === "start";
+    const time = isStart ? Math.min(seconds, line.end - frame) : Math.max(seconds, line.start + frame);
+    this.drag.times = isStart ? { start: time } : { end: time };
+    setText(this.where, `${isStart ? "Start" : "End"} at ${exactTime(time)}`);
+    this.drawSoon();
   }
 
-  async up() {
+  async onPointerUp() {
     const { drag } = this;
     if (!drag) return;
     if (drag.times[drag.end] !== undefined) await act("move", drag.times, { line: drag.id });
-    this.letGo();
+    this.endDrag();
   }
 
-  letGo() {
+  endDrag() {
     this.drag = null;
-    this.taken();
+    this.takeLines();
   }
 }
 
 /** What patterns and signs mean. */
 function legend() {
   const rows = [
-    ["○", "as the machine wrote it"], ["✎, striped", "edited"], ["✓, filled", "accepted"], ["dashed, lower", "not heard"], ["thin: low, middle, high", "machine, edited, accepted, where there is no room for signs"],
-    ["▲ ✖", "warning, error"], ["letter", "thread of a shot"], ["hatched", "slot made by hand"],
+    ["○", "as the machine wrote it"],
+    ["✎, striped", "edited"],
+    ["✓, filled", "accepted"],
+    ["dashed, lower", "left out"],
+    ["thin: low, middle, high", "machine, edited, accepted, where there is no room for signs"],
+    ["▲ ✖", "warning, error"],
+    ["letter", "thread of a shot"],
+    ["hatched", "slot made by hand"],
     ["ECU CU MS FS LS", "extreme close-up, close-up, medium, full, long shot"],
   ];
-  return el("details", { class: "t-legend" }, el("summary", {}, "What the signs mean"),
-    el("dl", {}, ...rows.map(([sign, words]) => el("div", {}, el("dt", {}, sign), el("dd", {}, words)))));
+  const items = rows.map(([sign, words]) => make("div", {}, make("dt", {}, sign), make("dd", {}, words)));
+  return make("details", { class: "t-legend" }, make("summary", {}, "What the signs mean"), make("dl", {}, ...items));
 }
 
 /** @type {Timeline} */
 let timeline;
 
-function commands() {
-  const group = "Time";
-  const shown = (work) => () => line() && work(line());
-  register({ name: "zoom-in", title: "Time line: zoom in", group, keys: ["+", "="], repeats: true, run: () => timeline.zoom(ZOOM) });
-  register({ name: "zoom-out", title: "Time line: zoom out", group, keys: ["-"], repeats: true, run: () => timeline.zoom(1 / ZOOM) });
-  register({ name: "zoom-all", title: "Time line: the whole film", group, keys: ["0"], run: () => timeline.fit(0, timeline.length) });
-  register({ name: "zoom-line", title: "Time line: the chosen line", group, keys: ["z"], run: shown((one) => timeline.fit(one.start, one.end, 1)) });
-  register({ name: "where-am-i", title: "Where am I: shot, thread, scale, speech, gap", group: "Find", keys: ["w"],
-    run: () => store.film && say(whereSaid(store.film, timeline.lines, player.now())) });
+function registerCommands() {
+  const zoom = (name, title, keys, run) => register({ name, title: `Time line: ${title}`, group: "Time", keys, repeats: true, run });
+  zoom("zoom-in", "zoom in", ["+", "="], () => timeline.zoom(ZOOM));
+  zoom("zoom-out", "zoom out", ["-"], () => timeline.zoom(1 / ZOOM));
+  const fitLine = () => {
+    const line = chosenLine();
+    if (line) timeline.fit(line.start, line.end, 1);
+  };
+  const fitFilm = () => timeline.fit(0, timeline.length);
+  register({ name: "zoom-all", title: "Time line: the whole film", group: "Time", keys: ["0"], run: fitFilm });
+  register({ name: "zoom-line", title: "Time line: the chosen line", group: "Time", keys: ["z"], run: fitLine });
+  register({
+    name: "where-am-i", title: "Where am I: shot, thread, scale, speech, gap", group: "Find", keys: ["w"],
+    run: () => store.film && say(whereSpoken(store.film, timeline.lines, player.now())),
+  });
 }
 
 /** Starts the time line. */
 export function start() {
   timeline = new Timeline(document.getElementById("timeline"));
-  commands();
+  registerCommands();
   subscribe("film", () => {
-    timeline.thumbs.clear();
-    timeline.taken();
+    timeline.fetchWaveform();
+    timeline.takeLines();
     timeline.resize();
   });
-  subscribe("lines", () => timeline.taken());
-  subscribe("slots", () => timeline.soon());
+  subscribe("lines", () => timeline.takeLines());
+  subscribe("slots", () => timeline.drawSoon());
+  subscribe("waveform", () => timeline.fetchWaveform());
   subscribe("current", (id) => {
-    const shown = line(id);
-    if (shown) timeline.follow(shown);
-    else timeline.soon();
+    const line = lineById(id);
+    if (line) timeline.follow(line);
+    else timeline.drawSoon();
   });
-  subscribe("player", (news) => timeline.played(news));
+  subscribe("player", (state) => timeline.onPlayer(state));
 }
 
-/** The time line, for tests and measurements. */
-export const drawn = () => timeline;
+/** @returns {Timeline} For tests and measurements. */
+export const currentTimeline = () => timeline;

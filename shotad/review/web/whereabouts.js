@@ -1,58 +1,85 @@
 /** Where a moment lies in the film, in words: what the time line shows, for those who do not see it. Pure. */
 
 import { countInView, firstEndingAfter, itemAt } from "./timeline-scale.js";
-import { aloud, count, letterOf, short } from "./wording.js";
+import { shortTime, spokenTime } from "./times.js";
+import { pluralize, threadLetters } from "./wording.js";
 
-/** @returns {string} "shot 3 of 17, thread B, close-up" */
-export function shotWords(film, seconds) {
+/** @typedef {import("./store.js").Film} Film */
+/** @typedef {import("./store.js").Line} Line */
+
+/** "shot 3 of 17, thread B, close-up" */
+function shotWords(film, seconds) {
   const shot = itemAt(film.shots, seconds);
   if (!shot) return "after the last shot";
-  const thread = shot.thread === null || shot.thread === undefined ? "" : `thread ${letterOf(shot.thread)}`;
+  const thread = shot.thread === null ? "" : `thread ${threadLetters(shot.thread)}`;
   return [`shot ${shot.index + 1} of ${film.shots.length}`, thread, shot.scale].filter(Boolean).join(", ");
 }
 
-/** The gap in speech around a second, or null where there is speech, or none is known. */
-export function gapAt(film, seconds) {
-  const gaps = film.free ?? [];
-  const at = firstEndingAfter(gaps.map(([start, end]) => ({ start, end })), seconds);
-  const gap = gaps[at];
-  return gap && gap[0] <= seconds ? gap : null;
-}
+/** The gap in speech around a second; null where there is speech, or none is known. */
+const gapAt = (film, seconds) => itemAt(film.free.map(([start, end]) => ({ start, end })), seconds);
 
-/** @returns {string} "no speech from 1:20.4 to 1:26.7, 6.3 seconds" */
-export function speechWords(film, seconds, write = short) {
+/** "no speech from 1:20.4 to 1:26.7, 6.3 seconds" */
+function speechWords(film, seconds, timeText) {
   const gap = gapAt(film, seconds);
-  if (gap) return `no speech from ${write(gap[0])} to ${write(gap[1])}, ${count(Number((gap[1] - gap[0]).toFixed(1)), "second")}`;
-  const speech = itemAt(film.speech, seconds);
-  return speech ? `speech until ${write(speech.end)}` : "close to speech";
+  if (gap) {
+    const length = pluralize(Number((gap.end - gap.start).toFixed(1)), "second");
+    return `no speech from ${timeText(gap.start)} to ${timeText(gap.end)}, ${length}`;
+  }
+  const utterance = itemAt(film.speech, seconds);
+  return utterance ? `speech until ${timeText(utterance.end)}` : "close to speech";
 }
 
-/** @returns {string} "line 4 of 17, accepted" or "before line 5" */
-export function lineWords(lines, seconds) {
-  const at = firstEndingAfter(lines, seconds);
-  const line = lines[at];
+/** What a line is, as the list calls it too. */
+function stateWord(line) {
+  if (!line.heard) return line.text ? "left out" : "to write";
+  return line.state === "edited" ? "written" : line.state;
+}
+
+/** "line 4 of 17, accepted" or "1.2 seconds before line 5" */
+function lineWords(lines, seconds) {
+  const index = firstEndingAfter(lines, seconds);
+  const line = lines[index];
   if (!line) return "after the last line";
-  if (line.start > seconds) return `${(line.start - seconds).toFixed(1)} seconds before line ${at + 1}`;
-  return `line ${at + 1} of ${lines.length}, ${line.heard ? line.state : "not heard"}`;
+  if (line.start > seconds) return `${(line.start - seconds).toFixed(1)} seconds before line ${index + 1}`;
+  return `line ${index + 1} of ${lines.length}, ${stateWord(line)}`;
 }
 
-/** One sentence for the eye. */
-export const whereText = (film, lines, seconds) =>
-  [short(seconds), shotWords(film, seconds), speechWords(film, seconds), lineWords(lines, seconds)].join(" · ");
-
-/** Some sentences for the ear. */
-export function whereSaid(film, lines, seconds) {
-  const parts = [aloud(seconds), shotWords(film, seconds), speechWords(film, seconds, aloud), lineWords(lines, seconds)];
-  return parts.map((part) => `${part[0].toUpperCase()}${part.slice(1)}.`).join(" ");
+/**
+ * @param {Film} film
+ * @param {Line[]} lines  In order of time.
+ * @param {number} seconds
+ * @returns {string} One sentence for the eye.
+ */
+export function whereText(film, lines, seconds) {
+  const words = [shotWords(film, seconds), speechWords(film, seconds, shortTime), lineWords(lines, seconds)];
+  return [shortTime(seconds), ...words].join(" · ");
 }
 
-/** What the picture of the time line shows between two seconds. */
+/**
+ * @param {Film} film
+ * @param {Line[]} lines  In order of time.
+ * @param {number} seconds
+ * @returns {string} Some sentences for the ear.
+ */
+export function whereSpoken(film, lines, seconds) {
+  const words = [shotWords(film, seconds), speechWords(film, seconds, spokenTime), lineWords(lines, seconds)];
+  const sentences = [spokenTime(seconds), ...words].map((part) => `${part[0].toUpperCase()}${part.slice(1)}.`);
+  return sentences.join(" ");
+}
+
+/**
+ * @param {Film} film
+ * @param {Line[]} lines  In order of time.
+ * @param {number} from  Seconds, as `to`.
+ * @param {number} to
+ * @returns {string} What the picture of the time line shows between two seconds.
+ */
 export function viewWords(film, lines, from, to) {
   const parts = [
-    count(countInView(film.shots, from, to), "shot"),
-    count(countInView(film.speech, from, to), "stretch of speech", "stretches of speech"),
-    count(countInView(film.slots, from, to), "slot"),
-    count(countInView(lines, from, to), "line"),
+    pluralize(countInView(film.shots, from, to), "shot"),
+    pluralize(countInView(film.speech, from, to), "stretch of speech", "stretches of speech"),
+    pluralize(countInView(film.slots, from, to), "slot"),
+    pluralize(countInView(lines, from, to), "line"),
   ];
-  return `Time line from ${short(from)} to ${short(to)}: ${parts.join(", ")}.`;
+  return `Time line from ${shortTime(from)} to ${shortTime(to)}: ${parts.join(", ")}.`;
 }

@@ -481,30 +481,27 @@ BRIEF = (
 
 
 @pytest.mark.slow
-def test_the_models_are_loaded_once_for_many_clips(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from shotad.engines.local_loading import CACHE
-    from tests.language_models import make_llama
+def test_the_models_are_loaded_once_for_many_clips(tmp_path: Path) -> None:
+    from tests.language_models import CountedLlama, add_ballast, make_llama
     from tests.vision_models import qwen_folder
 
-    sees, writes = qwen_folder(tmp_path / "sees", "qwen2_vl"), make_llama(tmp_path / "writes", context=4096)
-    loads: list[str] = []
-    real = CACHE._read
-    monkeypatch.setattr(CACHE, "_left", lambda device: 0)  # there is never room for another
-    monkeypatch.setattr(CACHE, "_read", lambda way: (loads.append(way.place.label), real(way))[1])
+    sees = qwen_folder(tmp_path / "sees", "qwen2_vl")
+    writes = make_llama(tmp_path / "writes", context=4096, counted=True)
+    for folder in (sees, writes):
+        add_ballast(folder)  # there is never room for both
     runs = Runs(make_cmd(tmp_path / "root"), tmp_path / "unused")
     names = (
         "stage1.engine=qwen2-vl", f"stage1.model={sees}", "stage2.engine=llama3", f"stage2.model={writes}",
     )  # fmt: skip
-    config = load_config("cmd-ad", (*names, *BRIEF, *PLAIN))
+    config = load_config("cmd-ad", (*names, *BRIEF, *PLAIN, "compute.precision=float32"))
     files = []
     for ahead in (1, 9):
-        CACHE.clear()
-        loads.append(f"{ahead} ahead")
+        CountedLlama.loads.clear()
         out = tmp_path / f"{ahead}.jsonl"
         job = Job(runs.dataset, config, Engines.of(config), out, ahead=ahead)
         done = predict(job, choose_clips(runs.dataset))
         assert sum(line.description is not None for line in done.lines) > 0
         files.append(out.read_bytes())
-    CACHE.clear()
-    assert loads == ["1 ahead", "sees", "writes", "sees", "writes", "9 ahead", "sees", "writes"]
+        # Of two clips, one after the other, or both before their lines are written.
+        assert CountedLlama.loads == ["writes"] * (2 if ahead == 1 else 1)
     assert files[0] == files[1]

@@ -1,0 +1,80 @@
+"""One review, open in this process: the page as an ASGI application, and what lets a browser in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from starlette.types import ASGIApp
+
+from shotad.core import RunSettings
+from shotad.core.files import inner_folder
+from shotad.core.runsettings import read_settings
+from shotad.review.events import Tabs
+from shotad.review.parts import Review, open_session, review_of
+from shotad.review.routes import make_app
+from shotad.review.security import Hosts, Keys
+
+SECRETS = "page-secret"
+"""In the folder ``review`` of the work folder: what lets a browser in, mode 0600."""
+
+
+class OpenReview:
+    """A review that is open.
+
+    app: the page and all its addresses, behind the guard that refuses every other visitor.
+    token: ``/?token=TOKEN`` lets a browser in; it is the same the next time that the folder is opened.
+    token_for_once: does so once, within two minutes, for the user who opened the review.
+    open_to_others: whether other machines may ask.
+    """
+
+    def __init__(self, review: Review, keys: Keys, hosts: Hosts) -> None:
+        self.app: ASGIApp = make_app(review, keys, hosts)
+        self.token, self.token_for_once = keys.token, keys.once
+        self.open_to_others = hosts.open_to_others
+        self._review, self._is_closed = review, False
+
+    def end_event_streams(self) -> None:
+        """Tell all tabs that the review ends, and end their streams of events; new ones end at once."""
+        self._review.tabs.close()
+
+    def stop_jobs(self, seconds: float = 0.0) -> tuple[str, ...]:
+        """Ask all jobs to stop, take no more, and wait so many seconds at most; titles of what still runs."""
+        return self._review.jobs.close(seconds)
+
+    def close(self) -> None:
+        """Write what is still due. Jobs that run are asked to stop and not waited for."""
+        if not self._is_closed:
+            self._is_closed = True
+            self.stop_jobs()
+            self._review.close()
+
+
+@contextmanager
+def open_review(
+    folder: Path,
+    film: Path | None,
+    run: RunSettings | None = None,
+    *,
+    reviewer: str | None = None,
+    address: str = "127.0.0.1",
+    port: int = 0,
+) -> Iterator[OpenReview]:
+    """Open a work folder for review until the end of the block, which closes it.
+
+    film: None where it is gone: its lines can be read and changed all the same.
+    run: None: as the folder has it. reviewer: None: the name that was given last.
+    address, port: where a server of the application will listen, the address in digits.
+
+    Raises FilmError for a film that is not the track's, WorkFolderError for records that are missing,
+    ScriptError for a track that is damaged.
+    """
+    tabs = Tabs()
+    keys = Keys(port, inner_folder(folder, "review") / SECRETS)
+    session = open_session(folder, film, run or read_settings(folder), tabs, reviewer=reviewer)
+    review = OpenReview(review_of(session, film, tabs), keys, Hosts(address))
+    try:
+        yield review
+    finally:
+        review.close()

@@ -1,0 +1,74 @@
+/** Dialogs, and what their forms have in common. */
+
+import { make } from "./build.js";
+import { keepFocus } from "./commands.js";
+
+/**
+ * Makes a dialog with a heading and a button that closes it. Escape closes it, the focus goes back to where it was.
+ *
+ * The page behind a modal dialog is silent, so a dialog has a place of its own that speaks: `announce`.
+ *
+ * @param {string} id
+ * @param {string} heading
+ * @param {...Node} children
+ * @returns {HTMLDialogElement & {announce: (text: string, isError?: boolean) => void}}
+ */
+export function makeDialog(id, heading, ...children) {
+  const close = make("button", { type: "button" }, "Close");
+  const title = make("h2", { id: `${id}-heading`, tabIndex: -1 }, heading);
+  const status = make("p", { className: "dialog-status", role: "status" });
+  const header = make("header", { role: "presentation" }, title, close);
+  const body = make("div", { className: "dialog-body" }, ...children, status);
+  const dialog = make("dialog", { id, "aria-labelledby": title.id }, header, body);
+  dialog.announce = (text, isError = false) => {
+    status.classList.toggle("fault", isError);
+    status.textContent = text;
+  };
+  close.addEventListener("click", () => dialog.close());
+  dialog.addEventListener("close", () => {
+    dialog.announce("");
+    setTimeout(keepFocus);
+  });
+  document.body.append(dialog);
+  return dialog;
+}
+
+/**
+ * Fields of which one is chosen.
+ *
+ * @param {string} legend
+ * @param {string} name
+ * @param {[string, string][]} choices Values and labels.
+ * @param {string} chosen Value of the one that is chosen at first.
+ * @returns {HTMLFieldSetElement}
+ */
+export function radios(legend, name, choices, chosen) {
+  const labels = choices.map(([value, label]) => {
+    const input = make("input", { type: "radio", name, value, checked: value === chosen });
+    return make("label", { className: "choice" }, input, ` ${label}`);
+  });
+  return make("fieldset", {}, make("legend", {}, legend), ...labels);
+}
+
+/**
+ * @param {HTMLElement} form
+ * @param {string} name Name of radio buttons.
+ * @returns {string} Value of the chosen one; empty where there is none.
+ */
+export const checkedValue = (form, name) => form.querySelector(`input[name="${name}"]:checked`)?.value ?? "";
+
+/**
+ * Does some work; meanwhile its button cannot be pressed again, and keeps its focus.
+ *
+ * @param {HTMLElement} button
+ * @param {() => Promise<any>} work
+ */
+export async function disabledWhile(button, work) {
+  if (button.getAttribute("aria-disabled") === "true") return;
+  button.setAttribute("aria-disabled", "true");
+  try {
+    await work();
+  } finally {
+    button.removeAttribute("aria-disabled");
+  }
+}

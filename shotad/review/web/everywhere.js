@@ -1,0 +1,176 @@
+/** What is done to many lines at once: find and replace, shift from here on; and a new line at the playhead. */
+
+import { make } from "./build.js";
+import { register } from "./commands.js";
+import { disabledWhile, makeDialog } from "./dialogs.js";
+import { isEmpty } from "./list.js";
+import * as player from "./player.js";
+import { say } from "./say.js";
+import { freeTime } from "./slots.js";
+import { act, chosenLine, lineNumber, select, store } from "./store.js";
+import { clock } from "./times.js";
+import { pluralize } from "./wording.js";
+
+/** Seconds that a slot lasts at most which is added at the playhead. */
+const LONGEST_ADDED = 8;
+/** Seconds that must be free for it. */
+const SHORTEST_ADDED = 1;
+
+/** A text as a pattern that means just itself. */
+const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/gu, "\\$&");
+
+/**
+ * The pattern of a search; the server replaces by the same rule.
+ *
+ * @param {string} words
+ * @param {{matchCase: boolean, wholeWords: boolean}} options
+ */
+function pattern(words, { matchCase, wholeWords }) {
+  const inner = escaped(words);
+  const bounded = wholeWords ? `(?<![\\p{L}\\p{N}_])${inner}(?![\\p{L}\\p{N}_])` : inner;
+  return new RegExp(bounded, matchCase ? "gu" : "giu");
+}
+
+/** A row of a form: a label, and its field. */
+const fieldRow = (label, field) => make("div", { className: "fields" }, make("label", { htmlFor: field.id }, label), field);
+
+/** @returns {() => void} Opens the dialog. */
+function replaceDialog() {
+  const find = make("input", { type: "text", id: "replace-find", autocomplete: "off", required: true });
+  const replacement = make("input", { type: "text", id: "replace-by", autocomplete: "off" });
+  const matchCase = make("input", { type: "checkbox", id: "replace-case" });
+  const wholeWords = make("input", { type: "checkbox", id: "replace-words", checked: true });
+  const matches = make("p", { className: "hint", role: "status" });
+  const submit = make("button", { type: "submit", className: "primary" }, "Replace all");
+  const form = make("form", {},
+    fieldRow("Find", find),
+    fieldRow("Replace by", replacement),
+    make("label", { className: "choice" }, wholeWords, " Whole words only"),
+    make("label", { className: "choice" }, matchCase, " Capital and small letters differ"),
+    matches, make("div", { className: "buttons" }, submit));
+  const dialog = makeDialog("replace-dialog", "Find and replace", form);
+
+  /** "Found 3 times in 2 lines." */
+  const matchText = () => {
+    if (!find.value) return "";
+    const search = pattern(find.value, { matchCase: matchCase.checked, wholeWords: wholeWords.checked });
+    let places = 0;
+    let lines = 0;
+    for (const line of store.lines.values()) {
+      const number = line.heard ? [...line.text.matchAll(search)].length : 0;
+      places += number;
+      if (number) lines += 1;
+    }
+    return places ? `Found ${pluralize(places, "time")} in ${pluralize(lines, "line")}.` : "Nothing found.";
+  };
+  const showMatches = () => (matches.textContent = matchText());
+  const replace = async () => {
+    const options = { match_case: matchCase.checked, whole_words: wholeWords.checked };
+    const args = { find: find.value, text: replacement.value, ...options };
+    const changed = await act("replace", args, { line: "", seen: null, quiet: true });
+    if (changed) dialog.announce(`${changed.said} You can undo it.`);
+    showMatches();
+  };
+  form.addEventListener("input", showMatches);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    disabledWhile(submit, replace);
+  });
+  return () => {
+    showMatches();
+    dialog.showModal();
+    find.focus();
+    find.select();
+  };
+}
+
+/** @returns {() => void} Opens the dialog. */
+function shiftDialog() {
+  const amount = make("input", {
+    type: "text", id: "shift-by", inputMode: "decimal", autocomplete: "off", size: 8, value: "0.5",
+    "aria-describedby": "shift-hint",
+  });
+  const hint = "Seconds; with a minus sign, earlier. Lines stay clear of speech.";
+  const submit = make("button", { type: "submit", className: "primary" }, "Shift");
+  const about = make("p");
+  const form = make("form", {}, about, fieldRow("Shift by", amount),
+    make("p", { className: "hint", id: "shift-hint" }, hint), make("div", { className: "buttons" }, submit));
+  const dialog = makeDialog("shift-dialog", "Shift from here on", form);
+
+  const shift = async (seconds) => {
+    const changed = await act("shift_from", { by: seconds }, { quiet: true });
+    if (changed) dialog.announce(`${changed.said} You can undo it.`);
+  };
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const seconds = Number(amount.value.trim().replace(",", ".").replace("−", "-").replace(/\s*s$/u, ""));
+    const isWrong = !Number.isFinite(seconds) || seconds === 0;
+    amount.setAttribute("aria-invalid", String(isWrong));
+    if (isWrong) dialog.announce(`“${amount.value}” is no number of seconds. Write it like 0.5 or -1.2.`, true);
+    else disabledWhile(submit, () => shift(seconds));
+  });
+  return () => {
+    const line = chosenLine();
+    if (!line) return say("No line is chosen.");
+    about.textContent = `Line ${lineNumber(line.id)} at ${clock(line.start, 1)} and all lines after it.`;
+    dialog.showModal();
+    amount.focus();
+    return amount.select();
+  };
+}
+
+/** Chooses a line, to write in it. */
+function writeIn(id) {
+  select(id);
+  document.getElementById("line-text")?.focus();
+}
+
+/**
+ * Says why no line can be added at a second, and where the next free time begins.
+ *
+ * @param {number} second
+ * @param {[number, number][]} gaps  Free time.
+ */
+function sayNotFree(second, gaps) {
+  const holdsSecond = ({ start, end }) => start <= second && second < end;
+  let reason = "There is too little time for a line";
+  if (store.film.speech.some(holdsSecond)) reason = "Somebody speaks";
+  else if (store.film.slots.some(holdsSecond)) reason = "A slot is there already";
+  const next = gaps.find(([from]) => from > second);
+  const nextText = next ? ` The next free time begins at ${clock(next[0], 1)}.` : "";
+  say(`${reason} at ${clock(second, 1)}.${nextText}`);
+}
+
+/** A new line where the film stands: in the empty slot there, else in free time; then one writes. */
+async function addAtPlayhead() {
+  const second = player.now();
+  const lines = [...store.lines.values()];
+  const emptySlot = lines.find((line) => isEmpty(line) && line.start <= second && second < line.end);
+  if (emptySlot) {
+    writeIn(emptySlot.id);
+    return;
+  }
+  const gaps = freeTime();
+  const gap = gaps.find(([from, to]) => from <= second && second <= to - SHORTEST_ADDED);
+  if (!gap) {
+    sayNotFree(second, gaps);
+    return;
+  }
+  const times = { start: second, end: Math.min(gap[1], second + LONGEST_ADDED) };
+  const changed = await act("add_slot", times, { line: "", seen: null, quiet: true });
+  if (!changed) return;
+  if (changed.slots) store.film.slots = changed.slots;
+  say(changed.said);
+  if (changed.focus) writeIn(changed.focus);
+}
+
+/** Registers the commands. */
+export function start() {
+  const replaceKeys = { any: ["Ctrl+Shift+H"] };
+  register({ name: "find-replace", title: "Find and replace…", group: "Find", keys: replaceKeys, run: replaceDialog() });
+  register({ name: "shift-from-here", title: "Shift this line and all after it…", group: "Time", run: shiftDialog() });
+  register({
+    name: "add-here", title: "New line where the film stands", group: "Choose and edit", keys: { any: ["Alt+A"] },
+    run: addAtPlayhead,
+  });
+}

@@ -1,0 +1,200 @@
+/**
+ * Import: a script that was edited elsewhere comes back, after a person has seen what it changes, line by line.
+ *
+ * @typedef {{start: number, end: number, text: string, note: string}} Version
+ * @typedef {keyof typeof KINDS} Kind
+ * @typedef {{id: string, kind: Kind, wanted: boolean, start: number, old: Version|null, new: Version|null}} PlannedLine
+ * @typedef {{token: string, name: string, unchanged: number, counts: Record<string, number>,
+ *   lines: PlannedLine[]}} Plan  What the file would change. token: by which the server knows it.
+ */
+
+import { post, tab, upload } from "./api.js";
+import { make } from "./build.js";
+import { register } from "./commands.js";
+import { disabledWhile, makeDialog } from "./dialogs.js";
+import { say } from "./say.js";
+import { applyChange, select, settled, store } from "./store.js";
+import { clock } from "./times.js";
+import { pluralize } from "./wording.js";
+
+/** Files that can be read, as the browser's dialog filters them. */
+const FILE_TYPES = ".srt,.vtt,.xml,.ttml,.csv,.tsv,.json,.docx,.xlsx,.edl,.fcpxml";
+/** Rows that are shown: more makes the dialog slow. The rest is taken or left as its kind is by default. */
+const SHOWN = 1000;
+const HINT = "SRT, WebVTT, DAPT, CSV, Word, Excel, EDL, FCPXML. Nothing changes before you have seen what would.";
+
+/** Kinds of changes in the order in which they are listed: what stands in the row, what in the summary. */
+const KINDS = {
+  conflict: ["Changed here and in the file", (number) => `${pluralize(number, "line")} changed here and in the file`],
+  changed: ["Changed", (number) => `${pluralize(number, "line")} changed`],
+  added: ["New line", (number) => pluralize(number, "new line")],
+  removed: ["Without words in the file", (number) => `${pluralize(number, "line")} without words in the file`],
+  missing: ["Not in the file", (number) => `${pluralize(number, "line")} not in the file`],
+  noted: ["Note", (number) => pluralize(number, "new note")],
+};
+
+/**
+ * One side of a row: the words, and whatever of times and note is another than on the other side.
+ *
+ * @param {Version|null} version
+ * @param {Version|null} other
+ */
+function versionCell(version, other) {
+  const none = "(no line)";
+  if (!version) return make("td", { className: "hint" }, none);
+  const hint = (text) => make("p", { className: "hint" }, text);
+  const parts = [make("p", version.text ? { lang: store.film.language } : {}, version.text || none)];
+  if (!other || other.start !== version.start || other.end !== version.end)
+    parts.push(hint(`${clock(version.start, 2)} to ${clock(version.end, 2)}`));
+  if (version.note && version.note !== other?.note) parts.push(hint(`Note: ${version.note}`));
+  return make("td", {}, ...parts);
+}
+
+/**
+ * A line of the plan, with the box that takes it.
+ *
+ * @param {PlannedLine} line
+ */
+function lineRow({ id, kind, wanted, start, old: before, new: after }) {
+  const [kindText] = KINDS[kind];
+  const time = clock(start, 1);
+  const box = make("input", { type: "checkbox", name: "import-line", value: id, checked: wanted });
+  box.setAttribute("aria-label", `Take the line at ${time}: ${kindText}`);
+  const cells = [
+    make("td", {}, make("label", { className: "import-box" }, box)),
+    make("th", { scope: "row" }, time),
+    make("td", {}, kindText),
+    versionCell(before, after),
+    versionCell(after, before),
+  ];
+  const row = make("tr", {}, ...cells);
+  row.dataset.kind = kind;
+  return row;
+}
+
+/** @param {Plan} plan */
+function planTable(plan) {
+  const columns = ["Take", "Time", "What", "Here now", "After the import"];
+  const head = make("tr", {}, ...columns.map((title) => make("th", { scope: "col" }, title)));
+  const rows = plan.lines.slice(0, SHOWN).map(lineRow);
+  const caption = make("caption", {}, "What the file changes");
+  return make("table", {}, caption, make("thead", {}, head), make("tbody", {}, ...rows));
+}
+
+/**
+ * What the file would do, in words.
+ *
+ * @param {Plan} plan
+ */
+function summary({ name, unchanged, counts, lines }) {
+  const kinds = Object.keys(KINDS).filter((kind) => counts[kind]);
+  const changes = kinds.map((kind) => KINDS[kind][1](counts[kind]));
+  const warning = (text) => make("p", { className: "warning" }, text);
+  const parts = [make("p", {}, make("strong", {}, name), `: ${[...changes, `${unchanged} unchanged`].join(", ")}.`)];
+  if (counts.conflict) parts.push(warning("What was changed on both sides stays as it is here unless you tick it."));
+  if (counts.missing)
+    parts.push(warning("Lines that are not in the file stay unless you tick them; a ticked one is removed."));
+  if (counts.kept) {
+    const kept = `${pluralize(counts.kept, "line")} stay as they are here`;
+    parts.push(make("p", {}, `${kept}: they were changed, or added, after the file was written.`));
+  }
+  if (lines.length > SHOWN)
+    parts.push(warning(`The first ${SHOWN} are listed. Of the others those are taken that are changed, new or without words.`));
+  return parts;
+}
+
+/** @returns {() => void} Opens the dialog. */
+function importDialog() {
+  const file = make("input", { type: "file", id: "import-file", accept: FILE_TYPES, "aria-describedby": "import-hint" });
+  const fileLabel = make("label", { htmlFor: file.id, className: "above" }, "Script file");
+  const hint = make("p", { className: "hint", id: "import-hint" }, HINT);
+  const about = make("div");
+  const table = make("div", { className: "import-lines" });
+  const submit = make("button", { type: "submit", className: "primary", hidden: true }, "Import");
+  const form = make("form", {}, fileLabel, file, hint, about, table, make("div", { className: "buttons" }, submit));
+  const dialog = makeDialog("import-dialog", "Import a script", form);
+  /** @type {Plan|null} */
+  let plan = null;
+
+  const boxes = () => [...table.querySelectorAll("input[name=import-line]")];
+  /** Ids of the lines to take. */
+  const wantedIds = () => {
+    const ticked = new Map(boxes().map((box) => [box.value, box.checked]));
+    return plan.lines.filter((line) => ticked.get(line.id) ?? line.wanted).map((line) => line.id);
+  };
+  const showCount = () => {
+    const number = plan ? wantedIds().length : 0;
+    submit.textContent = number ? `Import ${pluralize(number, "line")}` : "Import";
+    submit.hidden = !plan?.lines.length;
+  };
+  const clear = () => {
+    plan = null;
+    about.replaceChildren();
+    table.replaceChildren();
+    dialog.announce("");
+    showCount();
+  };
+  const showPlan = () => {
+    about.replaceChildren(...summary(plan));
+    table.replaceChildren();
+    if (plan.lines.length) {
+      table.append(planTable(plan));
+      dialog.announce(`${pluralize(plan.lines.length, "line")} differ. Look at them below.`);
+    } else dialog.announce("Nothing in this file is new.");
+    showCount();
+  };
+  const read = async (chosenFile) => {
+    if (!chosenFile) return;
+    clear();
+    dialog.announce(`Reading ${chosenFile.name} …`);
+    try {
+      await settled(); // what was typed is saved before it is compared
+      plan = await upload(`/api/import?name=${encodeURIComponent(chosenFile.name)}`, chosenFile);
+      showPlan();
+    } catch (error) {
+      dialog.announce(error.message, true);
+    }
+  };
+  const carryOut = async (ids) => {
+    try {
+      const changed = await post("/api/import/apply", { token: plan.token, lines: ids, tab });
+      applyChange(changed);
+      dialog.close();
+      say(`${changed.said} You can undo it.`);
+      if (changed.focus) select(changed.focus, { focus: true });
+    } catch (error) {
+      dialog.announce(error.message, true);
+    }
+  };
+
+  file.addEventListener("change", () => read(file.files[0]));
+  dialog.addEventListener("dragover", (event) => event.preventDefault());
+  dialog.addEventListener("drop", (event) => {
+    event.preventDefault();
+    read(event.dataTransfer?.files[0]);
+  });
+  table.addEventListener("change", showCount);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (!plan) return;
+    const ids = wantedIds();
+    if (!ids.length) {
+      dialog.announce("Tick the lines that you want first.", true);
+      boxes()[0]?.focus();
+      return;
+    }
+    disabledWhile(submit, () => carryOut(ids));
+  });
+
+  return () => {
+    file.value = "";
+    clear();
+    dialog.showModal();
+    file.focus();
+  };
+}
+
+/** Registers the command. */
+export function start() {
+  register({ name: "import", title: "Import a script that was edited elsewhere…", group: "Work", run: importDialog() });
+}

@@ -1,0 +1,285 @@
+/** What is seen of the player: the picture with its caption, one row of keys, and more behind a button. */
+
+import { make, setText } from "./build.js";
+import { commandButton } from "./commands.js";
+import { lineNumber, store } from "./store.js";
+import { clock, shortTime, spokenTime } from "./times.js";
+
+/** Speeds that can be chosen. */
+export const SPEEDS = [0.5, 0.75, 1, 1.25, 1.5, 2];
+export const MEASURING = "The film's loudness is still being measured: levels may change a little.";
+/** Seconds that the slider of the place moves by a key. */
+const SLIDER_STEP = 1;
+
+/** In which way a line is heard. */
+const MODE_WORDS = { hear: "as the audience hears it", film: "the film alone", voice: "the voice alone" };
+/** The commands that do it. */
+const MODE_COMMANDS = { hear: "hear", film: "hear-film", voice: "hear-voice" };
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** A drawing of lines on 16 by 16. */
+function icon(path) {
+  const drawing = document.createElementNS(SVG, "svg");
+  drawing.setAttribute("viewBox", "0 0 16 16");
+  drawing.setAttribute("aria-hidden", "true");
+  const lines = document.createElementNS(SVG, "path");
+  lines.setAttribute("d", path);
+  drawing.append(lines);
+  return drawing;
+}
+
+const CORNERS = "M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4";
+
+/** What is seen of a button, and not read. */
+const sign = (text) => make("span", { "aria-hidden": "true" }, text);
+/** What is read of a button, and not seen. */
+const spokenName = (text) => make("span", { class: "hidden" }, text);
+
+/** A button of which a sign is seen and a name is heard. */
+function signButton(command, signNode, name) {
+  const button = commandButton(command, name);
+  button.replaceChildren(signNode, spokenName(name));
+  return button;
+}
+
+/** What the screen says where no film can be shown. */
+function noPictureText(playable) {
+  if (playable.state === "gone") return playable.why;
+  if (playable.state !== "making") return `There is no picture. ${playable.why} Everything else works.`;
+  const share = playable.done ? ` (${Math.round(playable.done * 100)} %)` : "";
+  const text = `A copy of the film that this browser can play is being made${share}.`;
+  return `${text} Everything else works meanwhile, and the sound too. ${playable.why}`;
+}
+
+/** A row of buttons of the panel. */
+const buttonRow = (label, buttons, className = "p-row") =>
+  make("div", { class: className, role: "group", "aria-label": label }, ...buttons);
+
+/** The panel of what is needed less: place, volume, frames, and one line in three ways. */
+function makeMorePanel({ volume, seek, setVolume }) {
+  const slider = make("input", {
+    type: "range", class: "p-slider", min: 0, max: 1, step: SLIDER_STEP, value: 0, "aria-label": "Place in the film",
+  });
+  slider.addEventListener("input", () => seek(Number(slider.value)));
+  const percent = Math.round(volume * 100);
+  const volumeSlider = make("input", {
+    type: "range", class: "p-slider", min: 0, max: 100, step: 5, value: percent, "aria-label": "Volume",
+    "aria-valuetext": `${percent} percent`,
+  });
+  volumeSlider.addEventListener("input", () => {
+    setVolume(Number(volumeSlider.value) / 100);
+    volumeSlider.setAttribute("aria-valuetext", `${volumeSlider.value} percent`);
+  });
+  const hearButtons = [
+    commandButton("hear", "Hear line"),
+    commandButton("hear-voice", "Voice alone"),
+    commandButton("hear-film", "Film alone"),
+  ];
+  const pictureButtons = [commandButton("frame-back", "−1 frame"), commandButton("frame-on", "+1 frame")];
+  if (document.pictureInPictureEnabled) pictureButtons.push(commandButton("picture-in-picture", "Own window"));
+  // On a telephone the row of keys has no space for these.
+  const narrowButtons = [
+    commandButton("loop", "Repeat slot"),
+    commandButton("slower", "Slower"),
+    commandButton("faster", "Faster"),
+    commandButton("full-screen", "Full screen"),
+  ];
+  const options = { id: "player-more", class: "p-more", role: "group", "aria-label": "More of the player", hidden: true };
+  const panel = make("div", options,
+    make("label", { class: "p-field" }, make("span", {}, "Place"), slider),
+    make("label", { class: "p-field" }, make("span", {}, "Volume"), volumeSlider),
+    buttonRow("Hear the chosen line", hearButtons),
+    buttonRow("Picture", pictureButtons),
+    buttonRow("Film", narrowButtons, "p-row p-narrow"));
+  return { panel, slider };
+}
+
+/** Opens and closes a panel by its button; Escape and a click elsewhere close it. */
+function makeDisclosure(opener, panel) {
+  const setOpen = (isOpen) => {
+    panel.hidden = !isOpen;
+    opener.setAttribute("aria-expanded", String(isOpen));
+  };
+  opener.setAttribute("aria-controls", panel.id);
+  setOpen(false);
+  opener.addEventListener("click", () => setOpen(panel.hidden));
+  for (const element of [opener, panel])
+    element.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || panel.hidden) return;
+      event.preventDefault();
+      setOpen(false);
+      opener.focus();
+    });
+  document.addEventListener("pointerdown", (event) => {
+    if (!panel.contains(event.target) && !opener.contains(event.target)) setOpen(false);
+  });
+}
+
+/** The screen: the film with its caption, or why there is none. */
+function makeScreen() {
+  const video = make("video", { class: "p-video", preload: "metadata", tabIndex: -1, "aria-label": "Film" });
+  video.playsInline = true;
+  video.muted = true; // its sound is that of the server, with the description or without
+  const caption = make("p", { class: "p-caption", "aria-hidden": "true", hidden: true }); // who listens hears the line itself
+  const reason = make("p");
+  const progress = make("progress", { max: 1, "aria-label": "Copy of the film", hidden: true });
+  const noPicture = make("div", { class: "p-without", hidden: true }, reason, progress);
+  const element = make("div", { class: "p-screen" }, video, noPicture, caption);
+  /** State of the film that was shown last. */
+  let stateBefore = "";
+  return {
+    element,
+    video,
+    reason: () => reason.textContent,
+    showCaption(text) {
+      if (caption.hidden === !text && caption.textContent === text) return;
+      caption.hidden = !text;
+      setText(caption, text);
+      caption.lang = store.film?.language ?? "";
+    },
+    showFilm(playable) {
+      const { state, url, done } = playable;
+      const isShown = Boolean(["film", "proxy"].includes(state) && url);
+      const isOther = video.getAttribute("src") !== url || stateBefore === "gone" || Boolean(video.error);
+      const isNew = isShown && isOther;
+      if (isNew) {
+        video.src = url;
+        video.load();
+      } else if (!isShown && video.hasAttribute("src")) {
+        video.removeAttribute("src");
+        video.load();
+      }
+      stateBefore = state;
+      video.hidden = !isShown;
+      noPicture.hidden = isShown;
+      progress.hidden = state !== "making";
+      if (typeof done === "number") progress.value = done;
+      else progress.removeAttribute("value");
+      setText(reason, isShown ? "" : noPictureText(playable));
+      element.classList.toggle("empty", !isShown);
+      return isNew;
+    },
+  };
+}
+
+/**
+ * @typedef {object} PlayerView
+ * @property {HTMLVideoElement} video
+ * @property {HTMLAudioElement[]} audios  Two: one takes over from the other.
+ * @property {(seconds: number, length: number) => void} showTime
+ * @property {(state: {mode: string|null, isDescribed: boolean, isLooping: boolean}) => void} showState  mode: in which
+ *   way it is played; null: it is not.
+ * @property {(speed: number) => void} showSpeed
+ * @property {(text: string) => void} showCaption  Empty: none.
+ * @property {(text: string) => void} showMessage  What is being prepared; empty: nothing.
+ * @property {(heard: {mode: string, id: string|null, isSettled: boolean, warnings: string[]}) => void} showHeard  Which
+ *   line is heard, and what a person must know of it. isSettled: its level is exact.
+ * @property {(warnings: string[]) => void} showWarnings
+ * @property {(notice: string) => void} showNotice  What the voice does with the lines; empty: nothing to know.
+ * @property {(playable: import("./store.js").Playable) => boolean} showFilm  Shows the film, or why there is none. True
+ *   where a file is loaded.
+ * @property {() => string} noPictureReason
+ * @property {() => Promise<void>} enterFullScreen
+ */
+
+/**
+ * Builds the player.
+ *
+ * @param {HTMLElement} place
+ * @param {{volume: number, seek: (seconds: number) => void, setVolume: (level: number) => void,
+ *   setSpeed: (speed: number) => void}} controls
+ * @returns {PlayerView}
+ */
+export function buildPlayer(place, controls) {
+  const screen = makeScreen();
+  const audios = [make("audio", { preload: "auto" }), make("audio", { preload: "auto" })];
+
+  const play = commandButton("play", "Play");
+  play.classList.add("primary", "p-play");
+  const loop = commandButton("loop", "⟲ Slot");
+  loop.classList.add("p-wide");
+  loop.replaceChildren(sign("⟲ "), "Slot");
+  const description = commandButton("description", "AD on");
+  const position = make("span");
+  const total = make("span", { class: "p-wide" });
+  const time = make("span", { class: "p-time" }, position, total);
+  const speedOptions = SPEEDS.map((speed) => make("option", { value: speed, selected: speed === 1 }, `${speed}×`));
+  const speedField = make("select", { class: "p-speed p-wide", "aria-label": "Speed" }, ...speedOptions);
+  speedField.addEventListener("change", () => controls.setSpeed(Number(speedField.value)));
+  const fullScreen = signButton("full-screen", icon(CORNERS), "Full screen");
+  fullScreen.classList.add("p-wide");
+  const opener = make("button", { type: "button", class: "p-opener" }, sign("…"), spokenName("More of the player"));
+  const { panel, slider } = makeMorePanel(controls);
+  makeDisclosure(opener, panel);
+  const back = signButton("back-2", sign("↶ 2"), "Back 2 seconds");
+  const on = signButton("on-2", sign("2 ↷"), "On 2 seconds");
+  const keys = [back, play, on, time, loop, speedField, description, fullScreen, opener, panel];
+
+  const message = make("p", { class: "p-message" });
+  const warningList = make("ul", { class: "p-warnings", "aria-label": "Of what was heard", hidden: true });
+  const notice = make("p", { class: "p-notice", hidden: true });
+  place.append(screen.element, ...audios,
+    make("div", { class: "p-keys", role: "group", "aria-label": "Player" }, ...keys),
+    make("div", { class: "p-notes" }, notice, message, warningList));
+
+  /** Marks all buttons of a command as pressed or not. */
+  const setPressed = (command, isPressed) => {
+    for (const button of place.querySelectorAll(`button[data-command="${command}"]`))
+      button.setAttribute("aria-pressed", String(isPressed));
+  };
+  document.addEventListener("fullscreenchange", () => setPressed("full-screen", document.fullscreenElement === place));
+  setPressed("full-screen", false);
+
+  const showWarnings = (warnings) => {
+    warningList.hidden = !warnings.length;
+    warningList.replaceChildren(...warnings.map((text) => make("li", {}, sign("▲ "), text)));
+  };
+  return {
+    video: screen.video,
+    audios,
+    showFilm: screen.showFilm,
+    showCaption: screen.showCaption,
+    noPictureReason: screen.reason,
+    showWarnings,
+    showTime(seconds, length) {
+      setText(total, ` / ${clock(length)}`);
+      slider.max = String(length);
+      const text = shortTime(seconds);
+      if (position.textContent === text) return; // within the same tenth of a second
+      setText(position, text);
+      if (document.activeElement !== slider) slider.value = String(seconds);
+      slider.setAttribute("aria-valuetext", spokenTime(seconds, 0));
+    },
+    showState({ mode, isDescribed, isLooping }) {
+      setText(play, mode ? "Pause" : "Play");
+      const playName = isDescribed ? "Play with description" : "Play the film alone";
+      play.setAttribute("aria-label", mode ? "Pause" : playName);
+      setPressed("loop", isLooping);
+      setPressed("description", isDescribed);
+      for (const [buttonMode, command] of Object.entries(MODE_COMMANDS))
+        for (const button of document.querySelectorAll(`button[data-command="${command}"]`))
+          button.classList.toggle("on", mode === buttonMode);
+      if (!mode && !warningList.childElementCount) setText(message, "");
+    },
+    showSpeed: (speed) => (speedField.value = String(speed)),
+    showMessage(text) {
+      setText(message, text);
+      if (text) showWarnings([]);
+    },
+    showHeard({ mode, id, isSettled, warnings }) {
+      if (!MODE_WORDS[mode]) return;
+      const text = `You hear line ${lineNumber(id)}: ${MODE_WORDS[mode]}.`;
+      setText(message, isSettled ? text : `${text} ${MEASURING}`);
+      showWarnings(warnings);
+    },
+    showNotice(text) {
+      setText(notice, text);
+      notice.hidden = !text;
+    },
+    async enterFullScreen() {
+      await place.requestFullscreen();
+      play.focus(); // so that Space plays and pauses
+    },
+  };
+}

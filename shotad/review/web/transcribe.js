@@ -1,0 +1,24 @@
+/** Transcribing the dialogue of a film without subtitles: its words then stand between the lines. */
+
+import { register } from "./commands.js";
+import { hasEnded, startJob } from "./jobs.js";
+import { say } from "./say.js";
+import { store } from "./store.js";
+import { pluralize } from "./wording.js";
+
+const isRunning = () => [...store.jobs.values()].some((job) => job.kind === "transcribe" && !hasEnded(job));
+
+async function transcribe() {
+  const { wordless, missing } = store.film?.transcript ?? { wordless: 0, missing: "" };
+  if (isRunning()) say("The dialogue is being transcribed already.");
+  else if (!wordless) say("Nothing to transcribe: all dialogue has words already, or nobody speaks.");
+  else if (missing) say(`${missing}. Then start shotad review again.`);
+  else {
+    await startJob({ kind: "transcribe" });
+    say(`Transcribing begun, ${pluralize(wordless, "place")}. You can go on working; the words will stand between the lines.`);
+  }
+}
+
+export function start() {
+  register({ name: "transcribe", title: "Transcribe the dialogue", group: "Work", run: transcribe });
+}

@@ -1,0 +1,297 @@
+"""A describer's round on the page by keys alone, in Chromium and in Firefox: empty slots become lines that were
+heard, and the film is watched with them. What is pressed beside the typing is counted."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shotad.script import LineState
+from tests.firefox import Firefox, firefox
+from tests.rendering.described import EMPTY_SLOTS, LINES, track_of, write_folder, write_folder_to_fill
+from tests.review.pages import PATIENCE, WIDE, drawn, focused, press, said, served, settled, tabs, until
+
+pytestmark = pytest.mark.slow
+
+ACTS_A_LINE = 2
+"""Keys that a line needs beside its typing: hear it, and be done with it. Before this page they were 4."""
+
+TEXTS = (
+    "A man steps in and shuts the door.", "He sits down.", "A dog looks up.", "Rain falls.", "The lamp goes out.",
+)  # fmt: skip
+
+CAPTION = "document.querySelector('.p-caption:not([hidden])')?.textContent"
+PLAYS = "[...document.querySelectorAll('audio')].some((audio) => !audio.paused && audio.currentTime > 0.1)"
+STILL = "[...document.querySelectorAll('audio')].every((audio) => audio.paused)"
+NOW = "import('/web/player.js').then((player) => player.now())"
+
+OpenPage = Callable[[str], Any]
+
+
+@pytest.fixture(scope="module")
+def kept_firefox() -> Iterator[Firefox]:
+    with firefox() as browser:
+        yield browser
+
+
+@pytest.fixture(params=["chromium", "firefox"])
+def open_page(request: pytest.FixtureRequest) -> Iterator[OpenPage]:
+    """Opens an address in a new tab, where nothing has been pressed yet and nobody was asked for a name."""
+    if request.param == "firefox":
+        browser = request.getfixturevalue("kept_firefox")
+        pages: list[Any] = []
+
+        def open_firefox(address: str) -> Any:
+            page = browser.new_page(WIDE)
+            pages.append(page)
+            page.goto(address)
+            page.wait_for_selector(".row")
+            return page
+
+        yield open_firefox
+        faults = [fault for page in pages for fault in page.faults]
+        for page in pages:
+            page.close()
+        assert faults == [], "a fault of the page"
+        return
+    browser = request.getfixturevalue("browser")
+    with tabs(browser, "") as opened:
+
+        def open_chromium(address: str) -> Any:
+            opened.address = address
+            return opened.open()
+
+        yield open_chromium
+
+
+@contextmanager
+def page_of(folder: Path, open_page: OpenPage) -> Iterator[Any]:
+    """The page of a folder, once it shows its first line."""
+    with served(folder) as address:
+        page = open_page(address)
+        until(page, "document.getElementById('line-text')?.ariaLabel?.includes(' 1 of ')")
+        yield page
+        settled(page)
+
+
+class Keys:
+    """Presses keys and counts them; typing does not count."""
+
+    def __init__(self, page: Any) -> None:
+        self._page = page
+        self.acts = 0
+
+    def press(self, *keys: str) -> None:
+        self.acts += len(keys)
+        press(self._page, *keys)
+
+    def type(self, text: str) -> None:
+        self._page.keyboard.type(text)
+
+
+def value(page: Any) -> str:
+    """The text in the field of the chosen line."""
+    return str(page.input_value("#line-text"))
+
+
+def in_slot(page: Any, number: int) -> None:
+    """Waits until one writes in the line of this number."""
+    until(
+        page,
+        "document.activeElement.id === 'line-text'"
+        f" && document.activeElement.ariaLabel.includes(' {number} of ')",
+    )
+
+
+def test_five_empty_slots_are_written_and_heard_with_two_keys_each(
+    open_page: OpenPage, tmp_path: Path
+) -> None:
+    folder = write_folder_to_fill(tmp_path / "film.shotad")
+    with page_of(folder, open_page) as page:
+        keys = Keys(page)
+        keys.press("Alt+n", "Enter")  # to the first empty slot, and into its text
+        reached = keys.acts
+        for number, text in enumerate(TEXTS, 2):
+            in_slot(page, number)
+            keys.type(text)
+            _hear(page, keys, text)
+            keys.press("Control+Enter")
+        said(page, "That was the last line.")
+        acts = keys.acts - reached
+        print(f"acts beside the typing: {acts} for {len(TEXTS)} lines, and {reached} to reach the first")
+        assert acts == ACTS_A_LINE * len(TEXTS)
+        _watch(page, keys)
+        settled(page)
+    written = {cue.start: (cue.text, cue.state) for cue in track_of(folder).heard[1:]}
+    accepted = [(text, LineState.ACCEPTED) for text in TEXTS]
+    assert written == dict(zip(EMPTY_SLOTS, accepted, strict=True))
+
+
+def _hear(page: Any, keys: Keys, text: str) -> None:
+    """Has the line heard as it was just typed; its words stand in the picture while they are spoken."""
+    keys.press("Alt+h")
+    until(page, f"{CAPTION} === {json.dumps(text)}")
+    assert focused(page) == "line-text", "one can go on writing"
+
+
+def _watch(page: Any, keys: Keys) -> None:
+    """Watches the film with its description over three lines, from the list, and stops it while writing."""
+    until(page, STILL)  # the last line was heard to its end
+    keys.press("Escape", "ArrowUp", "ArrowUp", "Space")
+    for text in TEXTS[2:]:
+        until(page, f"{CAPTION} === {json.dumps(text)}")
+    keys.press("Enter", "Alt+k")
+    until(page, STILL)
+    assert focused(page) == "line-text"
+
+
+def test_a_slot_is_looped_while_one_writes(open_page: OpenPage, tmp_path: Path) -> None:
+    folder = write_folder_to_fill(tmp_path / "film.shotad")
+    with page_of(folder, open_page) as page:
+        press(page, "Alt+n", "Enter", "Alt+o")  # which also plays it
+        start, end = EMPTY_SLOTS[0], 9.0
+        until(page, PLAYS)
+        moments: list[float] = []
+        while not any(later < earlier - 1 for earlier, later in itertools.pairwise(moments)):
+            moments.append(float(page.evaluate(NOW)))
+            assert len(moments) < PATIENCE * 10, "it never begins again"
+            page.wait_for_timeout(100)
+        assert start - 2.5 < min(moments)
+        assert max(moments) < end + 2.5
+        page.keyboard.type("He waits.")
+        assert value(page) == "He waits."
+        press(page, "Alt+k")
+        until(page, STILL)
+
+
+def test_an_undo_takes_back_a_burst_of_typing(open_page: OpenPage, tmp_path: Path) -> None:
+    folder = write_folder_to_fill(tmp_path / "film.shotad")
+    with page_of(folder, open_page) as page:
+        press(page, "Alt+n", "Enter")
+        page.keyboard.type("A man steps in")
+        settled(page)
+        page.wait_for_timeout(1200)  # longer than the pause that ends a burst
+        page.keyboard.type(" and sits down")
+        assert value(page) == "A man steps in and sits down"
+        press(page, "Control+z")
+        until(page, "document.getElementById('line-text').value === 'A man steps in'")
+        press(page, "Control+z")
+        until(page, "document.getElementById('line-text').value === ''")
+        press(page, "Control+Shift+z", "Control+Shift+z")
+        until(page, "document.getElementById('line-text').value === 'A man steps in and sits down'")
+        assert focused(page) == "line-text"
+
+
+def test_enter_goes_on_and_shift_enter_breaks_the_line(open_page: OpenPage, tmp_path: Path) -> None:
+    folder = write_folder_to_fill(tmp_path / "film.shotad")
+    with page_of(folder, open_page) as page:
+        press(page, "Alt+n", "Enter")
+        page.keyboard.type("He waits.")
+        press(page, "Shift+Enter")
+        page.keyboard.type("A dog.")
+        assert value(page) == "He waits.\nA dog."
+        press(page, "Enter")
+        in_slot(page, 3)
+        press(page, "Alt+n")
+        in_slot(page, 4)
+        page.keyboard.type("It barks.")
+        settled(page)
+        press(page, "Alt+ArrowUp", "Alt+n")
+        in_slot(page, 5)  # the fourth is written now
+        press(page, "Escape")
+        until(page, "document.activeElement.getAttribute('role') === 'row'")
+        settled(page)
+    assert [cue.text for cue in track_of(folder).heard[1:]] == ["He waits.\nA dog.", "It barks."]
+
+
+def test_a_line_is_added_where_the_film_stands(open_page: OpenPage, tmp_path: Path) -> None:
+    lines = {1.0: LINES[1.0], 14.0: LINES[14.0]}
+    folder = write_folder(tmp_path / "film.shotad", lines=lines)
+    with page_of(folder, open_page) as page:
+        press(page, "j")
+        until(page, f"{NOW}.then((second) => Math.abs(second - 14) < 0.1)")
+        press(page, "Alt+j", "Alt+j")  # four seconds back, where no slot is
+        until(page, f"{NOW}.then((second) => Math.abs(second - 10) < 0.1)")
+        press(page, "Alt+a")
+        in_slot(page, 2)
+        page.keyboard.type("Dawn.")
+        press(page, "Control+Enter")
+        said(page, "Line 2: Accepted")
+        settled(page)
+    first, added, last = track_of(folder).heard
+    assert [cue.text for cue in (first, added, last)] == [LINES[1.0], "Dawn.", LINES[14.0]]
+    assert added.start == pytest.approx(10.0, abs=0.1)
+
+
+def test_the_first_key_after_loading_does_something(open_page: OpenPage, tmp_path: Path) -> None:
+    folder = write_folder_to_fill(tmp_path / "film.shotad")
+    with page_of(folder, open_page) as page:
+        assert page.evaluate("document.activeElement === document.body")
+        press(page, "?")
+        until(page, "document.querySelector('dialog[open]')?.id === 'help'")
+        press(page, "Escape")
+        until(page, "!document.querySelector('dialog[open]')")
+    for key, happens in {
+        "j": "document.getElementById('line-text').ariaLabel.includes(' 2 of ')",
+        "Enter": "document.activeElement.id === 'line-text'",
+        "/": "document.activeElement.id === 'search'",
+        "Space": PLAYS,
+    }.items():
+        with page_of(folder, open_page) as page:
+            press(page, key)
+            until(page, happens)
+
+
+_SIGHT = """() => {
+  const shows = (element) => {
+    const box = element.getBoundingClientRect();
+    return element.checkVisibility({visibilityProperty: true}) && box.width > 1 && box.height > 1
+      && box.bottom > 0 && box.right > 0 && box.top < innerHeight && box.left < innerWidth;
+  };
+  const box = (name) => {
+    const {left, top, right, bottom} = document.querySelector(name).getBoundingClientRect();
+    return {left, top, right, bottom};
+  };
+  return {
+    scrolled: scrollY, wide: document.documentElement.scrollWidth, film: box('.p-screen'), list: box('#list'),
+    // The banner asks for the name once, and is gone then.
+    buttons: [...document.querySelectorAll('button')].filter((button) => shows(button) && !button.closest('#banner'))
+      .map((button) => button.getAttribute('aria-label') ?? button.textContent),
+  };
+}"""
+
+MOST_BUTTONS = 15
+
+
+def test_the_page_opens_with_the_picture_beside_or_above_the_script(
+    open_page: OpenPage, tmp_path: Path
+) -> None:
+    folder = write_folder_to_fill(tmp_path / "film.shotad")
+    with served(folder) as address:
+        for width, height in ((1440, 900), (768, 1024), (390, 844)):
+            page = open_page(address)
+            page.set_viewport_size({"width": width, "height": height})
+            # The page was made in a large window: it is loaded anew in this one.
+            page.reload()
+            page.wait_for_selector("#line-text")
+            drawn(page)
+            page.wait_for_timeout(300)
+            sight = page.evaluate(_SIGHT)
+            film, script = sight["film"], sight["list"]
+            assert sight["scrolled"] == 0, width
+            assert sight["wide"] <= width
+            assert film["top"] >= 0, width
+            assert film["bottom"] <= height, width
+            if width == 1440:
+                assert film["right"] <= script["left"], "side by side"
+                assert film["right"] - film["left"] > 700
+                assert len(sight["buttons"]) <= MOST_BUTTONS, sight["buttons"]
+            else:
+                assert film["bottom"] <= script["top"], "one above the other"
+                assert script["top"] < height, "the script begins in sight"
