@@ -3,12 +3,12 @@
     python benchmarks/screenreader.py [--browser firefox|chromium] [--picture FILE]
 
 On Debian: ``apt-get install orca xvfb xdotool openbox dbus-x11 at-spi2-core speech-dispatcher pulseaudio
-firefox-esr chromium``. Everything runs on a virtual screen with a session bus and a home folder of its own, and
-nothing is heard: a module of Speech Dispatcher takes what Orca says. Keys are pressed as on a keyboard, so a key
-that the browser or the screen reader keeps for itself does nothing on the page here either.
+firefox-esr chromium``. Everything runs on a virtual screen with a session bus and a home folder of its
+own, and nothing is heard: a module of Speech Dispatcher takes what Orca says. Keys are pressed as on a
+keyboard, so a key that the browser or the screen reader keeps for itself does nothing here either.
 
-The film is the small one of the tests: one line of the machine and five empty slots. For each step the keys and
-all that Orca said are printed.
+The film is the small one of the tests: one line of the machine and five empty slots. For each step the keys
+and all that Orca said are printed.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ LOADING = 90.0
 LETTERS_A_SECOND = 40.0
 """How fast the module pretends to speak: about 450 words a minute, as people who listen all day have it."""
 
-# Written to a file and run by Speech Dispatcher: its own protocol, one command a line, data until a full stop.
-# Each phrase takes as long as it would take to say, so that what comes later cuts it off as for a person.
+# Written to a file and run by Speech Dispatcher: its own protocol, one command a line, data until a full
+# stop. Each phrase takes as long as to say it, so that what comes later cuts it off as for a person.
 _MODULE = """#!/usr/bin/python3
 import json, re, select, sys, time, html
 

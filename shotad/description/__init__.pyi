@@ -19,6 +19,7 @@ from . import (
     slotplan as slotplan,
     stage1 as stage1,
     templates as templates,
+    transcribing as transcribing,
     translation as translation,
     worksheet as worksheet,
     writing as writing,

@@ -16,6 +16,7 @@ from . import (
     speech as speech,
     start_code as start_code,
     subtitles as subtitles,
+    transcript as transcript,
 )
 from .audio import (
     Samples as Samples,
