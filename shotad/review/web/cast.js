@@ -28,7 +28,9 @@ import { pluralize } from "./wording.js";
 const PRONOUNS = [["", "not said"], ["she", "she"], ["he", "he"], ["they", "they"], ["it", "it"]];
 const SHOWN = 4; // pictures of a person that are shown at once
 const LISTED = 30; // lines of a person that are listed
-const NOBODY = "Nobody is known yet. The machine can look through the film for faces; you then say who they are. Nothing leaves this computer.";
+const NOBODY =
+  "Nobody is known yet. The machine can look through the film for faces; you then say who they are. " +
+  "Nothing leaves this computer.";
 
 /** What a person is called on the page. */
 const titleOf = (person) => person.says || person.name || `No name yet (${person.key})`;

@@ -164,7 +164,9 @@ export function textEditor(place, describedBy) {
     sayTimer = setTimeout(() => {
       saidBudget = words;
       const hasWords = wordCount(field.value) > 0;
-      if (excessText !== saidExcess && (excessText || hasWords)) say(excessText ? `${text}: ${excessText}.` : `${text}. It fits.`);
+      const isExcessOther = excessText !== saidExcess;
+      if (isExcessOther && excessText) say(`${text}: ${excessText}.`);
+      else if (isExcessOther && hasWords) say(`${text}. It fits.`);
       else if (hasWords) setText(spoken, text);
       saidExcess = excessText;
     }, REST);

@@ -75,7 +75,9 @@ function settingBox(name, title, hintText) {
 
 /** @returns {() => void} Opens the dialog. */
 function settingsDialog() {
-  const hint = "Letters, digits and signs act while the focus is in the list. Switch them off if you speak to your computer, or press keys by accident.";
+  const hint =
+    "Letters, digits and signs act while the focus is in the list. " +
+    "Switch them off if you speak to your computer, or press keys by accident.";
   const dialog = makeDialog("settings", "Settings", settingBox("singleKeys", "Keys of one character", hint));
   return () => dialog.showModal();
 }

@@ -90,8 +90,6 @@ function sizeTexts(line, second = "s") {
 /** "Empty slot · 4.2 s, about 11 words · song likely here" */
 const emptyText = (line) => ["Empty slot", ...sizeTexts(line)].join(" · ");
 
-/** "Empty slot · 4.2 s, about 11 words · song likely here" */
-
 /**
  * The name of a row, as it is read: "Line 12 of 40, at 1 minute 20 seconds, machine, 2 findings: She opens the door.",
  * or "Empty slot 12 of 40, at 1 minute 20 seconds: 4.2 seconds, about 11 words". No middle dots: screen readers name them.
@@ -100,7 +98,7 @@ const emptyText = (line) => ["Empty slot", ...sizeTexts(line)].join(" · ");
  * @param {number} number  Place of the line, from 1.
  * @returns {string}
  */
-export function rowName(line, number) {
+function rowName(line, number) {
   const state = stateOf(line);
   const isEmpty = state === "empty";
   const place = `${isEmpty ? "Empty slot" : "Line"} ${number} of ${store.order.length}`;

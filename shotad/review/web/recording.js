@@ -28,6 +28,9 @@ const SILENCE = -60;
 const LARGEST = 50_000_000;
 /** Times the film's pace at which a line may be spoken. */
 const PACES = [0.8, 0.9, 1, 1.1, 1.2, 1.3];
+const NO_MICROPHONE =
+  "The browser gives the microphone only to pages on this computer. " +
+  "Open the page at 127.0.0.1, through an SSH tunnel from elsewhere; or choose a sound file.";
 const NO_DRAFT = "Nothing is recorded that waits to be kept.";
 
 /** @typedef {{blob: Blob, seconds: number, name?: string}} Draft  name: of the file that was brought. */
@@ -56,7 +59,9 @@ const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, mill
 /** Why a microphone cannot be had, and what people do about it. */
 function microphoneProblem(error) {
   const problems = {
-    NotAllowedError: "This page may not use the microphone. Allow it beside the address of the page, and record again; or choose a sound file.",
+    NotAllowedError:
+      "This page may not use the microphone. Allow it beside the address of the page, and record again; " +
+      "or choose a sound file.",
     NotFoundError: "No microphone was found. Plug one in and record again, or choose a sound file.",
     NotReadableError: "Another program uses the microphone. Close it and record again.",
   };
@@ -164,7 +169,7 @@ async function begin() {
     return;
   }
   if (!navigator.mediaDevices?.getUserMedia) {
-    alert("The browser gives the microphone only to pages on this computer. Open the page at 127.0.0.1, through an SSH tunnel from elsewhere; or choose a sound file.");
+    alert(NO_MICROPHONE);
     return;
   }
   stopSound();

@@ -12,8 +12,12 @@ const WARNINGS = {
   edited: "Somebody edited this line.",
   accepted: "This line is accepted.",
 };
-const NOTE_HINT = "What the machine should know or look at, in any words: “The woman is Sintel.” “Say what he holds.” You may leave it empty.";
-const NO_NOTE_HINT = "The embedded engine tells what it measures in the picture and reads no notes. Write the line yourself, or describe the film with another engine.";
+const NOTE_HINT =
+  "What the machine should know or look at, in any words: “The woman is Sintel.” “Say what he holds.” " +
+  "You may leave it empty.";
+const NO_NOTE_HINT =
+  "The embedded engine tells what it measures in the picture and reads no notes. " +
+  "Write the line yourself, or describe the film with another engine.";
 
 /** Lines that may be described again together without anybody's work being given up. */
 const untouchedLines = () => store.shown.map(lineById).filter((line) => line?.slot && line.state === "machine");

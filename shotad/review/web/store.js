@@ -27,7 +27,7 @@
  * @property {string} text
  * @property {string} kind
  * @property {string} language
- * @property {string} status  "ok", "shortened", "dropped", "failed" or "silent".
+ * @property {"placed"|"shortened"|"dropped"|"failed"|"silent"} status  The first two are heard.
  * @property {boolean} heard  Whether the audience hears it.
  * @property {string} reason  Why it was dropped, shortened or failed.
  * @property {{text: string, by: string}|null} note  To a colleague.
@@ -84,6 +84,8 @@
  * @property {{kind: string, title: string, endings: string[]}[]} makes  What can be rendered.
  * @property {{stage1: string|null, stage2: string|null, local: boolean, notice: string, notes: boolean}} engines
  * @property {object[]} cast
+ * @property {{wordless: number, missing: string}|null} transcript  Places of dialogue without words, and what is
+ *   missing to transcribe them; null: that is not offered.
  * @property {Line[]} lines  Used once: `store.lines` and `store.order` are kept up to date.
  *
  * @typedef {object} Job  Long work of the server.

@@ -8,6 +8,7 @@ import { pluralize } from "./wording.js";
 
 const isRunning = () => [...store.jobs.values()].some((job) => job.kind === "transcribe" && !hasEnded(job));
 
+/** Starts to transcribe, or says why that cannot be done. */
 async function transcribe() {
   const { wordless, missing } = store.film?.transcript ?? { wordless: 0, missing: "" };
   if (isRunning()) say("The dialogue is being transcribed already.");
@@ -19,6 +20,7 @@ async function transcribe() {
   }
 }
 
+/** Registers the command. */
 export function start() {
   register({ name: "transcribe", title: "Transcribe the dialogue", group: "Work", run: transcribe });
 }
