@@ -97,9 +97,6 @@ class Connections:
         self._open: set[_Connection] = set()
         self._told = Seldom()
 
-    def __len__(self) -> int:
-        return len(self._open)
-
     @property
     def accepted_at_once(self) -> int:
         """How many connections may be taken before the first of them is looked at (uvicorn's ``backlog``)."""

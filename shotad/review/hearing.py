@@ -331,10 +331,6 @@ class Hearing:
     def voices(self) -> Json:
         return self._speaking.view()
 
-    def wait(self, seconds: float | None = None) -> None:
-        """Until the whole film was listened to."""
-        self._listening.wait(seconds)
-
     def close(self) -> None:
         """Stop what runs in the background, and let go of the film."""
         with self._lock:

@@ -299,11 +299,6 @@ class Debouncer:
             self._due = min(now + (self._pause if pause is None else pause), self._latest)
             self._state.notify_all()
 
-    def wait(self, timeout: float) -> bool:
-        """Wait until nothing is scheduled and nothing under way; False where that took too long."""
-        with self._state:
-            return self._state.wait_for(lambda: self._due is None and not self._busy, timeout)
-
     def close(self, *, finish: bool = False) -> None:
         """Take nothing more on, and wait a while for what is under way; ``finish``: until it is done, and do
         now what is scheduled."""

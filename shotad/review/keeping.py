@@ -58,21 +58,25 @@ class SideScripts:
     def __init__(self, folder: Path, film_name: str) -> None:
         self._folder, self._film_name = folder, film_name
         self._files = (*script_places(folder, film_name), folder / SCRIPTS_RECORD)
-        self._last_signatures: object = None
+        # As they were last read or written here
+        self._last_signatures: dict[Path, Signature] = {}
         # Scripts with edits that could not be imported
         self._blocked: frozenset[Path] = frozenset()
 
     @property
     def is_stale(self) -> bool:
         """Whether a file has changed since it was last read or written here."""
-        return signatures(self._files) != self._last_signatures
+        return self._signatures() != self._last_signatures
+
+    def _signatures(self) -> dict[Path, Signature]:
+        return {path: signature(path) for path in self._files}
 
     def import_edits(self, track: Track) -> tuple[Track, ShotadError | None]:
         """The track with what people changed in the scripts, and the error where not all could be imported.
 
         The same track object where the scripts are as before, or nothing in them is new.
         """
-        current_signatures = signatures(self._files)
+        current_signatures = self._signatures()
         if current_signatures == self._last_signatures:
             return track, None
         self._last_signatures, self._blocked = current_signatures, frozenset()
@@ -113,7 +117,9 @@ class SideScripts:
         all_exist = all(path.is_file() for path in writable)
         if not (all_exist and are_scripts_current(writable, self._folder) and not edited & writable.keys()):
             write_texts(writable, self._folder, stamps=edited_line_stamps(track))
-            self._last_signatures = signatures(self._files)
+            # Only of what was written: what somebody did to the others meanwhile is still to be read.
+            written = {*writable, self._folder / SCRIPTS_RECORD}
+            self._last_signatures |= {path: signature(path) for path in self._files if path in written}
 
 
 K = TypeVar("K")

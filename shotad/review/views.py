@@ -380,16 +380,7 @@ class Findings:
     Methods may be called from any thread.
     """
 
-    def __init__(
-        self,
-        session: Session,
-        tabs: Tabs,
-        *,
-        delay: float = CHECK_DELAY,
-        first_delay: float = FIRST_CHECK_DELAY,
-    ) -> None:
-        """``delay``: seconds without a change before lines are checked; ``first_delay``: before the first
-        check."""
+    def __init__(self, session: Session, tabs: Tabs) -> None:
         self._session, self._tabs = session, tabs
         self._by_line: Mapping[str, tuple[Finding, ...]] = {}
         self._seconds: Mapping[str, float | None] = {}
@@ -400,8 +391,8 @@ class Findings:
         self.foresee: Callable[[Track], Sequence[Finding]] | None = None
         """What a render would leave unspoken (`Hearing.foresee`); None where there is no film to render."""
         self._again = CachedLineFindings()
-        self._check_later = Debouncer(self._check, delay, "findings")
-        self.update(first_delay)
+        self._check_later = Debouncer(self._check, CHECK_DELAY, "findings")
+        self.update(FIRST_CHECK_DELAY)
 
     def of(self, line_id: str) -> tuple[Finding, ...]:
         """The findings of a line in the last check."""
@@ -416,10 +407,6 @@ class Findings:
     def update(self, delay: float | None = None) -> None:
         """Have all lines checked after ``delay`` seconds (None: as set), since something has changed."""
         self._check_later.schedule(delay)
-
-    def wait(self, timeout: float = 60.0) -> bool:
-        """Wait until lines were checked since the last change; False after ``timeout`` seconds."""
-        return self._check_later.wait(timeout)
 
     def close(self) -> None:
         """Check nothing any more."""

@@ -120,6 +120,13 @@ def test_an_emptied_line_is_dropped_and_comes_back_with_its_words(open_bench: Op
     assert rewritten.edited.fields == (EditField.TEXT, EditField.STATUS)
 
 
+def test_what_is_done_already_is_said_and_not_done_again(open_bench: OpenBench) -> None:
+    bench = open_bench(TWO)
+    bench.do("drop", TWO.id)
+    assert bench.is_unchanged_by("drop", TWO.id)
+    assert bench.do("drop", TWO.id)["said"] == "It is left out already."
+
+
 def test_a_note_changes_nothing_else_of_its_line(open_bench: OpenBench) -> None:
     bench = open_bench(TWO)
     accepted = bench.line_after("accept", TWO.id)
@@ -241,6 +248,7 @@ EMPTY = line(1.0, "", status=CueStatus.DROPPED, reason="x")
     (TWO, "choose", {"number": 3}, "This line has no candidate 3: it has 2."),
     (EMPTY, "restore", {}, "This line has no words."),
     (UNHEARD, "split", {"at": 5}, "A line that is not heard cannot be split."),
+    (UNHEARD, "accept", {}, "A line that is not heard cannot be accepted."),
     (UNHEARD, "join", {}, "A line that is not heard cannot be joined."),
     (TWO, "join", {}, "There is no line after this one."),
     (line(1.0, "A cat.", 1.06), "split", {"at": 2}, "The line is too short to be split."),
@@ -292,6 +300,10 @@ def test_joining_keeps_both_lines_words(open_bench: OpenBench) -> None:
     left = bench.cue(rain.id)
     assert (left.status, left.reason, left.text) == (CueStatus.DROPPED, REMOVED, rain.text)
     assert EditField.REMOVED in left.edited.fields
+    bench.do("undo")
+    bench.do("write", TWO.id, text="A dog barks.")
+    bench.do("move", TWO.id, end=4.0)
+    assert bench.line_after("join", TWO.id).candidates == (*TWO.candidates, "A dog barks.")
 
 
 @pytest.mark.parametrize(("start", "why"), [

@@ -136,8 +136,9 @@ def test_whatever_floods_the_server_an_edit_is_kept(place, opened, caplog, kind)
                 answer, seconds = served.write(f"Edit after {number} connections.")
                 assert "changed" in answer["answers"][0]
                 assert seconds < 10
-        still_open = sum(not is_closed(connection, 0.05) for connection in flood)
-        assert 8 < still_open <= 32 or kind == "no cookie"
+        if kind not in ("no cookie", "a film that nobody reads"):
+            still_open = sum(not is_closed(connection, 0.05) for connection in flood)
+            assert 8 < still_open <= 32
         assert "Edit after 149" in (place / "track.json").read_text()
     assert caplog.text == ""
 

@@ -25,7 +25,7 @@ from shotad.review import CopyOrder, browser_kind, make_copy, proxy as proxymaki
 from tests.browserfilm import shown
 from tests.disk import largest_file
 from tests.media import FilmSpec, SoundSpec, make_film, make_stills, read_number, read_patches
-from tests.rendering.described import write_folder
+from tests.rendering.described import film_with, write_folder
 from tests.review.asgi import WAIT, Listener
 from tests.review.pages import served
 from tests.review.reviewed import Page, reviewed
@@ -256,9 +256,8 @@ def test_a_film_that_is_cut_off_gives_what_can_be_read(tmp_path: Path, small: bo
 
 
 def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path) -> None:
-    source = make_film(FILMS["plain"]).path
-    with largest_file(10_000), pytest.raises(WorkFolderError, match="File too large"):
-        copied(source, tmp_path)
+    with largest_file(40_000), pytest.raises(WorkFolderError, match="File too large"):
+        copied(film_with(), tmp_path)
     assert [path.name for path in (tmp_path / "review").iterdir() if path.suffix != ".lock"] == []
 
 

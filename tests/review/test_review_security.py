@@ -385,6 +385,16 @@ def test_a_connection_that_broke_is_no_fault(page: Page, caplog: pytest.LogCaptu
     assert caplog.text == ""
 
 
+def test_a_fault_of_the_guard_itself_lets_nobody_in_and_tells_nothing(page, monkeypatch, caplog):
+    def fail(offered: bytes, secret: bytes) -> bool:
+        raise KeyError(SECRET)
+
+    monkeypatch.setattr(hmac, "compare_digest", fail)
+    answer = page.get("/api/film")
+    assert (answer.status, SECRET in answer.text) == (500, False)
+    assert SECRET in caplog.text
+
+
 def test_a_fault_after_an_answer_has_begun_ends_the_connection(page, monkeypatch, caplog):
     async def begin_and_break(self: FileResponse, scope: Any, receive: Any, send: Any) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
