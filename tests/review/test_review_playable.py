@@ -256,8 +256,9 @@ def test_a_film_that_is_cut_off_gives_what_can_be_read(tmp_path: Path, small: bo
 
 
 def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path) -> None:
+    film = film_with()  # made before no file can be larger
     with largest_file(40_000), pytest.raises(WorkFolderError, match="File too large"):
-        copied(film_with(), tmp_path)
+        copied(film, tmp_path)
     assert [path.name for path in (tmp_path / "review").iterdir() if path.suffix != ".lock"] == []
 
 

@@ -18,6 +18,7 @@ import pytest
 from starlette.responses import FileResponse
 from starlette.staticfiles import StaticFiles
 
+from shotad.core.errors import WorkFolderError
 from shotad.review import OpenReview, open_review
 from tests.rendering.described import LINES, write_folder
 from tests.review.asgi import HOST, PORT, Visitor, cookie_of
@@ -472,4 +473,5 @@ def test_the_secrets_of_a_folder_are_kept_and_only_its_owner_can_read_them(tmp_p
     file.unlink()
     file.parent.rename(tmp_path / "moved")
     file.parent.write_text("a file where the folder should be")
-    assert secrets()[0] != secrets()[0], "where nothing can be kept, nothing is"
+    with pytest.raises(WorkFolderError, match="is a file, not a folder"):
+        secrets()
