@@ -14,8 +14,9 @@ import { keepFocus } from "./commands.js";
  * @returns {HTMLDialogElement & {announce: (text: string, isError?: boolean) => void}}
  */
 export function makeDialog(id, heading, ...children) {
-  const close = make("button", { type: "button" }, "Close");
-  const title = make("h2", { id: `${id}-heading`, tabIndex: -1 }, heading);
+  // Where it gets the focus first, Orca reads in Firefox nothing of the dialog but its name.
+  const close = make("button", { type: "button", "aria-label": `Close ${heading}` }, "Close");
+  const title = make("h2", { id: `${id}-heading` }, heading);
   const status = make("p", { className: "dialog-status", role: "status" });
   const header = make("header", { role: "presentation" }, title, close);
   const body = make("div", { className: "dialog-body" }, ...children, status);

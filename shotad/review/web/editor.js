@@ -8,7 +8,7 @@ import { tab } from "./api.js";
 import { make, setText } from "./build.js";
 import { register } from "./commands.js";
 import { lineBeside } from "./lineacts.js";
-import { ALLOWANCE, stateText, unitsFor } from "./list.js";
+import { ALLOWANCE, announceLine, isMovedTextRead, stateText, unitsFor } from "./list.js";
 import * as outbox from "./outbox.js";
 import { say } from "./say.js";
 import { act, chosenLine, lineById, lineNumber, select, store, subscribe } from "./store.js";
@@ -142,7 +142,7 @@ export function textEditor(place, describedBy) {
   };
 
   /** Shows how full the line is, and says it after a rest where that has changed. */
-  const measure = ({ isNew = false } = {}) => {
+  const measure = ({ isNew = false, isAnnounced = false } = {}) => {
     const line = lineById(id);
     if (!line) return;
     const { text, excess: excessText, share } = budgetOf(field.value, line);
@@ -156,7 +156,7 @@ export function textEditor(place, describedBy) {
     const words = excessText ? `${text}, ${excessText}` : text;
     if (isNew || document.activeElement !== field) {
       saidBudget = words;
-      setText(description, words);
+      setText(description, isAnnounced ? "" : words);
       setText(spoken, "");
       return;
     }
@@ -255,7 +255,8 @@ export function textEditor(place, describedBy) {
     const name = `${kind} ${lineNumber(id)} of ${store.order.length}, at ${shortTime(line.start)}`;
     field.setAttribute("aria-label", name);
     field.placeholder = line.text ? "" : "Write what is to be said here";
-    measure({ isNew });
+    // Where all of the line is said, a new description would be read besides.
+    measure({ isNew, isAnnounced: isNew && document.activeElement === field && !isMovedTextRead });
   };
 
   subscribe("current", () => chosenLine() && show(chosenLine()));
@@ -277,7 +278,8 @@ export function textEditor(place, describedBy) {
   const toNextLine = () => {
     const next = lineBeside(id, 1);
     if (!next) return say("This is the last line.");
-    return select(next);
+    select(next);
+    return announceLine(next);
   };
   const editing = { group: "Choose and edit" };
   register({ name: "edit", title: "Write in the line", ...editing, keys: { list: ["Enter", "e"] }, run: toField });

@@ -59,7 +59,6 @@ function helpDialog() {
     }
     body.replaceChildren(rules, groups);
     dialog.showModal();
-    dialog.querySelector("h2").focus(); // what is read first is what this is, not the button that closes it
     dialog.querySelector(".dialog-body").scrollTop = 0;
   };
 }

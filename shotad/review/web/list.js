@@ -325,13 +325,19 @@ function goTo(id, none) {
 }
 
 /**
- * Says which line is chosen now, unless its row or its text has the focus: that is read anyway, for the text is moved
- * to its row and focused again (heard with Orca, where both were said).
+ * Whether a screen reader reads the text again when it has been moved to another row and focused there. In Firefox it
+ * does; Chromium sees the same field with the focus as before, and nothing is read (both heard with Orca).
+ */
+export const isMovedTextRead = CSS.supports("-moz-appearance", "none");
+
+/**
+ * Says which line is chosen now, unless its row or its text has the focus and is read anyway.
  *
  * @param {string} id
  */
-function announceLine(id) {
-  if (!isRowFocused() && !panel.contains(document.activeElement)) say(rowName(lineById(id), lineNumber(id)), "line");
+export function announceLine(id) {
+  const isRead = isRowFocused() || (isMovedTextRead && document.activeElement?.id === "line-text");
+  if (!isRead) say(rowName(lineById(id), lineNumber(id)), "line");
 }
 
 /** @type {HTMLElement|null} The row that is played now. */
