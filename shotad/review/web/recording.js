@@ -14,6 +14,8 @@ import { act, applyChange, chosenLine, flush, lineById, lineNumber, store, subsc
 
 /** Seconds after which a recording ends by itself. */
 const LONGEST = 120;
+/** Milliseconds that the browser has to get its sound going. */
+const LONGEST_RESUME = 1000;
 /** Seconds that are counted down before it begins, where that is wanted. */
 const COUNTDOWN = 3;
 /** Lossless where the browser can, else what it has. */
@@ -178,7 +180,8 @@ async function begin() {
   showPanel();
   try {
     started.microphone = new Microphone(await navigator.mediaDevices.getUserMedia({ audio: PLAIN }));
-    await audioContext().resume();
+    // Without a device for sound, Firefox never resumes; the microphone records all the same, only unmeasured.
+    await Promise.race([audioContext().resume(), wait(LONGEST_RESUME)]);
     if (isCountdownWanted) await countDown(started);
     if (recording === started) await playTone();
     if (recording !== started) {
