@@ -154,11 +154,11 @@ EMPTY_SLOTS = (4.0, 10.6, 13.0, 15.5, 18.0)
 """Where the empty slots of `write_folder_to_fill` begin, in film seconds."""
 
 
-def write_folder_to_fill(place: Path) -> Path:
+def write_folder_to_fill(place: Path, film: Path | None = None) -> Path:
     """A work folder whose first slot has the machine's line and whose other five are empty; the voice is the fake
     one."""
     texts = {0.5: "A cat sleeps by the window.", **dict.fromkeys(EMPTY_SLOTS, "Nobody wrote this.")}
-    write_folder(place, lines=texts, speech=(Interval(9.0, 10.5),), settings=("voice.name=fake",))
+    write_folder(place, film, lines=texts, speech=(Interval(9.0, 10.5),), settings=("voice.name=fake",))
 
     def empty(cue: Cue) -> Cue:
         return replace(cue, text="", status=CueStatus.SILENT) if cue.start in EMPTY_SLOTS else cue

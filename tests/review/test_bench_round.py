@@ -5,16 +5,30 @@ from __future__ import annotations
 
 import itertools
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import av
+import numpy as np
 import pytest
 
 from shotad.script import LineState
+from shotad.sound.programme import RATE
+from shotad.sound.takes import wav
+from tests.browser import chromium
 from tests.firefox import Firefox, firefox
-from tests.rendering.described import EMPTY_SLOTS, LINES, track_of, write_folder, write_folder_to_fill
+from tests.rendering.described import (
+    EMPTY_SLOTS,
+    LINES,
+    film_with,
+    track_of,
+    write_folder,
+    write_folder_to_fill,
+)
+from tests.rendering.test_own_voice import read_line
 from tests.review.pages import PATIENCE, WIDE, drawn, focused, press, said, served, settled, tabs, until
 
 pytestmark = pytest.mark.slow
@@ -31,6 +45,12 @@ PLAYS = "[...document.querySelectorAll('audio')].some((audio) => !audio.paused &
 STILL = "[...document.querySelectorAll('audio')].every((audio) => audio.paused)"
 NOW = "import('/web/player.js').then((player) => player.now())"
 
+MICROPHONE = ("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream")
+MOST_TABS = 40
+
+FORCED = "1\n00:00:09,000 --> 00:00:10,400\nWhere is the key?\n"
+"""A forced subtitle of the dialogue in the film, as if that were foreign."""
+
 OpenPage = Callable[[str], Any]
 
 
@@ -41,7 +61,7 @@ def kept_firefox() -> Iterator[Firefox]:
 
 
 @pytest.fixture(params=["chromium", "firefox"])
-def open_page(request: pytest.FixtureRequest) -> Iterator[OpenPage]:
+def open_page(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[OpenPage]:
     """Opens an address in a new tab, where nothing has been pressed yet and nobody was asked for a name."""
     if request.param == "firefox":
         browser = request.getfixturevalue("kept_firefox")
@@ -60,8 +80,11 @@ def open_page(request: pytest.FixtureRequest) -> Iterator[OpenPage]:
             page.close()
         assert faults == [], "a fault of the page"
         return
-    browser = request.getfixturevalue("browser")
-    with tabs(browser, "") as opened:
+    # What the microphone hears: half a second of something like a voice, again and again.
+    sound = tmp_path / "heard.wav"
+    sound.write_bytes(wav(np.pad(read_line(0.5).samples * np.float32(0.4), RATE // 4), RATE))
+    options = (*MICROPHONE, f"--use-file-for-fake-audio-capture={sound}")
+    with chromium(*options) as browser, tabs(browser, "") as opened:
 
         def open_chromium(address: str) -> Any:
             opened.address = address
@@ -80,6 +103,12 @@ def page_of(folder: Path, open_page: OpenPage) -> Iterator[Any]:
         settled(page)
 
 
+_NAME = """(() => {
+  const at = document.activeElement;
+  return at.ariaLabel || [...(at.labels ?? [])].map((label) => label.textContent).join(' ') || at.textContent;
+})()"""
+
+
 class Keys:
     """Presses keys and counts them; typing does not count."""
 
@@ -93,6 +122,14 @@ class Keys:
 
     def type(self, text: str) -> None:
         self._page.keyboard.type(text)
+
+    def tab_to(self, name: str, key: str = "Tab") -> None:
+        """Press Tab until the focus is on what has this name; each Tab counts."""
+        for _ in range(MOST_TABS):
+            self.press(key)
+            if name in self._page.evaluate(_NAME):
+                return
+        raise AssertionError(f"no Tab leads to {name!r}")
 
 
 def value(page: Any) -> str:
@@ -112,7 +149,9 @@ def in_slot(page: Any, number: int) -> None:
 def test_five_empty_slots_are_written_and_heard_with_two_keys_each(
     open_page: OpenPage, tmp_path: Path
 ) -> None:
-    folder = write_folder_to_fill(tmp_path / "film.shotad")
+    film = Path(shutil.copy(film_with(), tmp_path / "movie.mp4"))
+    film.with_suffix(".forced.srt").write_text(FORCED, encoding="utf-8")
+    folder = write_folder_to_fill(tmp_path / "movie.shotad", film)
     with page_of(folder, open_page) as page:
         keys = Keys(page)
         keys.press("Alt+n", "Enter")  # to the first empty slot, and into its text
@@ -127,10 +166,16 @@ def test_five_empty_slots_are_written_and_heard_with_two_keys_each(
         print(f"acts beside the typing: {acts} for {len(TEXTS)} lines, and {reached} to reach the first")
         assert acts == ACTS_A_LINE * len(TEXTS)
         _watch(page, keys)
+        _record(page, keys)
+        _export(page, keys)
         settled(page)
     written = {cue.start: (cue.text, cue.state) for cue in track_of(folder).heard[1:]}
     accepted = [(text, LineState.ACCEPTED) for text in TEXTS]
     assert written == dict(zip(EMPTY_SLOTS, accepted, strict=True))
+    recorded = [cue.text for cue in track_of(folder).heard if cue.recording is not None]
+    assert recorded == [TEXTS[2]], "the line from which the film was watched"
+    with av.open(str(folder / "movie.described.mp4")) as container:
+        assert len(container.streams.audio) == 2
 
 
 def _hear(page: Any, keys: Keys, text: str) -> None:
@@ -149,6 +194,39 @@ def _watch(page: Any, keys: Keys) -> None:
     keys.press("Enter", "Alt+k")
     until(page, STILL)
     assert focused(page) == "line-text"
+
+
+def _record(page: Any, keys: Keys) -> None:
+    """Records the line in the person's own voice, from its text, and keeps it."""
+    before = keys.acts
+    keys.press("Alt+r")
+    state = "document.querySelector('.rec-state').textContent"
+    until(page, f"{state}.startsWith('Recording: 1.')")
+    keys.press("Alt+r")
+    said(page, "Hear it, keep it or discard it.")
+    keys.tab_to("Keep")
+    keys.press("Enter")
+    until(page, f"{state}.startsWith('In your own voice, ')")
+    print(f"a line recorded and kept: {keys.acts - before} keys")
+    keys.press("Escape")
+
+
+def _export(page: Any, keys: Keys) -> None:
+    """Has the film made with its description, and the foreign dialogue spoken."""
+    before = keys.acts
+    keys.press("x")
+    until(page, "document.activeElement.value === 'colleague'")
+    keys.press("ArrowDown")
+    assert page.evaluate("document.activeElement.value") == "film"
+    reached = keys.acts - before
+    keys.tab_to("forced subtitles")
+    keys.press("Space")
+    keys.tab_to("Export", "Shift+Tab")
+    keys.press("Enter")
+    until(page, "document.querySelector('dialog[open] .job[data-state=done]') !== null")
+    assert "1 of 1 spoken" in page.inner_text("#export-dialog")
+    print(f"film exported: {reached + 1} keys, with spoken subtitles {keys.acts - before}")
+    keys.press("Escape")
 
 
 def test_a_slot_is_looped_while_one_writes(open_page: OpenPage, tmp_path: Path) -> None:
