@@ -54,8 +54,8 @@ class Transcript:
         places = plural(len(self.transcribed), "place", "places")
         text = f"{plural(words, 'word')} of dialogue in {places}, by {self.recogniser}."
         if self.silent:
-            others = plural(self.silent, "other place", "other places")
-            text += f" No words in {others} where somebody speaks."
+            silent_places = plural(self.silent, "other place", "other places")
+            text += f" No words in {silent_places} where somebody speaks."
         return text if self.is_new else f"Transcribed before: {text}"
 
 
@@ -102,10 +102,11 @@ def transcribe_dialogue(
     utterances = with_words(without_words, words)
     folder.write_text(CAPTIONS, web_vtt(without_words, words, recogniser.name))
     folder.write_json("speech.json", {**record, "speech": utterance_rows(utterances)})
-    given = [after for before, after in zip(without_words, utterances, strict=True) if before in gaining]
-    transcribed = tuple(utterance for utterance in given if utterance.text)
-    folder.note(f"transcribed by {recogniser.name}: words in {len(transcribed)} of {len(given)} places")
-    return Transcript(recogniser.name, utterances, transcribed, len(given) - len(transcribed), is_new)
+    pairs = zip(without_words, utterances, strict=True)
+    listened_to = [after for before, after in pairs if before in gaining]
+    transcribed = tuple(utterance for utterance in listened_to if utterance.text)
+    folder.note(f"transcribed by {recogniser.name}: words in {len(transcribed)} of {len(listened_to)} places")
+    return Transcript(recogniser.name, utterances, transcribed, len(listened_to) - len(transcribed), is_new)
 
 
 def _new_speech_record(film: Film, folder: WorkFolder, config: Config, progress: Progress) -> dict[str, Any]:

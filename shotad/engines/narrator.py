@@ -247,7 +247,7 @@ class Narrator:
                 finding.skipped.append((text, "cannot be read for certain"))
             elif not words:
                 finding.skipped.append((text, "has no words that an English voice can say"))
-            elif any(same_text(words, other) for other in taken):
+            elif any(same_text(words, earlier_words) for earlier_words in taken):
                 continue
             elif was_read:
                 finding.skipped.append((text, "was read out before"))

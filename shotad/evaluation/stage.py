@@ -167,7 +167,7 @@ class StageTurn(_Entry):
     against: Texts = _judge_list("contradicting_facts")
     allowed: Texts = _judge_list("knowledge_boundary.allowed")
     forbidden: Texts = _judge_list("knowledge_boundary.forbidden")
-    kept: Texts = _judge_list("cross_turn_constraints")
+    constraints: Texts = _judge_list("cross_turn_constraints")
 
 
 class StageInterview(_Entry):

@@ -458,7 +458,7 @@ SEVERAL = {**SINGLE, "cross-turn consistency": "consistency"}
 FOLLOW_UP = "follow-up compatibility"
 DIMENSIONS = {"single": tuple(SINGLE), "multi": (*SEVERAL, FOLLOW_UP)}
 _SCORE = {"reason": SENTENCE, "score": points(1, 5)}
-KNOWN = ("facts", "against", "allowed", "forbidden", "kept")
+KNOWN = ("facts", "against", "allowed", "forbidden", "constraints")
 """What the judge of a turn knows, and the actor does not."""
 
 

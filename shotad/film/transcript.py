@@ -77,19 +77,19 @@ def make_recogniser(settings: TranscriptSettings) -> Recogniser:
     path = RECOGNISERS.get(name, name)
     if ":" not in path:
         if "/" not in name:
-            known = [each for each in RECOGNISERS if each != "fake"]
+            offered = [offered_name for offered_name in RECOGNISERS if offered_name != "fake"]
             raise ConfigError(
                 f"transcript.recogniser = {name!r} is not known.",
-                f"{did_you_mean(name, known)}Known: {', '.join(known)}, a Whisper model of the Hugging Face "
-                "hub (openai/whisper-small), or a folder with one.",
+                f"{did_you_mean(name, offered)}Known: {', '.join(offered)}, a Whisper model of the Hugging "
+                "Face hub (openai/whisper-small), or a folder with one.",
             )
         path = _HUB
     module, _, attribute = path.partition(":")
     try:
-        made = getattr(importlib.import_module(module), attribute)(settings)
+        recogniser = getattr(importlib.import_module(module), attribute)(settings)
     except (ImportError, AttributeError) as error:
         raise ConfigError(f"transcript.recogniser = {name!r} cannot be loaded: {error}.") from None
-    return cast(Recogniser, made)
+    return cast(Recogniser, recogniser)
 
 
 class FakeRecogniser:
@@ -127,7 +127,9 @@ _FRAME = 0.05
 
 def wordless(utterances: Iterable[Utterance]) -> tuple[Utterance, ...]:
     """The utterances that a recogniser may give words to: spoken, without a text. Sung words it invents."""
-    return tuple(one for one in utterances if not one.text and one.kind is SpeechKind.SPEECH)
+    return tuple(
+        utterance for utterance in utterances if not utterance.text and utterance.kind is SpeechKind.SPEECH
+    )
 
 
 def transcribe(

@@ -59,6 +59,25 @@ def _frames(seconds: float) -> int:
     return min(3000, max(2, 2 * round(seconds * 50)))
 
 
+def _timed_tokens(
+    torch: Any, model: Any, spectra: Any, seconds: float, **language_options: Any
+) -> tuple[list[int], list[float]]:
+    """The tokens that the model writes for some sound, the likeliest each time, and the second of each."""
+    with torch.inference_mode():
+        generated = model.generate(
+            spectra.input_features,
+            attention_mask=spectra.attention_mask,
+            num_frames=_frames(seconds),
+            return_token_timestamps=True,
+            return_dict_in_generate=True,
+            max_new_tokens=_MAX_TOKENS,
+            do_sample=False,
+            num_beams=1,
+            **language_options,
+        )
+    return generated["sequences"][0].tolist(), generated["token_timestamps"][0].tolist()
+
+
 # The English model of the manifest
 
 _END, _START, _NO_TIMES = 50256, 50257, 50362
@@ -90,19 +109,8 @@ class TinyEnglish:
         if self._loaded is None:
             self._loaded = _tiny_model()
         model, extractor = self._loaded
-        with torch.inference_mode():
-            spectra = extractor(samples, sampling_rate=RATE, return_tensors="pt", return_attention_mask=True)
-            generated = model.generate(
-                spectra.input_features,
-                attention_mask=spectra.attention_mask,
-                num_frames=_frames(seconds),
-                return_token_timestamps=True,
-                return_dict_in_generate=True,
-                max_new_tokens=_MAX_TOKENS,
-                do_sample=False,
-                num_beams=1,
-            )
-        tokens, times = generated["sequences"][0].tolist(), generated["token_timestamps"][0].tolist()
+        spectra = extractor(samples, sampling_rate=RATE, return_tensors="pt", return_attention_mask=True)
+        tokens, times = _timed_tokens(torch, model, spectra, seconds)
         return words_of(tokens, times, seconds)
 
 
@@ -218,28 +226,16 @@ class HubWhisper:
             self._loaded = self._load()
         model, processor = self._loaded
         spectra = processor(samples, sampling_rate=RATE, return_tensors="pt", return_attention_mask=True)
-        wanted: dict[str, Any] = {}
+        language_options: dict[str, Any] = {}
         if getattr(model.generation_config, "is_multilingual", False):
-            wanted["task"] = "transcribe"
+            language_options["task"] = "transcribe"
             if self._language:
-                wanted["language"] = self._language.partition("-")[0]
+                language_options["language"] = self._language.partition("-")[0]
         try:
-            with torch.inference_mode():
-                generated = model.generate(
-                    spectra.input_features,
-                    attention_mask=spectra.attention_mask,
-                    num_frames=_frames(seconds),
-                    return_token_timestamps=True,
-                    return_dict_in_generate=True,
-                    max_new_tokens=_MAX_TOKENS,
-                    do_sample=False,
-                    num_beams=1,
-                    **wanted,
-                )
+            tokens, times = _timed_tokens(torch, model, spectra, seconds, **language_options)
         except ValueError as error:
             reason = first_message_line(error)
             raise ConfigError(f"{self.name} cannot transcribe this film: {reason}.") from None
-        tokens, times = generated["sequences"][0].tolist(), generated["token_timestamps"][0].tolist()
         return hub_words(processor.tokenizer, tokens, times, seconds)
 
     def _load(self) -> tuple[Any, Any]:

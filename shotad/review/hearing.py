@@ -242,10 +242,10 @@ class Hearing:
         settled = self._listening.is_settled(programme, fingerprint)
         version = sound_version(track, self._config.voice, slots, speech, programme.track, settled)
         with self._lock:
-            kept = self._soundtrack
-        if kept is not None and kept.version == version:
-            return kept
-        made = Soundtrack(
+            current = self._soundtrack
+        if current is not None and current.version == version:
+            return current
+        soundtrack = Soundtrack(
             track,
             programme,
             self._config,
@@ -257,8 +257,8 @@ class Hearing:
             loudness=self._loudness,
         )
         with self._lock:
-            self._soundtrack = made
-        return made
+            self._soundtrack = soundtrack
+        return soundtrack
 
     def spoken_between(self, track: Track, start: float, end: float) -> Json:
         """The lines that are heard between two film seconds, spoken if they were not, with the version of

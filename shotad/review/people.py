@@ -261,7 +261,7 @@ class CastEditor:
                 return False
             if text(cue) != cue.text:
                 return True
-            return cue.id in lines_that_show_them and not names(cue.text, now, others, film, at)
+            return cue.id in lines_that_show_them and not is_named_in(cue.text, now, others, film, at)
 
         def make() -> Change:
             timeline = session.timeline()
@@ -373,7 +373,7 @@ def renamed(
     return re.sub(rf"(?<!\w)(?:an?|the)\s+{words}(?!\w)", lambda _: now.called, text, flags=re.IGNORECASE)
 
 
-def names(text: str, person: Character, others: Sequence[Member], film: str, at: float) -> bool:
+def is_named_in(text: str, person: Character, others: Sequence[Member], film: str, at: float) -> bool:
     """Whether the line at second ``at`` of ``film`` calls somebody by name."""
     people = [person, *_silent(others, film, at)]
     return any(mention.id == person.id for mention in cast_mentions(text, people))

@@ -456,9 +456,9 @@ def sent_wav(request: Request, stream: WavStream, limiter: anyio.CapacityLimiter
         "etag": f'"{stream.version}"',
     }
     begin, end, status = 0, stream.size, 200
-    wanted = byte_range(request.headers.get("range", ""), stream.size)
-    if wanted is not None:
-        begin, end = wanted
+    requested_range = byte_range(request.headers.get("range", ""), stream.size)
+    if requested_range is not None:
+        begin, end = requested_range
         status = 206
         if begin >= end:
             headers["content-range"] = f"bytes */{stream.size}"
@@ -469,10 +469,10 @@ def sent_wav(request: Request, stream: WavStream, limiter: anyio.CapacityLimiter
         return Response(status_code=status, headers=headers, media_type="audio/wav")
 
     async def parts() -> AsyncIterator[bytes]:
-        made = stream.parts(begin, end)
+        body = stream.parts(begin, end)
         try:
             while True:
-                part = await anyio.to_thread.run_sync(next, made, None, limiter=limiter)
+                part = await anyio.to_thread.run_sync(next, body, None, limiter=limiter)
                 if part is None:
                     return
                 yield part
@@ -481,7 +481,7 @@ def sent_wav(request: Request, stream: WavStream, limiter: anyio.CapacityLimiter
             _LOG.warning("The sound breaks off: %s", error)
             raise ConnectionAbortedError(str(error)) from error
         finally:
-            made.close()
+            body.close()
 
     return StreamingResponse(parts(), status_code=status, headers=headers, media_type="audio/wav")
 
@@ -571,15 +571,15 @@ def voice_routes(review: Review) -> list[Route]:
         word, saying = value(body, "word", str), value(body, "saying", str)
         set_saying(session.folder, word, saying)
         review.findings.update()
-        said = (
-            f"“{word}” is said as “{saying}” in this film."
-            if saying.strip()
-            else f"“{word}” is said as written."
-        )
-        fixed = read_lexicon(session.config.voice.lexicon).sayings
-        if word in fixed and saying:
-            said = f"“{word}” is said as “{fixed[word]}” by voice.lexicon of this run, which goes first."
-        return {"said": said}
+        sayings_of_run = read_lexicon(session.config.voice.lexicon).sayings
+        if not saying.strip():
+            message = f"“{word}” is said as written."
+        elif word in sayings_of_run:
+            by_run = sayings_of_run[word]
+            message = f"“{word}” is said as “{by_run}” by voice.lexicon of this run, which goes first."
+        else:
+            message = f"“{word}” is said as “{saying}” in this film."
+        return {"said": message}
 
     return [
         get("/api/sayings", sayings),

@@ -48,8 +48,8 @@ def keep_recording(timeline: LineTimeline, line_id: str, args: Json) -> Change:
         raise ReviewError("This line has no recording.", "Record it first.")
     if cue.recording is not None:
         return Change("The recording is of these words already.", focus=cue.id)
-    kept = as_saved(kept_for_new_words(cue, SOURCE))
-    return Change("Your recording is used for the new words.", (kept,), focus=cue.id)
+    changed = as_saved(kept_for_new_words(cue, SOURCE))
+    return Change("Your recording is used for the new words.", (changed,), focus=cue.id)
 
 
 def discard_recording(timeline: LineTimeline, line_id: str, args: Json) -> Change:

@@ -619,8 +619,8 @@ class _Merge:
         stamp = self.script.line_stamps.get(cue.id)
         current = line_stamp(cue.interval, cue.text)
         stamps_written = (stamp,) if stamp else self.written.get(cue.id, (current,))
-        times_written = {each.partition("-")[0] for each in stamps_written}
-        texts_written = {each.partition("-")[2] for each in stamps_written}
+        times_written = {stamp.partition("-")[0] for stamp in stamps_written}
+        texts_written = {stamp.partition("-")[2] for stamp in stamps_written}
         script_times, _, script_text = line_stamp(script_cue.interval, script_cue.text).partition("-")
         # An edit that came from this file follows the file's newest version, also where that version has the
         # line as it was first written.

@@ -121,7 +121,7 @@ export function materialPanel(place) {
   let filledFrom = "";
   return {
     show(fetched) {
-      const key = JSON.stringify(fetched ?? null);
+      const key = fetched === undefined ? "not fetched yet" : JSON.stringify(fetched);
       if (key === filledFrom) return markOffers();
       filledFrom = key;
       material = fetched ?? null;

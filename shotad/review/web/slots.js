@@ -349,7 +349,6 @@ async function removeChosenSlot() {
 export function start() {
   const open = slotsDialog();
   register({ name: "slots", title: "Slots and free time", group: "Work", keys: ["t"], run: () => open("machine") });
-  register({ name: "add-slot", title: "Add a slot where nobody speaks", group: "Work", run: () => open("machine") });
   register({ name: "add-line", title: "Add a line of your own", group: "Work", run: () => open("self") });
   register({ name: "remove-slot", title: "Remove the slot of this line", group: "Work", run: removeChosenSlot });
 }
