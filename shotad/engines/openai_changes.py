@@ -60,7 +60,7 @@ _NAMES: Mapping[str, re.Pattern[str]] = {
     "seed": re.compile(r"(?<![a-z])seed(?![a-z])"),
     "response_format": re.compile(
         r"response[_ ]?format|schema|guided|grammar|structured|json mode|request\.format|for format"
-        r"|expected peg"
+        r"|expected peg|(?:generate|validate) json"
     ),
     "detail": re.compile(r"(?<![a-z])detail(?![a-z])"),
     "top_p": re.compile(r"(?<![a-z])top_?p(?![a-z])"),
@@ -176,7 +176,7 @@ def _with_new_limit(request: Body, _: Any) -> Body:
     """OpenAI's newer models call the limit otherwise."""
     renamed = {key: value for key, value in request.items() if key != "max_tokens"}
     if "max_tokens" in request:
-        renamed["max_completion_tokens"] = request["max_tokens"]
+        renamed.setdefault("max_completion_tokens", request["max_tokens"])
     return renamed
 
 
@@ -322,13 +322,15 @@ class AcceptedForm:
         with self._lock:
             self._changes.setdefault(name, value)
 
-    def grow(self) -> bool:
-        """Give answers more tokens from now on; False where they have more already."""
-        with self._lock:
-            if "tokens" in self._changes:
-                return False
-            self._changes["tokens"] = MORE_TOKENS
-            return True
+    @property
+    def growth(self) -> int:
+        """How many times the limit of tokens in the settings an answer gets."""
+        return int(self.changes.get("tokens", 1))
+
+    def grow(self) -> int:
+        """Give answers more tokens from now on, unless the server refused that. Returns the `growth`."""
+        self.begin_with("tokens", MORE_TOKENS)
+        return self.growth
 
     def accept(self, request: Body, changes: Changes, guesses: Collection[str]) -> None:
         """Keep ``changes``: the server answered ``request``, which has them.

@@ -213,7 +213,7 @@ class OpenAI:
     def _reply(self, request: Request) -> Reply:
         """The reply to one request, failed or not. Raises EngineError for errors that stop the run."""
         with self._limiter.place():
-            body = self._body_of(request)
+            body, growth = self._body_of(request), self._form.growth
             reply = self._answer(body, request.seed)
             calls = 1
             if "media_io_kwargs" in body and "video" in str(reply.error):
@@ -222,7 +222,7 @@ class OpenAI:
                 body = self._body_of(request)
                 reply = self._answer(body, request.seed)
             error = reply.error or ""
-            if error.startswith(wire.CUT_IN_THOUGHT) and self._form.grow():
+            if error.startswith(wire.CUT_IN_THOUGHT) and self._form.grow() > growth:
                 reply = self._another(reply, body, request.seed)
                 calls += 1
             elif error == wire.EMPTY or error.startswith(wire.ONLY_THOUGHT):

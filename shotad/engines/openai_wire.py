@@ -302,8 +302,8 @@ _BLIND = re.compile(
 )
 _IMAGES = re.compile(r"\bimages?\b|\bmedia\b|\bpictures?\b|data-uri")
 _COUNT_LIMIT = re.compile(
-    r"too many|too much|at most|\bmax|exceed|\blimit|up to \d|\bonly\b|more than (?:one|\d)|multiple images"
-    r"|\d > \d"
+    r"too many|too much|at most|\bmax|exceed|\blimit|up to \d|only (?:\w+ )?(?:one|a single|\d)"
+    r"|more than (?:one|\d)|multiple images|\d > \d"
 )
 _IMAGE_SIZE = re.compile(
     r"\d ?[kmg]i?b\b|bytes|pixel|dimension|resolution|size|token|context|per (?:minute|day)|rate limit"
