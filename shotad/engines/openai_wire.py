@@ -204,8 +204,8 @@ def reply_in(document: Any, limit: int) -> Reply | None:
             return None
     if finish == "error":
         return None
-    counts = rest.get("usage")
-    counts = counts if isinstance(counts, Mapping) else {}
+    found = rest.get("usage")
+    counts: Mapping[str, Any] = found if isinstance(found, Mapping) else {}
     usage = Usage(_count(counts.get("prompt_tokens")), _count(counts.get("completion_tokens")))
     # Models put thoughts in marks before the answer. Some servers leave out the opening mark, and an answer
     # that was cut off lacks the closing one.
@@ -219,7 +219,7 @@ def reply_in(document: Any, limit: int) -> Reply | None:
 
 
 def _reason_without_text(
-    message: Mapping[str, Any], counts: Mapping[str, Any], finish: str, limit: int
+    message: Mapping[Any, Any], counts: Mapping[str, Any], finish: str, limit: int
 ) -> str:
     """Why an answer without text has none: the model thought, or was cut off in thought, or said nothing."""
     if finish in _CUT_OFF_FINISHES:

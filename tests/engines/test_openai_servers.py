@@ -158,7 +158,7 @@ def has_detail(seen: Seen) -> bool:
 CLAUDE = "`temperature` and `top_p` cannot both be specified for this model. Please use only one."
 FORBIDDEN = {"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}
 UNKNOWN = 'Invalid JSON payload received. Unknown name "seed": Cannot find field.\nInvalid JSON payload received. Unknown name "top_p": Cannot find field.'
-REFUSALS = {
+REFUSALS: dict[str, tuple[Callable[[Seen], object], Act, set[str]]] = {
     "Claude": (lambda seen: {"temperature", "top_p"} <= set(seen.body), status(400, CLAUDE), {"top_p"}),
     "LiteLLM before Claude": (
         lambda seen: {"temperature", "top_p"} <= set(seen.body),
