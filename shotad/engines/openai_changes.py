@@ -40,6 +40,8 @@ OPTIONAL_FIELDS = (
     "chat_template_kwargs",
     "reasoning_effort",
     "reasoning",
+    "thinking",
+    "enable_thinking",
     "think",
     "seed",
     "response_format",
@@ -53,8 +55,10 @@ what fewest servers know, last what changes answers most."""
 
 _NAMES: Mapping[str, re.Pattern[str]] = {
     "chat_template_kwargs": re.compile(r"chat_?template|enable_thinking|mistral tokenizer"),
-    "reasoning_effort": re.compile(r"reasoning_?effort|[.]effort"),
+    "reasoning_effort": re.compile(r"reasoning[_ ]?effort|[.]effort"),
     "reasoning": re.compile(r"(?<![a-z])reasoning(?! models?\b)(?![a-z_])|[.]effort"),
+    "thinking": re.compile(r"(?<![a-z_])thinking(?! (?:is|mode))(?![a-z_])"),
+    "enable_thinking": re.compile(r"enable_thinking"),
     "think": re.compile(r"(?<![a-z])think(?![a-z])"),
     "max_tokens": re.compile(r"max_(?:completion_|output_|new_)?tokens"),
     "seed": re.compile(r"(?<![a-z])seed(?![a-z])"),
@@ -65,9 +69,19 @@ _NAMES: Mapping[str, re.Pattern[str]] = {
     "detail": re.compile(r"(?<![a-z])detail(?![a-z])"),
     "top_p": re.compile(r"(?<![a-z])top_?p(?![a-z])"),
     "temperature": re.compile(r"temperature"),
-    "system": re.compile(r"system (?:role|message|prompt|turn)|'system'|roles must alternate"),
+    "system": re.compile(
+        r"system (?:role|message|prompt|turn)|(?:system|developer)[_ ]?instruction|'system'"
+        r"|roles must alternate"
+    ),
 }
 """How errors name what they refuse, in small letters."""
+_NOT_REFUSED = re.compile(
+    r"expected one of|did you mean|(?:supported|allowed|valid|known) (?:parameters|fields|keys|properties)"
+)
+"""Words before names of what could be sent: serde and Groq suggest other fields."""
+_SWITCH_WANTED = re.compile(r"enable[_ ]?thinking\W*(?:must be|should be|can ?not be|必须)")
+"""Alibaba's models think unless they are told not to, which they demand where an answer is not streamed
+(github.com/langchain4j/langchain4j/issues/3974)."""
 
 _EFFORTS = ("none", "minimal", "low", "medium", "high")
 """Values of ``reasoning_effort``, the lowest first."""
@@ -94,7 +108,7 @@ _FIRST_TO_GO = ("seed", "top_p", "temperature")
 _ABOUT_FORM = re.compile(
     r"argument|parameter|param\b|field|propert|attribute|unsupported|not supported|unknown|unrecogni"
     r"|unexpected|permitted|allowed|extra|invalid|bad request|validation|payload|malformed"
-    r"|provider returned error"
+    r"|provider returned error|upstream error"
 )
 """Words of an error about the form of a request that names no field."""
 _ABOUT_CONTENT = re.compile(r"image|picture|photo|video|audio|base64|\bmessages?\b|prompt|token|context|url")
@@ -180,6 +194,12 @@ def _with_new_limit(request: Body, _: Any) -> Body:
     return renamed
 
 
+def _with_switch(request: Body, value: Any) -> Body:
+    """The one field that a server may want beyond those that are sent."""
+    others = {name: known for name, known in request.items() if name != "enable_thinking"}
+    return others if value is LEFT_OUT else {**others, "enable_thinking": value}
+
+
 def _without_detail(request: Body, _: Any) -> Body:
     turns: list[Body] = []
     for turn in request["messages"]:
@@ -217,6 +237,7 @@ _REWRITES: Mapping[str, Callable[[Body, Any], Body]] = {
     "images": _with_fewer_images,
     "tokens": _with_more_tokens,
     "max_tokens": _with_new_limit,
+    "enable_thinking": _with_switch,
     "detail": _without_detail,
     "system": _without_system,
 }
@@ -235,15 +256,20 @@ def changes_for(
         return {"tokens": 1}
     if error.meaning == "images" and images_in(request) > 1:
         return {"images": image_limit(error.words, images_in(request))}
+    is_switch_known = "enable_thinking" in {*request, *changes}
+    if error.meaning == "slot" and not is_switch_known and _SWITCH_WANTED.search(words):
+        return {"enable_thinking": False}
     # llama.cpp reports an answer that does not fit the schema as an error of its own.
     candidates: Iterable[str] = ("response_format",) if error.status >= 500 else _NAMES
     if error.meaning != "slot" and error.status < 500:
         return {}
+    held = [name for name in candidates if name not in fixed and holds(request, name)]
+    refused = _NOT_REFUSED.split(words, maxsplit=1)[0]
     named = [
-        name
-        for name in candidates
-        if name not in fixed and holds(request, name) and _NAMES[name].search(words)
+        name for name in held if _NAMES[name].search(refused) or _NAMES[name].search(error.param.lower())
     ]
+    if not named:
+        named = [name for name in held if _NAMES[name].search(words)]
     if not named and error.status < 500 and _MUST_THINK.search(words):
         named = [name for name in _THINKING_FIELDS if name in request and name not in fixed]
     if len(named) > 1 and _NOT_TOGETHER.search(words):
@@ -342,14 +368,19 @@ class AcceptedForm:
             self._changes.update({name: value for name, value in changes.items() if name not in put_back})
             self._accepted_fields.update(name for name in OPTIONAL_FIELDS if holds(request, name))
 
-    def guess(self, request: Body, error: ServerError, fixed: Collection[str]) -> str | None:
+    def guess(
+        self, request: Body, error: ServerError, changes: Changes, fixed: Collection[str]
+    ) -> str | None:
         """The next field to leave out after an error that names none; None where that cannot help.
 
-        A field that the server has accepted is not the reason.
+        A field that the server has accepted is not the reason. ``changes`` are those that the request has: an
+        error that still names one of them is about something else.
         """
         about_form = error.status in (400, 422) and error.meaning == "slot"
         words = error.words
         is_vague = not words or (_ABOUT_FORM.search(words) and not _ABOUT_CONTENT.search(words))
+        if any(_NAMES[name].search(words) for name in changes if name in _NAMES):
+            return None
         with self._lock:
             if not (self._may_guess and about_form and is_vague):
                 return None

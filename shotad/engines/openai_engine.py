@@ -288,13 +288,13 @@ class OpenAI:
                     self._limiter.answered()
                     return replace(reply, shown=self._shown(request, body))
                 more = changes_for(request, error, changes, fixed)
-                guess = None if more else form.guess(request, error, fixed)
+                guess = None if more else form.guess(request, error, changes, fixed)
                 if guess is not None and not is_alone:
                     # One thread guesses; the others wait, and begin with what it learned.
                     form.alone(guessing)
                     is_alone = True
                     more = {name: value for name, value in form.changes.items() if name not in changes}
-                    guess = None if more else form.guess(request, error, fixed)
+                    guess = None if more else form.guess(request, error, changes, fixed)
                 if guess is not None:
                     guesses.append(guess)
                     more = {guess: LEFT_OUT}

@@ -7,7 +7,7 @@ so a row has rules by model name. What a row has wrong is learned from the answe
 
 Limits of images: for OpenAI, Anthropic, Gemini, Mistral and Groq those that the test suite of pi measured in
 December 2025 (github.com/badlogic/pi-mono, packages/ai/test/image-limits.test.ts); for Azure the error
-quoted in github.com/anomalyco/opencode/issues/39677; for Fireworks and DeepInfra those quoted in
+quoted in github.com/anomalyco/opencode/issues/39677; for Fireworks, DeepInfra and Alibaba those quoted in
 github.com/NousResearch/hermes-agent/pull/104914. Groq documents 5 too (console.groq.com/docs/vision).
 """
 
@@ -53,6 +53,8 @@ _TEMPLATE_SWITCHES: Rules = (
 )
 """Values for a model's chat template: Qwen3, GLM and Gemma 4 know ``enable_thinking``. vLLM, SGLang and
 llama.cpp pass them on, and templates that do not know them are not changed by them."""
+
+_THINKING_DISABLED: Rules = (("", {"thinking": {"type": "disabled"}}),)
 
 _OWN_SERVER: Rules = (
     # vLLM and newer llama.cpp read the field, older llama.cpp the template's value.
@@ -149,6 +151,11 @@ SERVERS = (
         # From grok-4.3 on none turns it off; grok-4 refuses the field (docs.x.ai/docs/guides/reasoning).
         ((r"grok-3-mini", _effort("low")), (r"grok-4\.[3-9]", _effort("none"))),
     ),
+    # docs.z.ai/guides/capabilities/thinking-mode; platform.kimi.ai/docs/api/models-overview
+    Server("Z.ai", ("z.ai", "bigmodel.cn"), None, _THINKING_DISABLED),
+    Server("Moonshot", ("moonshot.ai", "moonshot.cn", "kimi.ai"), None, _THINKING_DISABLED),
+    Server("Alibaba Cloud", ("aliyuncs.com",), 250, (("", {"enable_thinking": False}),)),
+    # It takes the fields of vLLM (docs.fireworks.ai/tools-sdks/nim-compatibility).
     Server("Fireworks", ("fireworks.ai",), 60, _OWN_SERVER),
     Server("DeepInfra", ("deepinfra.com",), 8, _OWN_SERVER),
 )

@@ -295,7 +295,8 @@ _TOO_LONG = re.compile(
     r"|must be at least 1, got -"
 )
 _BLIND = re.compile(
-    r"not a multimodal model|at most 0 image"
+    r"not a multimodal model|at most 0 image|image_url is only supported by|unknown variant `image_url`"
+    r"|content must be a string"
     r"|(?:image|vision|multimodal)(?![a-z_ ]{0,20}detail)[a-z_ ]{0,20}(?:is|are) not"
     r" (?:support|enabled|available)"
     r"|(?:not|n't) support (?:image|vision|multimodal)(?![a-z_. ]{0,8}detail)|support image input|mmproj"

@@ -60,7 +60,7 @@ def timed(frames: int = 0, **rest: Any) -> Any:
 
 def thought_in(seen: Seen) -> dict[str, Any]:
     """The fields of a request that are about thinking."""
-    names = ("reasoning_effort", "reasoning", "chat_template_kwargs")
+    names = ("reasoning_effort", "reasoning", "thinking", "enable_thinking", "chat_template_kwargs")
     return {name: seen.body[name] for name in names if name in seen.body}
 
 
@@ -87,6 +87,9 @@ ROWS = [
     ("api.together.xyz/v1", "openai/gpt-oss-120b", effort("low"), 32),
     ("api.x.ai/v1", "grok-4", {}, 32),
     ("api.x.ai/v1", "grok-4.3", effort("none"), 32),
+    ("api.z.ai/api/paas/v4", "glm-4.6v", {"thinking": {"type": "disabled"}}, 32),
+    ("api.moonshot.ai/v1", "kimi-k2.5", {"thinking": {"type": "disabled"}}, 32),
+    ("dashscope-intl.aliyuncs.com/compatible-mode/v1", "qwen3-vl-plus", {"enable_thinking": False}, 32),
     ("api.fireworks.ai/inference/v1", "qwen3-vl-30b", OFF, 32),
     ("api.deepinfra.com/v1/openai", "Qwen/Qwen3-VL-30B", OFF, 8),
     ("box.example/v1", "Qwen/Qwen3.5-9B", OFF, 32),
@@ -190,6 +193,12 @@ REFUSALS: dict[str, tuple[Callable[[Seen], object], Act, set[str]]] = {
     "vLLM with Mistral's tokenizer": (
         has("chat_template_kwargs"),
         status(400, "chat_template is not supported for Mistral tokenizers."),
+        {"chat_template_kwargs"},
+    ),
+    "Groq": (has("seed"), status(400, "property 'seed' is unsupported, did you mean 'temperature'?"), {"seed"}),
+    "a server in Rust": (
+        has("chat_template_kwargs"),
+        status(400, "unknown field `chat_template_kwargs`, expected one of `seed`, `temperature`, `top_p`"),
         {"chat_template_kwargs"},
     ),
     "OpenRouter": (
@@ -355,6 +364,25 @@ def test_a_model_that_must_think_thinks_least(behind: Callable[..., BadServer]) 
     assert server.requests[-1].body["reasoning"] == {"effort": "low"}
 
 
+def test_a_server_that_wants_thinking_switched_off_gets_its_switch() -> None:
+    for message in (
+        "parameter.enable_thinking must be set to false for non-streaming calls",
+        "parameter.enable_thinking必须设置为false才能进行非流式调用",
+        "enable thinking can not be support when `stream=False`.",
+    ):
+
+        def script(seen: Seen, message: str = message) -> Act:
+            return echo(seen) if seen.body.get("enable_thinking") is False else status(400, message)
+
+        with BadServer(script) as server:
+            engine = engine_for(server.url)
+            assert [engine.generate([request()])[0].error for _ in range(2)] == [None, None]
+            assert len(server.requests) == 3
+        # Where that is not it, nothing goes round in circles.
+        _, seen = ask([status(400, message)])
+        assert len(seen) <= 4
+
+
 # Thought in place of an answer
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
 def test_an_answer_cut_off_in_thought_gets_more_tokens_once_for_the_run(field: str) -> None:
@@ -477,6 +505,7 @@ def test_a_limit_of_images_is_no_long_context_and_its_number_is_read(
         (400, "At least one of the image dimensions exceed max allowed size: 8000 pixels", "slot"),
         (400, "Only base64 encoded images are supported", "slot"),
         (400, "At most 0 image(s) may be provided in one prompt.", "blind"),
+        (400, "Invalid content type. image_url is only supported by certain models.", "blind"),
         (400, "The images exceed the maximum context length of 8192 tokens", "too long"),
         (429, "Too many images per minute: at most 10", "again"),
     ],
