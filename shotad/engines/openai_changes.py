@@ -111,8 +111,10 @@ _ABOUT_FORM = re.compile(
     r"|provider returned error|upstream error"
 )
 """Words of an error about the form of a request that names no field."""
-_ABOUT_CONTENT = re.compile(r"image|picture|photo|video|audio|base64|\bmessages?\b|prompt|token|context|url")
-"""Words of an error about what a request holds. Other fields would change nothing."""
+_ABOUT_OTHER_THINGS = re.compile(
+    r"image|picture|photo|video|audio|base64|\bmessages?\b|prompt|token|context|url|account|billing|quota|credit"
+)
+"""Words of an error about what a request holds, or who pays. Other fields would change nothing."""
 
 
 def holds(request: Body, name: str) -> bool:
@@ -378,7 +380,7 @@ class AcceptedForm:
         """
         about_form = error.status in (400, 422) and error.meaning == "slot"
         words = error.words
-        is_vague = not words or (_ABOUT_FORM.search(words) and not _ABOUT_CONTENT.search(words))
+        is_vague = not words or (_ABOUT_FORM.search(words) and not _ABOUT_OTHER_THINGS.search(words))
         if any(_NAMES[name].search(words) for name in changes if name in _NAMES):
             return None
         with self._lock:

@@ -55,6 +55,9 @@ from shotad.engines.table import named
 _MAX_MISSES = 3
 """Requests in a row that failed after all their repeats: then the server is taken for broken, and the run
 ends."""
+_MOST_CALLS = 12
+"""Calls of one attempt, each with another change of the request: a server that refuses what it named before
+would have no end of them."""
 _CONTINUE_HINT = "What is done is kept: the same command continues from here."
 _REPORTED_PAUSE = 10.0
 """Seconds; a pause that the server asks for is reported to the user from this length on."""
@@ -275,6 +278,7 @@ class OpenAI:
         form, fixed = self._form, self._settings.extra
         changes = form.changes
         guesses: list[str] = []
+        calls = 0
         is_alone = False
         with ExitStack() as guessing:
             while True:
@@ -298,7 +302,8 @@ class OpenAI:
                 if guess is not None:
                     guesses.append(guess)
                     more = {guess: LEFT_OUT}
-                if not more:
+                calls += 1
+                if not more or calls == _MOST_CALLS:
                     if guesses:
                         form.stop_guessing()
                     return self._reply_to_error(error, raw)

@@ -281,6 +281,9 @@ _QUOTA_CODES = {
     "insufficient_credits", "insufficient_funds",
 }  # fmt: skip
 """Codes of a quota that is spent. A limit of requests per minute has other codes, and passes."""
+_QUOTA = re.compile(r"credit balance is too low|reached your specified api usage limits")
+"""How Anthropic says so, with the status and code of a wrong request
+(github.com/continuedev/continue/issues/5499)."""
 _REFUSED_CODES = {
     "content_filter",
     "content_policy_violation",
@@ -297,7 +300,7 @@ _TOO_LONG = re.compile(
 _BLIND = re.compile(
     r"not a multimodal model|at most 0 image|image_url is only supported by|unknown variant `image_url`"
     r"|content must be a string"
-    r"|(?:image|vision|multimodal)(?![a-z_ ]{0,20}detail)[a-z_ ]{0,20}(?:is|are) not"
+    r"|(?<!multiple )(?:image|vision|multimodal)(?![a-z_ ]{0,20}detail)[a-z_ ]{0,20}(?:is|are) not"
     r" (?:support|enabled|available)"
     r"|(?:not|n't) support (?:image|vision|multimodal)(?![a-z_. ]{0,8}detail)|support image input|mmproj"
 )
@@ -351,7 +354,7 @@ class ServerError:
     @property
     def meaning(self) -> Meaning:
         """What the error means for this request and further ones."""
-        if self.status == 402 or self.code in _QUOTA_CODES:
+        if self.status == 402 or self.code in _QUOTA_CODES or _QUOTA.search(self.words):
             return "quota"
         if self.code in _REFUSED_CODES or (self.status == 403 and _FLAGGED.search(self.words)):
             return "refused"

@@ -341,6 +341,14 @@ def test_the_lowest_value_is_learned_too(message: str, accepted: str | None, cal
         assert server.requests[-1].body.get("reasoning_effort") == accepted
 
 
+def test_a_server_that_refuses_what_it_names_is_not_asked_without_end() -> None:
+    refusal = status(400, "Unsupported value for reasoning_effort. Supported values are: 'none', 'low'.")
+    with BadServer([refusal]) as server:
+        (reply,) = engine_for(server.url, model="gpt-5").generate([request()])
+        assert "Unsupported value" in (reply.error or "")
+        assert len(server.requests) <= 12
+
+
 def test_a_model_that_must_think_thinks_least(behind: Callable[..., BadServer]) -> None:
     def gemini(seen: Seen) -> Act:
         if seen.body.get("reasoning_effort") == "none":
@@ -486,6 +494,7 @@ def test_extra_fields_that_cannot_be_are_refused() -> None:
         ("Too many images in request: 32 > 8", 32, 8),
         ("this model only supports one image while more than one image requested", 32, 1),
         ("You can only include 10 image links", 32, 10),
+        ("Multiple images are not supported by this model", 32, 1),
         ("The model llama-4-scout-17b takes too many images", 32, 16),
     ],
 )  # fmt: skip

@@ -322,6 +322,7 @@ def test_what_an_error_means() -> None:
         (429, {"code": "insufficient_quota"}, "quota"),
         (400, {"code": "billing_hard_limit_reached"}, "quota"),
         (402, {"message": "Insufficient Balance"}, "quota"),
+        (400, {"message": "Your credit balance is too low to access the Anthropic API."}, "quota"),
         (429, {"code": "rate_limit_exceeded", "message": "You exceeded your current quota per minute"}, "again"),
         (408, {}, "again"), (409, {}, "again"), (500, {}, "again"), (503, {"message": "Loading model"}, "again"),
         (401, {}, "key"), (403, {}, "key"),
