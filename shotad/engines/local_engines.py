@@ -143,8 +143,9 @@ class ChatModel:
                 chosen_requests = [requests[index] for index in places]
                 prompt_lengths = [lengths[index] for index in places]
                 collate_chosen = partial(collate, chosen_requests)
+                template = self._words.template
                 new_replies = answers(
-                    loaded, self._tokenizer, chosen_requests, prompt_lengths, collate_chosen, most=local.batch
+                    loaded, template, chosen_requests, prompt_lengths, collate_chosen, most=local.batch
                 )
                 replies.update(zip(places, new_replies, strict=True))
         return [

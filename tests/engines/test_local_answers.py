@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import weakref
 from collections import Counter
@@ -136,9 +137,52 @@ def test_long_prompts_and_lost_gpus_are_told(random: Path, model_calls: ModelCal
         ask(random, REQUESTS)
 
 
-def test_memory_that_runs_out_makes_smaller_batches_from_then_on(
+def sizes_by_memory(
+    folder: Path, model_calls: ModelCalls, memory: Sequence[tuple[int, int]]
+) -> list[tuple[int, bool]]:
+    """The rows of each batch, and whether it went through: memory holds so many rows for so many batches."""
+    capacities = [rows for rows, count in memory for _ in range(count)]
+    sizes: list[tuple[int, bool]] = []
+
+    def error_for(ids: torch.Tensor) -> Exception | None:
+        fits = len(ids) <= capacities[min(len(sizes), len(capacities) - 1)]
+        sizes.append((len(ids), fits))
+        return None if fits else torch.OutOfMemoryError("CUDA out of memory. Tried to allocate")
+
+    model_calls.error_for = error_for
+    while len(sizes) < len(capacities):
+        replies = ask(folder, [request(number, max_tokens=1) for number in range(56)], batch=8)
+        assert all(reply.error is None for reply in replies)
+    return sizes[: len(capacities)]
+
+
+def test_the_batch_that_fits_is_found_kept_and_tried_higher_again(
     random: Path, model_calls: ModelCalls
 ) -> None:
+    sizes = sizes_by_memory(random, model_calls, [(3, 60)])
+    assert [size for size, fits in sizes[:8]] == [8, 4, 2, 2, 2, 2, 3, 3]
+    failed = [number for number, (size, fits) in enumerate(sizes) if not fits]
+    assert {size for size, fits in sizes[8:]} <= {3, 4, 2}, "what is left of a call may be fewer"
+    assert [sizes[number][0] for number in failed] == [8, 4, *[4] * (len(failed) - 2)]
+    # Each failed try of a larger batch is followed by twice the patience.
+    pauses = [later - earlier for earlier, later in itertools.pairwise(failed[2:])]
+    assert pauses
+    assert all(pause >= 8 for pause in pauses)
+    assert pauses == sorted(pauses)
+
+
+def test_batches_follow_memory_that_another_program_takes_and_gives_back(
+    random: Path, model_calls: ModelCalls
+) -> None:
+    sizes = sizes_by_memory(random, model_calls, [(8, 3), (1, 6), (8, 60)])
+    assert [size for size, _ in sizes[:8]] == [8, 8, 8, 8, 4, 2, 1, 1]
+    assert sum(not fits for _, fits in sizes) == 3
+    assert sizes[-1][0] == 8, "one event leaves no small batches for the rest of the run"
+    first_back = next(number for number, (size, _) in enumerate(sizes[9:], 9) if size == 8)
+    assert first_back < 30
+
+
+def test_answers_stay_the_same_where_memory_runs_out(random: Path, model_calls: ModelCalls) -> None:
     answers = [reply.text for reply in ask(random, REQUESTS * 2, batch=5)]
     sizes: list[int] = []
 
@@ -151,7 +195,6 @@ def test_memory_that_runs_out_makes_smaller_batches_from_then_on(
     assert [reply.text for reply in replies] == answers
     assert all(len(reply.batch) <= 2 for reply in replies)
     assert sizes[0] == 5
-    assert sum(size > 2 for size in sizes) <= 3, "it does not run into it again and again"
     sizes.clear()
     ask(random, REQUESTS, batch=5)
     assert max(sizes) <= 3, "and it is remembered"
