@@ -46,7 +46,8 @@ class Card:
 
 
 class Cards:
-    """Several GPUs. ``device_maps`` are those with which models were loaded, ``sizes`` the rows of each batch.
+    """Several GPUs. ``loads`` are the names of the models that were loaded, ``device_maps`` say where to;
+    ``sizes`` are the rows of each batch, ``failed`` those of the batches that were too large.
 
     ``weight_bytes`` is what a model's folder takes of them; a batch takes ``bytes_per_token`` on each card.
     """
@@ -63,7 +64,9 @@ class Cards:
 
         self.cards = cards
         self.device_maps: dict[str, dict[str, torch.device]] = {}
+        self.loads: list[str] = []
         self.sizes: list[int] = []
+        self.failed: list[int] = []
         self.bytes_per_token = bytes_per_token
         show_gpus(monkeypatch, len(cards))
 
@@ -92,6 +95,7 @@ class Cards:
             for card in cards:
                 card.peak = ids.numel() * self.bytes_per_token if card.weights else 0
                 if card.peak > card.free:
+                    self.failed.append(len(ids))
                     raise torch.OutOfMemoryError("CUDA out of memory.")
             return ids
 
@@ -103,6 +107,7 @@ class Cards:
         def load(folder: Any, **options: Any) -> Any:
             device_map = options.pop("device_map")
             self.device_maps[folder.name] = device_map
+            self.loads.append(folder.name)
             model, report = whole(folder, **options)
             holders = {device.index for device in device_map.values()}
             for index in holders:

@@ -197,20 +197,27 @@ def tokenizer_of(place: ModelPlace) -> Any:
 
 
 def weight_bytes(way: LoadingWay) -> int:
-    """What the weights will take in memory, roughly: their number, by their files, times the bytes of one."""
-    count = 0
+    """What the weights will take in memory, roughly: their number, by their files, times the bytes of one.
+
+    Weights that were published in fewer bits (GPTQ, AWQ, FP8) stay as they are: the bytes in their files.
+    """
     if way.place.gguf is not None:
-        count = _numbers_in_gguf(way.place.folder / way.place.gguf)
-    for path in weight_files(way.place.folder) if way.place.gguf is None else ():
+        return int(_numbers_in_gguf(way.place.folder / way.place.gguf) * way.dtype.itemsize)
+    count = stored = 0
+    for path in weight_files(way.place.folder):
         try:
             with path.open("rb") as stream:
                 (size,) = struct.unpack("<Q", stream.read(8))
                 header = json.loads(stream.read(min(size, 100_000_000)))
-            count += sum(prod(tensor["shape"]) for name, tensor in header.items() if name != "__metadata__")
+            tensors = [tensor for name, tensor in header.items() if name != "__metadata__"]
+            count += sum(prod(tensor["shape"]) for tensor in tensors)
+            stored += sum(tensor["data_offsets"][1] - tensor["data_offsets"][0] for tensor in tensors)
         except (OSError, ValueError, struct.error, KeyError, TypeError, AttributeError) as error:
             raise WeightsError(
                 f"The weights {path.name} are damaged: {first_message_line(error)}.", _DAMAGED
             ) from None
+    if getattr(config_of(way.place), "quantization_config", None) is not None:
+        return int(stored)
     return int(count * (_SHARE[way.quantise] or way.dtype.itemsize))
 
 

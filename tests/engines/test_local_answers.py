@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import torch
-from transformers import AutoTokenizer, LlamaForCausalLM
+from transformers import AutoTokenizer, GenerationMixin, LlamaForCausalLM
 
 from shotad.core import Config, Message, Reply, Request
 from shotad.core.config.words import SamplingSettings
@@ -114,6 +114,75 @@ def test_the_end_of_a_turn_ends_the_answer(tmp_path: Path) -> None:
     words = make_tokenizer()(SAYS, add_special_tokens=False)["input_ids"]
     assert (reply.text, reply.finish) == (SAYS, "stop")
     assert reply.usage.tokens_out == len(words) + 1
+
+
+HARMONY = (
+    "{% set effort = reasoning_effort | default('medium') %}<|start|>system<|message|>Reasoning: {{ effort }}<|end|>"
+    "{% for turn in messages %}{% if turn.role == 'assistant' %}"
+    "<|start|>assistant<|channel|>final<|message|>{{ turn.content }}"
+    "{{ '<|return|>' if loop.last and not add_generation_prompt else '<|end|>' }}"
+    "{% else %}<|start|>{{ turn.role }}<|message|>{{ turn.content }}<|end|>{% endif %}{% endfor %}"
+    "{% if add_generation_prompt %}<|start|>assistant{% endif %}"
+)
+HARMONY_TOKENS = ("<|start|>", "<|end|>", "<|message|>", "<|channel|>", "<|return|>", "<|call|>", "<|constrain|>")
+PHI = (
+    "{% for turn in messages %}<|{{ turn.role }}|>\n{{ turn.content }}<|end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|assistant|>\n{% endif %}"
+)
+THOUGHT = "<|channel|>analysis<|message|>Rain? A man.<|end|><|start|>assistant"
+FINAL = "<|channel|>final<|message|>He opens the door."
+ENDS: dict[str, tuple[str | None, tuple[str, ...], str, str]] = {
+    "gpt-oss goes on after its analysis": (
+        HARMONY, HARMONY_TOKENS, f"{THOUGHT}{FINAL}<|return|>He<|return|>", THOUGHT + FINAL,
+    ),
+    "and stops where it calls a function": (
+        HARMONY, HARMONY_TOKENS, f"{THOUGHT}<|channel|>commentary<|message|>x<|call|>He",
+        f"{THOUGHT}<|channel|>commentary<|message|>x",
+    ),
+    "also without its template": (
+        None, HARMONY_TOKENS, f"{THOUGHT}{FINAL}<|return|>He", THOUGHT + FINAL,
+    ),
+    "Phi stops at the same word": (PHI, ("<|end|>", "<|user|>", "<|assistant|>"), "He runs.<|end|>He", "He runs."),
+    "also without its template, as many do": (None, ("<|end|>",), "He runs.<|end|>He", "He runs."),
+    "an end of which nobody has heard": (
+        PHI.replace("<|end|>", "<|over|>"), ("<|over|>",), "He runs.<|over|>He", "He runs.",
+    ),
+    "marks around thoughts stay": (
+        PHI, ("<|end|>", "[THINK]", "[/THINK]"), "[THINK]Rain?[/THINK]He runs.<|end|>", "[THINK]Rain?[/THINK]He runs.",
+    ),
+}  # fmt: skip
+"""Template, special tokens, what the model goes on to write, and the text of the reply."""
+
+
+@pytest.mark.parametrize(("template", "special", "written", "text"), ENDS.values(), ids=ENDS)
+def test_a_model_ends_where_its_own_turn_ends(
+    template: str | None,
+    special: tuple[str, ...],
+    written: str,
+    text: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folder = make_llama(tmp_path / "talker")
+    tokenizer = make_tokenizer(template)
+    tokenizer.add_special_tokens({"additional_special_tokens": list(special)})
+    (folder / "chat_template.jinja").unlink()
+    tokenizer.save_pretrained(folder)
+    script = tokenizer(written, add_special_tokens=False)["input_ids"]
+    prompts: list[str] = []
+
+    def generate(_model: Any, input_ids: torch.Tensor, generation_config: Any, **_: Any) -> torch.Tensor:
+        """Writes the script up to the first end, as transformers' own does."""
+        prompts.append(tokenizer.decode(input_ids[0]))
+        ends = [place for place, token in enumerate(script) if token in generation_config.eos_token_id]
+        answer = script[: ends[0] + 1] if ends else script
+        return torch.cat([input_ids, torch.tensor([answer])], dim=1)
+
+    monkeypatch.setattr(GenerationMixin, "generate", generate)
+    (reply,) = ask(folder, [request(0, temperature=0.0, max_tokens=200)])
+    assert (reply.text, reply.finish) == (text, "stop")
+    if template == HARMONY:
+        assert "Reasoning: low" in prompts[0]
 
 
 def test_long_answers_make_small_batches_of_prompts_of_like_length(tmp_path: Path) -> None:
