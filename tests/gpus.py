@@ -78,7 +78,9 @@ class Cards:
             "mem_get_info": lambda device: (cards[number(device)].free, cards[number(device)].memory),
             "memory_reserved": lambda device: cards[number(device)].allocated,
             "memory_allocated": lambda device: cards[number(device)].allocated,
-            "max_memory_allocated": lambda device: cards[number(device)].allocated + cards[number(device)].peak,
+            "max_memory_allocated": lambda device: (
+                cards[number(device)].allocated + cards[number(device)].peak
+            ),
             "reset_peak_memory_stats": lambda device: setattr(cards[number(device)], "peak", 0),
         }
         for name, answer in told.items():

@@ -116,16 +116,6 @@ def pad_token(loaded: Loaded, template: Template) -> int:
     return next(iter(end_tokens(loaded, template)), 0)
 
 
-def has_thought_marks(tokenizer: Any) -> bool:
-    """Whether special tokens of the model stand around what it thinks aloud.
-
-    They then stay in its answers: without them nobody could tell a thought from the answer. Who reads the
-    answer takes both out.
-    """
-    special = [str(token) for token in tokenizer.added_tokens_decoder.values() if token.special]
-    return any(_THOUGHT_MARK.search(token) for token in special)
-
-
 class _Run:
     """One call of `answers`."""
 
@@ -143,7 +133,6 @@ class _Run:
             self._limits.setdefault(size, BatchLimit())
         self._ends = end_tokens(loaded, template)
         self._pad = pad_token(loaded, template)
-        self._keeps_marks = has_thought_marks(template.tokenizer)
 
     def all_of(self, indices: Sequence[int]) -> dict[int, Reply]:
         """The replies to the requests at ``indices``; the next batch's input is made meanwhile."""
@@ -193,7 +182,9 @@ class _Run:
             (index,) = batch.indices
             return {index: self._reply_after(outcome, index, limit)}
         return {
-            index: self._reply_after(self._try((index,), partial(self._collate, (index,)), limit), index, limit)
+            index: self._reply_after(
+                self._try((index,), partial(self._collate, (index,)), limit), index, limit
+            )
             for index in batch.indices
         }
 
@@ -265,12 +256,22 @@ class _Run:
         for request, index, row in zip(requests, indices, written, strict=True):
             words = row[: request.sampling.max_tokens]
             end = next((place for place, token in enumerate(words) if token in self._ends), None)
-            text = self._tokenizer.decode(
-                words[:end], skip_special_tokens=not self._keeps_marks, clean_up_tokenization_spaces=False
-            )
+            text = text_of(self._tokenizer, words[:end])
             usage = Usage(self._lengths[index], len(words) if end is None else end + 1)
             replies.append(Reply(text.strip(), "length" if end is None else "stop", usage, batch=together))
         return replies
+
+
+def text_of(tokenizer: Any, ids: Sequence[int]) -> str:
+    """The text of an answer's tokens, without special tokens.
+
+    Where some of the model's are marks of thoughts or channels, all stay: without them nobody could tell thought
+    and answer apart. Who reads the answer takes them out.
+    """
+    special = [str(token) for token in tokenizer.added_tokens_decoder.values() if token.special]
+    has_marks = any(_THOUGHT_MARK.search(token) for token in special)
+    text: str = tokenizer.decode(ids, skip_special_tokens=not has_marks, clean_up_tokenization_spaces=False)
+    return text
 
 
 @dataclass(frozen=True, slots=True)

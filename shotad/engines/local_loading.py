@@ -197,27 +197,20 @@ def tokenizer_of(place: ModelPlace) -> Any:
 
 
 def weight_bytes(way: LoadingWay) -> int:
-    """What the weights will take in memory, roughly: their number, by their files, times the bytes of one.
-
-    Weights that were published in fewer bits (GPTQ, AWQ, FP8) stay as they are: the bytes in their files.
-    """
+    """What the weights will take in memory, roughly: their number, by their files, times the bytes of one."""
+    count = 0
     if way.place.gguf is not None:
-        return int(_numbers_in_gguf(way.place.folder / way.place.gguf) * way.dtype.itemsize)
-    count = stored = 0
-    for path in weight_files(way.place.folder):
+        count = _numbers_in_gguf(way.place.folder / way.place.gguf)
+    for path in weight_files(way.place.folder) if way.place.gguf is None else ():
         try:
             with path.open("rb") as stream:
                 (size,) = struct.unpack("<Q", stream.read(8))
                 header = json.loads(stream.read(min(size, 100_000_000)))
-            tensors = [tensor for name, tensor in header.items() if name != "__metadata__"]
-            count += sum(prod(tensor["shape"]) for tensor in tensors)
-            stored += sum(tensor["data_offsets"][1] - tensor["data_offsets"][0] for tensor in tensors)
+            count += sum(prod(tensor["shape"]) for name, tensor in header.items() if name != "__metadata__")
         except (OSError, ValueError, struct.error, KeyError, TypeError, AttributeError) as error:
             raise WeightsError(
                 f"The weights {path.name} are damaged: {first_message_line(error)}.", _DAMAGED
             ) from None
-    if getattr(config_of(way.place), "quantization_config", None) is not None:
-        return int(stored)
     return int(count * (_SHARE[way.quantise] or way.dtype.itemsize))
 
 
@@ -364,7 +357,7 @@ class ModelCache:
             if free is not None and free < int(weight_bytes(way) * 1.1) + _ROOM:
                 self.clear()
             return {"": way.device}
-        weights = weight_bytes(way)
+        weights = _bytes_in_memory(way)
         comfortable = int(weights * 1.1) + _ROOM
         free_now = {card: _free_on(card) for card in cards}
         roomiest = max(cards, key=free_now.__getitem__)
@@ -416,6 +409,14 @@ class ModelCache:
 
 _SMALLER = "Name a smaller model, set local.quantise to 4bit (CUDA), or compute.device to cpu."
 _TO_SPREAD = "With accelerate a model can be spread over several GPUs: pip install accelerate."
+
+
+def _bytes_in_memory(way: LoadingWay) -> int:
+    """As `weight_bytes`; but weights that were published in fewer bits (FP8, GPTQ, AWQ) stay as they are in their
+    files."""
+    if way.place.gguf is None and getattr(config_of(way.place), "quantization_config", None) is not None:
+        return sum(path.stat().st_size for path in weight_files(way.place.folder))
+    return weight_bytes(way)
 
 
 def _free_on(card: torch.device) -> int:

@@ -102,6 +102,17 @@ class Template:
         words = sorted({*named, *tokenizer.all_special_tokens, *marks} - {""}, key=len, reverse=True)
         self._special = re.compile("|".join(map(re.escape, words)) or r"(?!)")
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """What ``apply_chat_template`` gets besides the conversation; the model has a template."""
+        text = self.text or ""
+        return {
+            "chat_template": _CLOCK + text if "strftime_now" in text else text,
+            "enable_thinking": False,  # of models that think aloud unless told otherwise (Qwen3)
+            "date_string": _DATE,
+            **(_LEAST_THOUGHT if _HARMONY in text else {}),
+        }
+
     def prompt(self, talk: Sequence[Turn], *, answered: bool = False) -> str:
         """The whole prompt, up to where the answer begins; ``answered``: the last turn is the answer.
 
@@ -116,13 +127,7 @@ class Template:
             try:
                 rendered = str(
                     self.tokenizer.apply_chat_template(
-                        way(clean),
-                        chat_template=_CLOCK + self.text if "strftime_now" in self.text else self.text,
-                        tokenize=False,
-                        add_generation_prompt=not answered,
-                        enable_thinking=False,  # of models that think aloud unless told otherwise (Qwen3)
-                        date_string=_DATE,
-                        **(_LEAST_THOUGHT if _HARMONY in self.text else {}),
+                        way(clean), tokenize=False, add_generation_prompt=not answered, **self.options
                     )
                 )
             except (jinja2.TemplateError, TypeError, ValueError, LookupError) as error:
