@@ -40,15 +40,15 @@ _TURN_ENDS = (
     "<|eot_id|>", "<|eom_id|>", "<|end_of_text|>", "<|im_end|>", "<|endoftext|>", "<|end|>", "<end_of_turn>",
     "<|end_of_turn|>",
 )  # fmt: skip
-"""By which chat models end a turn (Llama 3; Qwen, SmolLM; Phi; Gemma; …), for those whose template does not say."""
+"""By which chat models end a turn (Llama 3; Qwen, SmolLM; Phi; Gemma; …), where the template does not say."""
 
 _HARMONY_MARKS = ("<|channel|>", "<|message|>")
 _HARMONY_ENDS = ("<|return|>", "<|call|>")
-"""In the harmony format (gpt-oss) ``<|end|>`` ends a message, such as the analysis before the final one; a turn
-ends with one of these (https://cookbook.openai.com/articles/openai-harmony, "Special tokens")."""
+"""In the harmony format (gpt-oss) ``<|end|>`` ends a message, such as the analysis before the final one; a
+turn ends with one of these (https://cookbook.openai.com/articles/openai-harmony, "Special tokens")."""
 
 _THOUGHT_MARK = re.compile(r"think|thought|reason|channel", re.IGNORECASE)
-"""Stands in special tokens around what a model thinks aloud: ``[THINK]``, ``<seed:think>``, ``<|channel|>``."""
+"""Stands in special tokens around what a model thinks aloud: ``[THINK]``, ``<|channel|>``."""
 
 
 def answers(
@@ -265,8 +265,8 @@ class _Run:
 def text_of(tokenizer: Any, ids: Sequence[int]) -> str:
     """The text of an answer's tokens, without special tokens.
 
-    Where some of the model's are marks of thoughts or channels, all stay: without them nobody could tell thought
-    and answer apart. Who reads the answer takes them out.
+    Where some of the model's are marks of thoughts or channels, all stay: without them nobody could tell
+    thought and answer apart. Who reads the answer takes them out.
     """
     special = [str(token) for token in tokenizer.added_tokens_decoder.values() if token.special]
     has_marks = any(_THOUGHT_MARK.search(token) for token in special)

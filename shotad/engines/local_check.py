@@ -1,7 +1,8 @@
-"""Holds what a local model is given, and what it answers, against plain transformers; measures time and memory.
+"""Compares what a local model is given, and what it answers, with plain transformers; measures time and memory.
 
-For ``shotad doctor --model``: whoever has the weights and a GPU sees in minutes whether a model works here as its
-makers meant it. Plain transformers is ``AutoProcessor`` and ``generate``, with the same conversation and clip.
+For ``shotad doctor --model``: whoever has the weights and a GPU sees in minutes whether a model works here as
+its makers meant it. Plain transformers is ``AutoProcessor`` and ``generate``, with the same conversation and
+clip.
 """
 
 from __future__ import annotations
@@ -42,9 +43,9 @@ else:
 QUESTION = "Describe in two sentences what happens, and what is seen behind it."
 ANSWER_TOKENS = 64
 WIDTH, HEIGHT, SECONDS = 448, 224, 8.0
-"""Of the clip. The sides are multiples of the patches of all Qwen families, so that nobody resizes it, and its
-pixels lie within the usual bounds of ``frames``. It is so short that the releases of transformers that count a
-video's positions differently (`token_positions`) agree on it."""
+"""Of the clip. The sides are multiples of the patches of all Qwen families, and its pixels lie within the usual
+bounds of ``frames``, so that nobody resizes it. It is so short that releases of transformers that count the
+positions after a long video differently (5.18 to 5.24) agree on it."""
 PIXEL_TOLERANCE = 0.01
 """By how much normalised pixels may differ: libraries round differently when they resize."""
 
@@ -130,7 +131,7 @@ def painted_clip(frames: int) -> Clip:
     for number, image in enumerate(images):
         left = number * (WIDTH - 64) // max(1, frames - 1)
         image[80:144, left : left + 64] = 255
-    seconds = np.arange(frames) * (SECONDS / frames)
+    seconds = np.arange(frames, dtype=np.float64) * (SECONDS / frames)
     return Clip(images, seconds, np.ones(frames, np.int64))
 
 
@@ -150,7 +151,7 @@ def plain_input(engine: ChatModel, request: Request) -> tuple[Tensors | None, st
     clip = request.clip
     if isinstance(words, TextWords) or clip is None:
         return _plain_text_input(engine, request), ""
-    failures = (*damaged_model_errors(PURPOSE), ImportError, AttributeError)
+    failures: tuple[type[Exception], ...] = (*damaged_model_errors(PURPOSE), ImportError, AttributeError)
     try:
         with silence_transformers(transformers):
             processor = transformers.AutoProcessor.from_pretrained(engine.place.folder, local_files_only=True)
@@ -174,7 +175,7 @@ def plain_input(engine: ChatModel, request: Request) -> tuple[Tensors | None, st
 def _options(template: Template) -> dict[str, Any]:
     """What a plain ``apply_chat_template`` gets: the options that the template reads.
 
-    It takes the template from the model's files; but one that asks for the time gets a clock that stands still.
+    It takes the template from the model's files; one that asks for the time gets a clock that stands still.
     """
     text = template.text or ""
     options = {name: value for name, value in template.options.items() if name in text}
@@ -233,7 +234,8 @@ def _ids_check(engine: ChatModel, ids: torch.Tensor, plain: Tensors) -> tuple[Mo
     if isinstance(words, qwen.QwenWords) and words.times == "words":
         without_marks = _without_outer_marks(engine, plain)
         if _same(ids, without_marks["input_ids"]):
-            finding = f"the same {count} tokens, but for the marks that transformers 5.10 and later leave around a clip"
+            marks = "the marks that transformers 5.10 and later leave around a clip"
+            finding = f"the same {count} tokens, but for {marks}"
             return ModelCheck("Ids", finding, True), without_marks
     return ModelCheck("Ids", _first_difference(ids[0], plain["input_ids"][0], "token"), False), plain
 
@@ -278,8 +280,9 @@ def _holds_pixels(value: Any) -> bool:
 
 @contextmanager
 def _first_positions(model: Any) -> Iterator[list[torch.Tensor]]:
-    """The positions of a prompt's tokens, in a list of one once the model has begun to answer; of a model that
-    works them out itself the list stays empty.
+    """The positions of a prompt's tokens, in a list of one once the model has begun to answer.
+
+    The list stays empty for a model that works them out itself.
     """
     positions: list[torch.Tensor] = []
     calls = 0

@@ -12,7 +12,7 @@ import importlib.util
 import json
 import struct
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -288,8 +288,8 @@ def _numbers_in_gguf(path: Path) -> int:
 
 
 _ROOM = 1 << 30
-"""Bytes that a model needs to work on each device, on top of a tenth of its weights. Too little is no harm: where
-memory runs out at work, the others are put away then (`ModelCache.keep_only`)."""
+"""Bytes that a model needs to work on each device, on top of a tenth of its weights. Too little is no harm:
+where memory runs out at work, the others are put away then (`ModelCache.keep_only`)."""
 
 
 def memory_left(device: torch.device) -> int | None:
@@ -412,8 +412,8 @@ _TO_SPREAD = "With accelerate a model can be spread over several GPUs: pip insta
 
 
 def _bytes_in_memory(way: LoadingWay) -> int:
-    """As `weight_bytes`; but weights that were published in fewer bits (FP8, GPTQ, AWQ) stay as they are in their
-    files."""
+    """As `weight_bytes`; but weights that were published in fewer bits (FP8, GPTQ, AWQ) stay as they are in
+    their files."""
     if way.place.gguf is None and getattr(config_of(way.place), "quantization_config", None) is not None:
         return sum(path.stat().st_size for path in weight_files(way.place.folder))
     return weight_bytes(way)
