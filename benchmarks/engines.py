@@ -129,7 +129,11 @@ def save_model(folder: Path, size: dict[str, Any], device: str) -> Path:
             options[f"{name}_token_id"] = ids[f"<|{name}_pad|>"]
         for name in ("vision_start", "vision_end"):
             options[f"{name}_token_id"] = ids[f"<|{name}|>"]
-        options["vision_config"] = {"spatial_merge_size": 2, "temporal_patch_size": 2, **size["vision_config"]}
+        options["vision_config"] = {
+            "spatial_merge_size": 2,
+            "temporal_patch_size": 2,
+            **size["vision_config"],
+        }
     ends = {"bos_token_id": None, "eos_token_id": ids["<|im_end|>"], "pad_token_id": ids["<|endoftext|>"]}
     if sees:
         options["text_config"] = {**size["text_config"], **ends}

@@ -258,9 +258,12 @@ def spread(way: LoadingWay, bytes_needed: int, free: Mapping[torch.device, int])
     transformers = require_module("transformers", PURPOSE)
     modeling = require_module("accelerate.utils.modeling", PURPOSE)
     config = config_of(way.place)
-    with silence_transformers(transformers), torch.device("meta"):
-        model = getattr(transformers, _CLASSES[way.kind]).from_config(config, dtype=way.dtype)
-    model.tie_weights()
+    try:
+        with silence_transformers(transformers), torch.device("meta"):
+            model = getattr(transformers, _CLASSES[way.kind]).from_config(config, dtype=way.dtype)
+            model.tie_weights()
+    except _broken():
+        return None  # loading tells what is wrong with it
     # Weights in fewer bits are reckoned as if each took the average share.
     scale = modeling.compute_module_sizes(model)[""] / bytes_needed
     most = {card.index: int(size * scale) for card, size in free.items() if size > 0}
@@ -287,7 +290,7 @@ def _numbers_in_gguf(path: Path) -> int:
     return sum(int(tensor.n_elements) for tensor in require_module("gguf", PURPOSE).GGUFReader(path).tensors)
 
 
-_ROOM = 1 << 30
+_WORKING_BYTES = 1 << 30
 """Bytes that a model needs to work on each device, on top of a tenth of its weights. Too little is no harm:
 where memory runs out at work, the others are put away then (`ModelCache.keep_only`)."""
 
@@ -354,31 +357,32 @@ class ModelCache:
         cards = cards_for(way.device)
         if not cards:
             free = memory_left(way.device) if self._loaded else None
-            if free is not None and free < int(weight_bytes(way) * 1.1) + _ROOM:
+            if free is not None and free < int(weight_bytes(way) * 1.1) + _WORKING_BYTES:
                 self.clear()
             return {"": way.device}
         weights = _bytes_in_memory(way)
-        comfortable = int(weights * 1.1) + _ROOM
-        free_now = {card: _free_on(card) for card in cards}
-        roomiest = max(cards, key=free_now.__getitem__)
-        if free_now[roomiest] >= comfortable:
-            return {"": roomiest}
+        comfortable = int(weights * 1.1) + _WORKING_BYTES
+        free_now = {card: memory_left(card) or 0 for card in cards}
+        emptiest = max(cards, key=free_now.__getitem__)
+        if free_now[emptiest] >= comfortable:
+            return {"": emptiest}
         free_when_empty = {card: _free_when_empty(card) for card in cards}
-        roomiest = max(cards, key=free_when_empty.__getitem__)
-        if free_when_empty[roomiest] < comfortable and len(cards) > 1:
-            self.clear()
-            device_map = spread(way, weights, {card: _free_on(card) * 9 // 10 - _ROOM for card in cards})
+        largest = max(cards, key=free_when_empty.__getitem__)
+        if free_when_empty[largest] < comfortable and len(cards) > 1:
+            for_weights = {card: size * 9 // 10 - _WORKING_BYTES for card, size in free_when_empty.items()}
+            device_map = spread(way, weights, for_weights)
             if device_map is not None:
+                self.clear()
                 return device_map
-        if free_when_empty[roomiest] < weights:
+        if free_when_empty[largest] < weights:
             figures = ", ".join(f"{size / 1e9:.1f} GB on {card}" for card, size in free_when_empty.items())
             raise EngineError(
                 f"The model {way.place.label} does not fit: its weights take about {weights / 1e9:.1f} GB in "
                 f"{way.precision}, and there are {figures}. Nothing was read.",
                 _SMALLER if len(cards) == 1 or _has_accelerate() else f"{_SMALLER} {_TO_SPREAD}",
             )
-        self._put_away([held for held in self._loaded.values() if roomiest in held.devices])
-        return {"": roomiest}
+        self._put_away([held for held in self._loaded.values() if largest in held.devices])
+        return {"": largest}
 
     @contextmanager
     def lent(
@@ -417,10 +421,6 @@ def _bytes_in_memory(way: LoadingWay) -> int:
     if way.place.gguf is None and getattr(config_of(way.place), "quantization_config", None) is not None:
         return sum(path.stat().st_size for path in weight_files(way.place.folder))
     return weight_bytes(way)
-
-
-def _free_on(card: torch.device) -> int:
-    return memory_left(card) or 0
 
 
 def _free_when_empty(card: torch.device) -> int:

@@ -15,7 +15,9 @@ import torch
 from transformers import AutoConfig
 
 
-def test_tiny_models_are_loaded_asked_and_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tiny_models_are_loaded_asked_and_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     before = torch.get_num_threads()
     torch.set_num_threads(1)  # several wait for each other where cores are busy
     out = tmp_path / "measured.json"
@@ -32,14 +34,20 @@ def test_tiny_models_are_loaded_asked_and_compared(tmp_path: Path, capsys: pytes
     assert printed.count("times as fast") == 4
 
 
-@pytest.mark.parametrize(("name", "billions"), [("qwen2-vl-7b", 8.29), ("qwen3-vl-2b", 2.13), ("llama3-8b", 8.03)])
+@pytest.mark.parametrize(
+    ("name", "billions"), [("qwen2-vl-7b", 8.29), ("qwen3-vl-2b", 2.13), ("llama3-8b", 8.03)]
+)
 def test_the_models_have_the_size_of_the_published_ones(name: str, billions: float) -> None:
     """Weights as the hub counts them."""
     size = dict(engines.SIZES[name])
     kind = size.pop("kind")
     import transformers
 
-    auto = transformers.AutoModelForImageTextToText if "vision_config" in size else transformers.AutoModelForCausalLM
+    auto = (
+        transformers.AutoModelForImageTextToText
+        if "vision_config" in size
+        else transformers.AutoModelForCausalLM
+    )
     with torch.device("meta"):
         model = auto.from_config(AutoConfig.for_model(kind, **size))
     assert sum(weight.numel() for weight in model.parameters()) / 1e9 == pytest.approx(billions, abs=0.01)
