@@ -1,11 +1,11 @@
-"""Local models at true size with random weights: seconds a clip, peak memory, the batch that fits, precisions.
+"""Local models at true size with random weights: seconds a clip, peak memory, the batch that fits.
 
     python benchmarks/engines.py                # on a GPU: at most ten minutes, 20 GB of disk
     python benchmarks/engines.py --tiny         # tiny models on the CPU, to try the script
 
-Nothing is fetched: a model is made from its configuration alone, saved, and loaded and asked as in a run. What
-it says means nothing, and it takes as long as if it did. Each line compares: several clips at once with one at a
-time, float16 with bfloat16, and the engine with transformers' own ``generate`` on the same input.
+Nothing is fetched: a model is made from its configuration alone, saved, and loaded and asked as in a run.
+What it says means nothing, but takes as long. Compared are several clips at once with one at a time, float16
+with bfloat16, and the engine with transformers' own ``generate`` on the same input.
 """
 
 from __future__ import annotations
@@ -36,20 +36,23 @@ SIZES: dict[str, dict[str, Any]] = {
     "qwen2-vl-7b": {
         "kind": "qwen2_vl",
         "text_config": {
-            "hidden_size": 3584, "intermediate_size": 18944, "num_hidden_layers": 28, "num_attention_heads": 28,
-            "num_key_value_heads": 4, "vocab_size": 152064, "max_position_embeddings": 32768,
-            "tie_word_embeddings": False, "rope_parameters": QWEN_ROPE,
+            "hidden_size": 3584, "intermediate_size": 18944, "num_hidden_layers": 28,
+            "num_attention_heads": 28, "num_key_value_heads": 4, "vocab_size": 152064,
+            "max_position_embeddings": 32768, "tie_word_embeddings": False, "rope_parameters": QWEN_ROPE,
         },
-        "vision_config": {"depth": 32, "embed_dim": 1280, "hidden_size": 3584, "num_heads": 16, "patch_size": 14},
+        "vision_config": {
+            "depth": 32, "embed_dim": 1280, "hidden_size": 3584, "num_heads": 16, "patch_size": 14,
+        },
     },
     "qwen3-vl-2b": {
         "kind": "qwen3_vl",
         "text_config": {
-            "hidden_size": 2048, "intermediate_size": 6144, "num_hidden_layers": 28, "num_attention_heads": 16,
-            "num_key_value_heads": 8, "head_dim": 128, "vocab_size": 151936, "max_position_embeddings": 262144,
-            "tie_word_embeddings": True,
+            "hidden_size": 2048, "intermediate_size": 6144, "num_hidden_layers": 28,
+            "num_attention_heads": 16, "num_key_value_heads": 8, "head_dim": 128, "vocab_size": 151936,
+            "max_position_embeddings": 262144, "tie_word_embeddings": True,
             "rope_parameters": {
-                **QWEN_ROPE, "mrope_section": [24, 20, 20], "mrope_interleaved": True, "rope_theta": 5_000_000.0,
+                **QWEN_ROPE, "mrope_section": [24, 20, 20], "mrope_interleaved": True,
+                "rope_theta": 5_000_000.0,
             },
         },
         "vision_config": {
@@ -87,12 +90,16 @@ class Measured:
 
     @property
     def line(self) -> str:
-        return (
-            f"{self.model:12} {self.precision:9} {self.tokens} tokens in: {self.alone:.2f} s alone, "
-            f"{self.together:.2f} s with {self.batch} together ({self.alone / self.together:.1f} times as fast), "
-            f"{self.alone / self.plain:.2f} of plain generate; peak {self.peak / 1e9:.1f} GB; loaded in "
-            f"{self.loading:.0f} s"
-        )
+        """What is printed."""
+        speedup = f"{self.alone / self.together:.1f} times as fast"
+        parts = [
+            f"{self.model:12} {self.precision:9} {self.tokens} tokens in",
+            f"{self.alone:.2f} s alone ({self.alone / self.plain:.2f} of plain generate)",
+            f"{self.together:.2f} s with {self.batch} together ({speedup})",
+            f"peak {self.peak / 1e9:.1f} GB",
+            f"loaded in {self.loading:.0f} s",
+        ]
+        return "; ".join(parts)
 
 
 def make_tiny(size: dict[str, Any]) -> dict[str, Any]:

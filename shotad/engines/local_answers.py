@@ -23,7 +23,6 @@ from shotad.core.memory_errors import is_out_of_memory
 from shotad.core.model_loading import require_module, require_torch
 from shotad.engines.local_batches import Batch, BatchLimit, ClipSize, batches
 from shotad.engines.local_loading import PURPOSE, Loaded, context_of, keep_only, memory_left
-from shotad.engines.local_words import Template
 
 if TYPE_CHECKING:
     import torch
@@ -52,15 +51,16 @@ _THOUGHT_MARK = re.compile(r"think|thought|reason|channel", re.IGNORECASE)
 
 
 def answers(
-    loaded: Loaded, template: Template, requests: Sequence[Request], lengths: Sequence[int], collate: Collate,
-    *, most: int,
+    loaded: Loaded, tokenizer: Any, requests: Sequence[Request], lengths: Sequence[int], collate: Collate,
+    *, most: int, turn_end: str = "",
 ) -> list[Reply]:  # fmt: skip
     """One reply for each request, in order.
 
     ``lengths`` are those of the prompts in tokens; ``collate`` makes the model's input of those that go
     together, in a thread, while the model works. A batch has at most ``most`` requests, and as many tokens
-    as memory holds (`BatchLimit`). A prompt too long for the model, and one that its code fails on, is a
-    failed reply. Raises EngineError.
+    as memory holds (`BatchLimit`). ``turn_end`` is the token that ends a turn by the chat template.
+
+    A prompt too long for the model, and one that its code fails on, is a failed reply. Raises EngineError.
     """
     replies: dict[int, Reply] = {}
     fitting: list[int] = []
@@ -71,7 +71,7 @@ def answers(
             continue
         why = f"the prompt has {length} tokens; with {answer} for the answer that is more than "
         replies[index] = Reply("", "error", error=f"{why}the {context} that {loaded.label} takes")
-    run = _Run(loaded, template, requests, lengths, collate, most)
+    run = _Run(loaded, tokenizer, requests, lengths, collate, most, turn_end)
     replies.update(run.all_of(fitting))
     return [replies[index] for index in range(len(requests))]
 
@@ -88,20 +88,20 @@ def padded(rows: Sequence[Sequence[int]], pad: int) -> dict[str, torch.Tensor]:
     return {"input_ids": torch.tensor(ids), "attention_mask": torch.tensor(mask)}
 
 
-def end_tokens(loaded: Loaded, template: Template) -> tuple[int, ...]:
+def end_tokens(loaded: Loaded, tokenizer: Any, turn_end: str) -> tuple[int, ...]:
     """Ids of all tokens by which the model may end its turn.
 
     They are named by its configurations, of which some miss one, as Meta-Llama-3's first did; and by the chat
-    template, which writes one behind what the assistant said. Where it writes none, those that the vocabulary
-    has of the usual ones count.
+    template, which writes ``turn_end`` behind what the assistant said. Where it writes none, those that the
+    vocabulary has of the usual ones count.
     """
-    tokenizer, config = template.tokenizer, loaded.model.config
+    config = loaded.model.config
     named: list[Any] = [tokenizer.eos_token_id]
     for part in (loaded.model.generation_config, config, config.get_text_config()):
         ids = getattr(part, "eos_token_id", None)
         named += ids if isinstance(ids, list | tuple) else [ids]
     added = tokenizer.get_added_vocab()
-    named += [added.get(token) for token in ([template.turn_end] if template.turn_end else _TURN_ENDS)]
+    named += [added.get(token) for token in ([turn_end] if turn_end else _TURN_ENDS)]
     ends = {int(token) for token in named if token is not None}
     if all(mark in added for mark in _HARMONY_MARKS):
         ends.update(added[end] for end in _HARMONY_ENDS if end in added)
@@ -109,21 +109,19 @@ def end_tokens(loaded: Loaded, template: Template) -> tuple[int, ...]:
     return tuple(sorted(ends))
 
 
-def pad_token(loaded: Loaded, template: Template) -> int:
+def pad_token(tokenizer: Any, ends: Sequence[int]) -> int:
     """The id that fills rows up. Any will do, for it is masked."""
-    if template.tokenizer.pad_token_id is not None:
-        return int(template.tokenizer.pad_token_id)
-    return next(iter(end_tokens(loaded, template)), 0)
+    return int(next(iter(ends), 0) if tokenizer.pad_token_id is None else tokenizer.pad_token_id)
 
 
 class _Run:
     """One call of `answers`."""
 
     def __init__(
-        self, loaded: Loaded, template: Template, requests: Sequence[Request], lengths: Sequence[int],
-        collate: Collate, most: int,
+        self, loaded: Loaded, tokenizer: Any, requests: Sequence[Request], lengths: Sequence[int],
+        collate: Collate, most: int, turn_end: str,
     ) -> None:  # fmt: skip
-        self._loaded, self._tokenizer = loaded, template.tokenizer
+        self._loaded, self._tokenizer = loaded, tokenizer
         self._requests, self._lengths, self._collate, self._most = requests, lengths, collate, most
         self._sizes: list[ClipSize] = [
             () if request.clip is None else request.clip.images.shape[:3] for request in requests
@@ -131,8 +129,8 @@ class _Run:
         self._limits = loaded.limits
         for size in self._sizes:
             self._limits.setdefault(size, BatchLimit())
-        self._ends = end_tokens(loaded, template)
-        self._pad = pad_token(loaded, template)
+        self._ends = end_tokens(loaded, tokenizer, turn_end)
+        self._pad = pad_token(tokenizer, self._ends)
 
     def all_of(self, indices: Sequence[int]) -> dict[int, Reply]:
         """The replies to the requests at ``indices``; the next batch's input is made meanwhile."""

@@ -1,4 +1,4 @@
-"""Compares what a local model is given, and what it answers, with plain transformers; measures time and memory.
+"""Compares what a local model gets and answers with plain transformers, and measures its time and memory.
 
 For ``shotad doctor --model``: whoever has the weights and a GPU sees in minutes whether a model works here as
 its makers meant it. Plain transformers is ``AutoProcessor`` and ``generate``, with the same conversation and
@@ -43,9 +43,9 @@ else:
 QUESTION = "Describe in two sentences what happens, and what is seen behind it."
 ANSWER_TOKENS = 64
 WIDTH, HEIGHT, SECONDS = 448, 224, 8.0
-"""Of the clip. The sides are multiples of the patches of all Qwen families, and its pixels lie within the usual
-bounds of ``frames``, so that nobody resizes it. It is so short that releases of transformers that count the
-positions after a long video differently (5.18 to 5.24) agree on it."""
+"""Of the clip. The sides are multiples of the patches of all Qwen families, and its pixels lie within the
+usual bounds of ``frames``, so that nobody resizes it. It is so short that releases of transformers that count
+the positions after a long video differently (5.18 to 5.24) agree on it."""
 PIXEL_TOLERANCE = 0.01
 """By how much normalised pixels may differ: libraries round differently when they resize."""
 

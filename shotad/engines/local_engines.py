@@ -143,9 +143,14 @@ class ChatModel:
                 chosen_requests = [requests[index] for index in places]
                 prompt_lengths = [lengths[index] for index in places]
                 collate_chosen = partial(collate, chosen_requests)
-                template, most = self.words.template, self._config.local.batch
                 new_replies = answers(
-                    loaded, template, chosen_requests, prompt_lengths, collate_chosen, most=most
+                    loaded,
+                    self.words.template.tokenizer,
+                    chosen_requests,
+                    prompt_lengths,
+                    collate_chosen,
+                    most=self._config.local.batch,
+                    turn_end=self.words.template.turn_end,
                 )
                 replies.update(zip(places, new_replies, strict=True))
         return [
