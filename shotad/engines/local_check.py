@@ -27,7 +27,7 @@ from shotad.core.model_loading import (
 )
 from shotad.core.system import forget_peak, peak_memory
 from shotad.engines import local_vision_qwen as qwen
-from shotad.engines.local_engines import ChatModel, VisionModel, accepted_names
+from shotad.engines.local_engines import ChatModel, VisionModel, Words, accepted_names
 from shotad.engines.local_model import ModelPlace, at_hand, label_of
 from shotad.engines.local_words import StillWords, Template, TextWords, turns
 
@@ -81,7 +81,7 @@ def check_model(model: str, config: Config) -> list[ModelCheck]:
         if plain is None:
             not_compared = f"not compared with AutoProcessor, which cannot be used here: {reason}"
             checks.append(ModelCheck("Ids, pixels", not_compared))
-            plain = {name: value for name, value in given.items() if name != "position_ids"}
+            plain = _without_positions(engine.words, request, given)
         else:
             ids_check, plain = _ids_check(engine, given["input_ids"], plain)
             checks.append(ids_check)
@@ -140,6 +140,16 @@ def _input(engine: ChatModel, loaded: Loaded, request: Request) -> Tensors:
     accepted = accepted_names(loaded.model)
     model_input = engine.words.inputs([request])
     return {name: value for name, value in model_input.items() if name in accepted}
+
+
+def _without_positions(words: Words, request: Request, given: Tensors) -> Tensors:
+    """The same input for a model that is to work out the positions of its tokens itself."""
+    plain = {name: value for name, value in given.items() if name != "position_ids"}
+    clip = request.clip
+    if isinstance(words, qwen.QwenWords) and words.times == "interval" and clip is not None:
+        name = "video_second_per_grid" if words.ears else "second_per_grid_ts"
+        plain[name] = torch.tensor([qwen.seconds_per_patch(clip.seconds, words.rules.depth)])
+    return plain
 
 
 def plain_input(engine: ChatModel, request: Request) -> tuple[Tensors | None, str]:

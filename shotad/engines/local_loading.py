@@ -262,7 +262,7 @@ def spread(way: LoadingWay, bytes_needed: int, free: Mapping[torch.device, int])
         with silence_transformers(transformers), torch.device("meta"):
             model = getattr(transformers, _CLASSES[way.kind]).from_config(config, dtype=way.dtype)
             model.tie_weights()
-    except _broken():
+    except (*damaged_model_errors(PURPOSE), ImportError):
         return None  # loading tells what is wrong with it
     # Weights in fewer bits are reckoned as if each took the average share.
     scale = modeling.compute_module_sizes(model)[""] / bytes_needed

@@ -34,7 +34,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:__array_.* must|__array__ impl:D
 
 PIXELS = ("llava", "idefics3")
 """Families whose own processor needs no torchvision."""
-VIDEOS = ("qwen2_vl", "qwen3_vl", "omni", "internvl")
+VIDEOS = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "omni", "internvl")
 
 
 @pytest.fixture(scope="module", autouse=True)
