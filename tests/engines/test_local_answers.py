@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import shutil
 import weakref
 from collections import Counter
@@ -29,6 +28,7 @@ from tests.language_models import (
     make_llama,
     make_tokenizer,
 )
+from tests.vision_models import make_clip, make_request, qwen_folder
 
 TEXTS = [
     "The rain", "A woman in a red coat crosses the square", "He", "They run up the stairs while", "looks",
@@ -214,49 +214,69 @@ def test_long_prompts_and_lost_gpus_are_told(random: Path, model_calls: ModelCal
         ask(random, REQUESTS)
 
 
-def sizes_by_memory(
-    folder: Path, model_calls: ModelCalls, memory: Sequence[tuple[int, int]]
-) -> list[tuple[int, bool]]:
-    """The rows of each batch, and whether it went through: memory holds so many rows for so many batches."""
+SIZES = {
+    "the size that fits is found, kept, and a larger one tried ever more rarely": (
+        [(3, 41)],
+        "8! 4! 2 2 2 2 3 3 3 3 4! 3 3 3 3 3 3 3 3 4! 3 3 3 3 3 3 3 3 3 3 3 3 3 3 3 3 4! 3 3 3 3",
+    ),
+    "another program takes the memory and gives it back": (
+        [(8, 3), (1, 6), (8, 16)],
+        "8 8 8 8! 4! 2! 1 1 1 1 2 2 2 2 4 4 4 4 4 8 8 8 8 8 8",
+    ),
+    "it takes most, and gives all back": (
+        [(7, 5), (2, 20), (7, 30)],
+        "8! 4 4 4 4 6! 4! 2 2 2 2 2 2 2 2 3! 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 3 3 3 3 6 6 6 6 8! 6 6 6 6 6 6 6 6 "
+        "7 7 6 7 7 7",
+    ),
+}
+"""How many requests memory holds, for how many batches; and the batches that are tried, ``!`` where it runs out.
+What is left of a call may be fewer."""
+
+
+@pytest.mark.parametrize(("memory", "expected"), SIZES.values(), ids=SIZES)
+def test_the_batch_that_fits_is_found_and_tried_higher_again(
+    memory: list[tuple[int, int]], expected: str, random: Path, model_calls: ModelCalls
+) -> None:
     capacities = [rows for rows, count in memory for _ in range(count)]
-    sizes: list[tuple[int, bool]] = []
+    tried: list[str] = []
 
     def error_for(ids: torch.Tensor) -> Exception | None:
-        fits = len(ids) <= capacities[min(len(sizes), len(capacities) - 1)]
-        sizes.append((len(ids), fits))
+        fits = len(ids) <= capacities[min(len(tried), len(capacities) - 1)]
+        tried.append(str(len(ids)) if fits else f"{len(ids)}!")
         return None if fits else torch.OutOfMemoryError("CUDA out of memory. Tried to allocate")
 
     model_calls.error_for = error_for
-    while len(sizes) < len(capacities):
-        replies = ask(folder, [request(number, max_tokens=1) for number in range(56)], batch=8)
+    while len(tried) < len(capacities):
+        replies = ask(random, [request(number, max_tokens=1) for number in range(56)], batch=8)
         assert all(reply.error is None for reply in replies)
-    return sizes[: len(capacities)]
+    assert " ".join(tried[: len(capacities)]) == expected
 
 
-def test_the_batch_that_fits_is_found_kept_and_tried_higher_again(
-    random: Path, model_calls: ModelCalls
-) -> None:
-    sizes = sizes_by_memory(random, model_calls, [(3, 60)])
-    assert [size for size, fits in sizes[:8]] == [8, 4, 2, 2, 2, 2, 3, 3]
-    failed = [number for number, (size, fits) in enumerate(sizes) if not fits]
-    assert {size for size, fits in sizes[8:]} <= {3, 4, 2}, "what is left of a call may be fewer"
-    assert [sizes[number][0] for number in failed] == [8, 4, *[4] * (len(failed) - 2)]
-    # Each failed try of a larger batch is followed by twice the patience.
-    pauses = [later - earlier for earlier, later in itertools.pairwise(failed[2:])]
-    assert pauses
-    assert all(pause >= 8 for pause in pauses)
-    assert pauses == sorted(pauses)
+def test_clips_of_another_size_have_a_limit_of_their_own(tmp_path: Path, model_calls: ModelCalls) -> None:
+    """Large clips for which memory ran out leave small ones and questions without a clip as they are."""
+    folder = qwen_folder(tmp_path / "sees", "qwen2_vl")
+    video: Any = AutoTokenizer.from_pretrained(folder).convert_tokens_to_ids("<|video_pad|>")
+    stage = {"model": str(folder), "sampling": {"max_tokens": 40}}
+    compute = {"device": "cpu", "precision": "float32"}
+    frames = {"inside": 2, "outside": 2, "min_pixels": 784, "max_pixels": 20000}
+    config = build_settings(
+        Config, {"stage1": stage, "compute": compute, "local": {"batch": 4}, "frames": frames}
+    )
+    engine = make_engine("qwen2-vl", config, "stage1")
+    sizes: list[int] = []
 
+    def error_for(ids: torch.Tensor) -> Exception | None:
+        sizes.append(len(ids))
+        is_too_much = int((ids == video).sum()) > 2 * 12
+        return torch.OutOfMemoryError("CUDA out of memory.") if is_too_much else None
 
-def test_batches_follow_memory_that_another_program_takes_and_gives_back(
-    random: Path, model_calls: ModelCalls
-) -> None:
-    sizes = sizes_by_memory(random, model_calls, [(8, 3), (1, 6), (8, 60)])
-    assert [size for size, _ in sizes[:8]] == [8, 8, 8, 8, 4, 2, 1, 1]
-    assert sum(not fits for _, fits in sizes) == 3
-    assert sizes[-1][0] == 8, "one event leaves no small batches for the rest of the run"
-    first_back = next(number for number, (size, _) in enumerate(sizes[9:], 9) if size == 8)
-    assert first_back < 30
+    model_calls.error_for = error_for
+    large, small = make_clip(4, 84, 56), make_clip(2, 28, 28)  # of 12 tokens, and of one
+    for clip, expected in ((large, [4, 2, 2]), (small, [4]), (None, [4]), (large, [2, 2]), (small, [4])):
+        sizes.clear()
+        replies = engine.generate([make_request(f"s{number}", clip=clip) for number in range(4)])
+        assert all(reply.error is None for reply in replies)
+        assert sizes == expected
 
 
 def test_answers_stay_the_same_where_memory_runs_out(random: Path, model_calls: ModelCalls) -> None:
