@@ -258,11 +258,12 @@ def spread(way: LoadingWay, bytes_needed: int, free: Mapping[torch.device, int])
     transformers = require_module("transformers", PURPOSE)
     modeling = require_module("accelerate.utils.modeling", PURPOSE)
     config = config_of(way.place)
+    failures: tuple[type[Exception], ...] = (*damaged_model_errors(PURPOSE), ImportError)
     try:
         with silence_transformers(transformers), torch.device("meta"):
             model = getattr(transformers, _CLASSES[way.kind]).from_config(config, dtype=way.dtype)
             model.tie_weights()
-    except (*damaged_model_errors(PURPOSE), ImportError):
+    except failures:
         return None  # loading tells what is wrong with it
     # Weights in fewer bits are reckoned as if each took the average share.
     scale = modeling.compute_module_sizes(model)[""] / bytes_needed
