@@ -11,10 +11,10 @@ import re
 import unicodedata
 
 from shotad.core.progress import visible_text
+from shotad.engines import after_thoughts
 
-_THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _TEMPLATE_TOKENS = re.compile(
-    r"<\|[a-z_0-9]{2,30}\|>|</?(?:s|material)>|\[/?INST\]|<(?:start|end)_of_turn>"
+    r"<[|｜][\w.:▁-]{2,30}[|｜]>|<\|?(?:turn|channel)\|?>|</?(?:s|material)>|\[/?INST\]|<(?:start|end)_of_turn>"
     r"|<(?:unk|pad|bos|eos|mask)>|\[(?:UNK|PAD|MASK|CLS|SEP|BOS|EOS)\]",
     re.IGNORECASE,
 )
@@ -87,8 +87,11 @@ _LONGEST_PLACEHOLDER = 200
 
 
 def without_thoughts(text: str) -> str:
-    """An answer without what a model thought aloud, and without signs of its template."""
-    return _TEMPLATE_TOKENS.sub("\n", _THOUGHTS.sub("", text.encode("utf-8", "ignore").decode("utf-8")))
+    """An answer without what a model thought aloud, and without signs of its template.
+
+    Thoughts go first, for signs of the template tell where they end.
+    """
+    return _TEMPLATE_TOKENS.sub("\n", after_thoughts(text.encode("utf-8", "ignore").decode("utf-8")))
 
 
 def without_entities(text: str) -> str:

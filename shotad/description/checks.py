@@ -15,11 +15,12 @@ from difflib import get_close_matches
 from shotad.core import Character, Message
 from shotad.core.cast import Presence
 from shotad.core.config.languages import is_english, language_of
-from shotad.core.errors import RefusalError, ScriptError
+from shotad.core.errors import OnlyThoughts, RefusalError, ScriptError
 from shotad.description.prompts import answer_form
 from shotad.description.slotplan import NearbyName
 from shotad.description.templates import prompt_block, without_material
 from shotad.description.wording import other_language, without_quotations
+from shotad.engines import after_thoughts
 from shotad.script import Finding, count_words
 from shotad.script.cast_members import name_keys
 from shotad.script.names import (
@@ -42,7 +43,7 @@ class Complaint:
     """A fault of a line or an answer, for a record (``rule``) and for a model (``text``, a sentence or two).
 
     ``rule`` is that of `shotad.script.rules` (``L3``), or ``budget``, ``pronoun``, ``talk``,
-    ``example``, ``language``, ``refused``, ``cut off``, ``unreadable``, ``leak``, ``name``, ``missing``.
+    ``example``, ``language``, ``refused``, ``cut off``, ``unreadable``, ``thoughts``, ``leak``, ``name``, ``missing``.
     """
 
     rule: str
@@ -181,6 +182,11 @@ def unreadable(error: ScriptError, finish: str) -> Complaint:
     """Why an answer could not be used; ``finish`` is the reply's (``length``: it was cut off)."""
     if isinstance(error, RefusalError) or finish == "refused":
         return REFUSED
+    if isinstance(error, OnlyThoughts):
+        return Complaint(
+            "thoughts",
+            "You only thought aloud and gave no answer. Do not think aloud; give the answer at once.",
+        )
     if finish == "length":
         return Complaint("cut off", "Your answer was too long and was cut off. Be much shorter.")
     return Complaint("unreadable", "Your answer did not have the form asked for, or held nothing.")
@@ -323,8 +329,9 @@ def _has_refusal(complaints: Sequence[Complaint]) -> bool:
 
 def _continued(messages: Messages, raw: str, text: str) -> Messages:
     """The conversation with the model's answer and our next message; without an answer, `_started_again`."""
-    # Models write half characters, which no file and no server takes.
-    answer = raw.encode("utf-8", "ignore").decode("utf-8").strip()
+    # Models write half characters, which no file and no server takes. Their thoughts are not shown to them
+    # again: chat templates leave those of earlier turns out.
+    answer = after_thoughts(raw.encode("utf-8", "ignore").decode("utf-8")).strip()
     if not answer:
         return _started_again(messages, text)
     if len(answer) > MAX_ANSWER_SHOWN:

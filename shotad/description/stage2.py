@@ -360,6 +360,7 @@ def _why_no_line(readings: Sequence[_Reading]) -> str:
 
 _TROUBLES = {
     "example": "the model repeated a sentence of the question, or one that was written for another clip",
+    "thoughts": "the model thought aloud and gave no answer",
     "cut off": "the answer was cut off before a line was whole",
     "unreadable": "no line could be read",
 }

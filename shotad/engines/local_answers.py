@@ -19,6 +19,7 @@ from shotad.core.errors import EngineError
 from shotad.core.memory_errors import is_out_of_memory
 from shotad.core.model_loading import require_module, require_torch
 from shotad.engines.local_loading import PURPOSE, Loaded, context_of, keep_only
+from shotad.engines.thoughts import is_mark
 
 if TYPE_CHECKING:
     import torch
@@ -195,12 +196,25 @@ class _Run:
         for request, index, row in zip(requests, indices, written, strict=True):
             words = row[: request.sampling.max_tokens]
             end = next((place for place, token in enumerate(words) if token in self._ends), None)
-            text = self._tokenizer.decode(
-                words[:end], skip_special_tokens=True, clean_up_tokenization_spaces=False
-            )
+            text = _text_of(self._tokenizer, words[:end])
             usage = Usage(self._lengths[index], len(words) if end is None else end + 1)
             replies.append(Reply(text.strip(), "length" if end is None else "stop", usage, batch=together))
         return replies
+
+
+def _text_of(tokenizer: Any, ids: Sequence[int]) -> str:
+    """The text of an answer's tokens without special tokens, but for marks of thoughts and channels.
+
+    Those of Magistral, Cohere, Gemma 4 and gpt-oss are special tokens. Without them nobody could tell thought
+    and answer apart.
+    """
+    added_tokens = getattr(tokenizer, "added_tokens_decoder", {})  # mistral-common's tokenizer has none
+    special = {token_id for token_id, token in added_tokens.items() if token.special}
+    marks = {token_id for token_id in special.intersection(ids) if is_mark(str(added_tokens[token_id]))}
+    if marks:
+        ids = [token_id for token_id in ids if token_id not in special or token_id in marks]
+    text: str = tokenizer.decode(ids, skip_special_tokens=not marks, clean_up_tokenization_spaces=False)
+    return text
 
 
 def groups(lengths: Sequence[int], answer: int, tokens: int, most: int) -> list[list[int]]:

@@ -193,7 +193,7 @@ class OpenAI:
                 self._video = False
                 body = wire.body_of(request, self.identity.model, self._settings)
                 reply = self._answer(body, request.seed)
-            if reply.error == wire.EMPTY:
+            if reply.error in (wire.EMPTY, wire.ONLY_THOUGHT):
                 # With the same seed the answer might be empty again.
                 seed = request.seed + 1
                 second = self._answer({**body, "seed": wire.seed_of(seed)}, seed)

@@ -39,6 +39,7 @@ from shotad.core import (
 from shotad.core.config.words import EndpointSettings
 from shotad.core.errors import EngineError
 from shotad.core.types import HEARING_RATE
+from shotad.engines.thoughts import after_thoughts
 from shotad.film.palette import jpeg
 
 Body = dict[str, Any]
@@ -48,14 +49,12 @@ JPEG_QUALITY = 75
 ``openai.detail``."""
 _VIDEO_URL_START = "data:video/jpeg;base64"
 """Beginning of the URL of a video: JPEGs in base64 follow, separated by commas, as vLLM takes them."""
-_THOUGHT = re.compile(r"^.*</think(?:ing)?>", re.DOTALL)
-_UNENDED_THOUGHT = re.compile(r"^\s*<think(?:ing)?>.*$", re.DOTALL)
-
-
 _CUT_OFF_FINISHES = ("length", "max_tokens", "max_output_tokens")
 """Finish reasons of an answer that reached its limit of tokens."""
 EMPTY = "empty answer"
 """The error of a reply without text."""
+ONLY_THOUGHT = f"{EMPTY}: the model only thought aloud"
+"""The error of a reply that holds nothing but thoughts (see `engines.thoughts`)."""
 _REFUSED_FINISHES = ("content_filter", "safety", "refusal", "prohibited_content", "blocklist")
 """Finish reasons of an answer that the server held back."""
 
@@ -158,17 +157,16 @@ def reply_in(document: Any, limit: int) -> Reply | None:
     counts = rest.get("usage")
     counts = counts if isinstance(counts, Mapping) else {}
     usage = Usage(_count(counts.get("prompt_tokens")), _count(counts.get("completion_tokens")))
-    # Models put thoughts in marks before the answer. Some servers leave out the opening mark, and an answer
-    # that was cut off lacks the closing one.
-    text = _UNENDED_THOUGHT.sub("", _THOUGHT.sub("", _message_text(message.get("content")))).strip()
+    content = _message_text(message.get("content")).strip()
+    text = after_thoughts(content).strip()
     refusal = _message_text(message.get("refusal")).strip()
     if refusal or finish in _REFUSED_FINISHES:
         return Reply(refusal or text, "refused", usage)
     if text:
         return Reply(text, "length" if finish in _CUT_OFF_FINISHES else "stop", usage)
-    error = EMPTY
+    error = ONLY_THOUGHT if content else EMPTY
     if finish in _CUT_OFF_FINISHES:
-        error += f": all {limit} tokens went before a word; raise the stage's sampling.max_tokens"
+        error = f"{EMPTY}: all {limit} tokens went before a word; raise the stage's sampling.max_tokens"
     return Reply("", "error", usage, error)
 
 

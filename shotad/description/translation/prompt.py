@@ -274,7 +274,8 @@ def read_answer(text: str, ids: Sequence[str]) -> dict[str, str]:
     for line_id in ids:
         # An id and its text in JSON: whole, broken, or cut off behind it; also as an object with the id
         key = rf"[\"']?{re.escape(line_id)}[\"']?\s*+(?:[:=]\s*+|,\s*+\"\w+\"\s*+:\s*+)"
-        if (match := re.search(rf'{key}"((?:[^"\\]|\\.)*+)"', body, re.DOTALL)) is not None:
+        # Of an id that stands twice the last counts: a model corrects itself.
+        for match in re.finditer(rf'{key}"((?:[^"\\]|\\.)*+)"', body, re.DOTALL):
             pairs.append((line_id, unescaped(match[1])))
     lines = [line.strip() for line in body.replace("```", "\n").splitlines() if line.strip()]
     if not pairs and len(ids) == len(lines) == 1 and not re.search(r"[{}\[\]]", lines[0]):
