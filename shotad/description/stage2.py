@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from shotad.core import (
@@ -25,7 +26,7 @@ from shotad.description.answers import parse_stage2
 from shotad.description.choice import distinct, merged
 from shotad.description.prompts import NO_STORY, StoryContext, answer_schema, stage2_messages
 from shotad.description.seeds import slot_seed
-from shotad.description.slotplan import SlotPlan, as_called, as_spoken, hide_names
+from shotad.description.slotplan import SlotPlan, as_called, as_spoken, hide_names, names_of
 from shotad.description.stage_answers import Attempt, Candidate, Stage2Answer, statements_of_line
 from shotad.description.verify import VERDICT_TOKENS, parse_verdicts, statements_of, verify_messages
 from shotad.engines import AskingPool, ClipOnDemand
@@ -118,7 +119,14 @@ class _Conversation:
         """What to do better; nothing where bad lines are not asked for again."""
         if not self._repairs:
             return ()
-        return complaints_about_line(line, self._plan, self._description, self._config, self._story)
+        return complaints_about_line(
+            line,
+            self._plan,
+            self._description,
+            self._config,
+            self._story,
+            material=checks.words_given(self._description, self._request.messages),
+        )
 
     def write(self) -> None:
         """Ask until there are as many clean lines as are wanted, or no attempt is left."""
@@ -301,21 +309,29 @@ class _Conversation:
 
 
 def complaints_about_line(
-    line: str, plan: SlotPlan, description: str, config: Config, story: str = ""
+    line: str, plan: SlotPlan, description: str, config: Config, story: str = "", *, material: str = ""
 ) -> tuple[checks.Complaint, ...]:
     """What to do better in a line: a complaint for each rule on words and for each wrong name.
 
-    ``description`` is what the line was written from, ``story`` what else the model got of the film.
+    ``description`` is what the line was written from, ``story`` what else the model got of the film, and
+    words of ``material`` may be in any script (`checks.words_given`).
     """
     language, presence, max_words = config.language, plan.presence, plan.slot.max_words
-    about_words = checks.complaints_about(line, max_words, language=language)
+    check = partial(
+        checks.complaints_about,
+        max_words=max_words,
+        language=language,
+        names=names_of(presence),
+        material=material,
+    )
+    about_words = check(line)
     # No complaint is made about the very words by which the cast wants somebody to be called: a name with a
     # title (``Mr. Lee``), a descriptor (``the woman in red``).
     plain = line
     for called in (character.called for character in presence.cast if character.called):
         plain = re.sub(rf"(?<!\w){re.escape(called)}(?!\w)", "Kim", plain, flags=re.IGNORECASE)
     if plain != line:
-        about_plain = checks.complaints_about(plain, max_words, language=language)
+        about_plain = check(plain)
         fair_rules = {complaint.rule for complaint in about_plain}
         about_words = tuple(
             complaint

@@ -1,9 +1,9 @@
 """What models think aloud within an answer, and where the answer itself begins: one table for all engines.
 
-Servers take thoughts out where they know the model and are set up for it. Otherwise they arrive in the answer,
-with their marks, or with the marks stripped by a decoder that skips special tokens. Which model writes which
-marks is after vLLM's parsers (``vllm/reasoning``), SGLang's table (docs.sglang.io, separate_reasoning) and the
-models' chat templates; harmony after OpenAI's cookbook ("OpenAI harmony response format").
+Servers take thoughts out where they know the model and are set up for it. Otherwise they arrive in the
+answer, with their marks, or with the marks stripped by a decoder that skips special tokens. Which model
+writes which marks is after vLLM's parsers (``vllm/reasoning``), SGLang's table (docs.sglang.io,
+separate_reasoning) and the models' chat templates; harmony is after OpenAI's cookbook ("OpenAI harmony response format").
 """
 
 from __future__ import annotations
@@ -24,8 +24,11 @@ _ATTRIBUTES = r"(?:\s[^<>\n]{0,80})?"
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """By which marks a thought, or an answer, begins and ends, as patterns. ``may_be_read``: the opening could
-    also be lettering that a line reads out, so alone it counts only where a thought would begin."""
+    """By which marks a thought, or an answer, begins and ends, as patterns.
+
+    ``may_be_read``: the opening could also be lettering that a line reads out, so alone it counts only where
+    a thought would begin.
+    """
 
     opening: str
     closing: str
@@ -93,7 +96,7 @@ _HARMONY_MARK = re.compile(r"<\|(start|channel|constrain|message|end|eom|eot|ret
 _BEFORE_THOUGHT = re.compile(r"(?:\A|\n|[}\]`])[ \t]*\Z")
 """What stands before the opening of a thought: nothing, a line's end, the end of JSON or of code."""
 _BEFORE_SURE_THOUGHT = re.compile(r"(?:[.!?…>][\"']?|[:\[,][ \t]*\"|\")[ \t]*\Z")
-"""What may also stand before a mark that nobody reads out: the end of a sentence, the beginning of a value."""
+"""What may also stand before a mark that nobody reads out: a sentence's end, a value's beginning."""
 
 
 def after_thoughts(text: str) -> str:
@@ -225,7 +228,7 @@ _STRIPPED_FINAL = re.compile(
 )
 _STRIPPED_LABEL = re.compile(r"\s*(?:assistant)?final(?:json)?(?=[A-Z{\[\"“*\n])")
 _STRIPPED_THOUGHT = re.compile(r"\s*(?:assistant)?(?:analysis|commentary)(?=[A-Z{\[\"“'*\d])")
-"""A channel's name at the answer's beginning. With its marks it also lost what stood between it and its text."""
+"""A channel's name at the answer's beginning: without its marks it runs into the text."""
 
 
 def _after_stripped_marks(text: str) -> str:

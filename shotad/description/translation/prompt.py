@@ -36,7 +36,7 @@ from shotad.description.answers import contains_refusal, is_refusal, unescaped, 
 from shotad.description.checks import Complaint
 from shotad.description.seeds import slot_seed
 from shotad.description.templates import form_of, note_of, prompt_messages
-from shotad.description.wording import other_language, without_quotations
+from shotad.description.wording import language_fault, without_quotations
 from shotad.engines import AskingPool
 from shotad.film import word_budget
 from shotad.script import (
@@ -111,7 +111,7 @@ def faults_of(text: str, line: SourceLine, task: Task) -> tuple[Complaint, ...]:
     target = task.target
     faults: list[Complaint] = []
     is_long = len(without_quotations(line.text).split()) >= _SAME_WORDS
-    if (language := other_language(text, target.tag, line.names)) is not None:
+    if (language := language_fault(text, target.tag, line.names, line.text)) is not None:
         faults.append(Complaint("language", f"It is in {language}. Write it in {target.name}."))
     elif task.source.code != target.code and is_long and _letters(text) == _letters(line.text):
         faults.append(Complaint("copied", f"It is the line itself. Write it in {target.name}."))
