@@ -385,8 +385,8 @@ def _texts_in(segment: str) -> list[str]:
 
 
 def _strings(text: str) -> list[str]:
-    """The texts in quotes of JSON, whole or broken, but for its keys. Of a key that stands twice in one object
-    the last value counts."""
+    """The texts in quotes of JSON, whole or broken, but for its keys. Of a key twice in one object the last
+    value counts."""
     texts: list[str] = []
     places: dict[str, int] = {}
     key = ""

@@ -3,7 +3,8 @@
 Servers take thoughts out where they know the model and are set up for it. Otherwise they arrive in the
 answer, with their marks, or with the marks stripped by a decoder that skips special tokens. Which model
 writes which marks is after vLLM's parsers (``vllm/reasoning``), SGLang's table (docs.sglang.io,
-separate_reasoning) and the models' chat templates; harmony is after OpenAI's cookbook ("OpenAI harmony response format").
+separate_reasoning) and the models' chat templates; harmony is after OpenAI's cookbook ("OpenAI harmony
+response format").
 """
 
 from __future__ import annotations
