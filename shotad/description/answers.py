@@ -63,7 +63,12 @@ def answer_in(text: str) -> str:
 
 def plain(text: str) -> str:
     """An answer as it is read: no HTML, no emphasis, no heading signs, no bullets, single blanks."""
-    return without_markup(answer_in(text)).translate(_QUOTES)
+    return _plain_value(without_thoughts(text))
+
+
+def _plain_value(text: str) -> str:
+    """A part of an answer as it is read. No mark of a thought is looked for: in a line it is lettering."""
+    return without_markup(visible(text).translate(_QUOTES)).translate(_QUOTES)
 
 
 def is_refusal(text: str) -> bool:
@@ -424,7 +429,7 @@ def unescaped_json(text: str) -> str:
     """
     if _ESCAPED_OPENING.search(text):
         text = without_entities(text)
-    if text.lstrip().startswith(('"{', '"[')):
+    if text.lstrip().startswith(('"{', '"[', '"<')):
         try:
             inner = json.loads(text)
         except (ValueError, RecursionError):
@@ -457,7 +462,7 @@ def _line(text: str) -> str:
     """One line that can be spoken, or nothing."""
     if len(text) > MAX_TEXT_LENGTH:
         return ""
-    words = " ".join(plain(text).split())
+    words = " ".join(_plain_value(text).split())
     words = _WORD_COUNT.sub("", words[_opening_end(words) :]).strip(" ,;")
     while len(words) > 1 and words[0] in "\"'" and words[-1] == words[0]:
         words = words[1:-1].strip()
