@@ -66,7 +66,7 @@ _OBJECT = r"\[object \w+\]|<(?:class|function|object|bound method)\b[^<>]*>|<[^<
 _NOTHING_TO_TELL = (
     r"(?:there (?:is|are) )?(?:no|not any) "
     r"(?:(?:significant|notable|visible|visual|further|new|additional|audio|other|major|relevant) ){0,3}"
-    r"(?:ads?|descriptions?|changes?|content|information|sentences?)"
+    r"(?:ads?|(?:ad )?lines?|descriptions?|changes?|content|information|sentences?)"
     r"(?: (?:is |are )?(?:needed|required|necessary|available|provided|possible|given|here))?"
     r"|(?:nothing|none)(?: is)? (?:(?:significant|new|visible|else) )?"
     r"(?:to (?:describe|report|add|say|summari[sz]e)|needed|required|necessary|available|provided)"

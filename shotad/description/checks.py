@@ -64,7 +64,7 @@ def complaints_about(
     fault = language_fault(line, language, names, material)
     if fault is not None:
         # English rules have nothing to say of it, and it will be another line.
-        text = f"It is in {fault}. Write it in {language_of(language).name}."
+        text = f"It is {fault}. Write it in {language_of(language).name}."
         return (Complaint("language", text),)
     complaints: list[Complaint] = []
     word_count = spoken_words(line, language)
@@ -216,12 +216,12 @@ def about_description(
     """Complaints about a description of Stage I.
 
     Steps that are ``absent``, ``leaks`` that `leaks.clean` could not take out, and ``names`` that the
-    question does not give. ``language_fault``: in what it is that is not English (see `wording`).
+    question does not give. ``language_fault``: what it is that is not English (see `wording`).
     """
     complaints = []
     if language_fault is not None:
         text = (
-            f"You wrote in {language_fault}. Write English alone; what is read from the screen stands in "
+            f"You wrote {language_fault}. Write English alone; what is read from the screen stands in "
             "quotation marks."
         )
         complaints.append(Complaint("language", text))

@@ -80,7 +80,7 @@ def cue_of(
     faults = [language_fault(line.text, language, names_of(presence), material) for line in candidates]
     if all(faults):
         asked_language, text = language_of(language).name, candidates[0].text
-        return without_line(f"Stage II failed: the line is in {faults[0]}, not in {asked_language}: {text}")
+        return without_line(f"Stage II failed: the line is {faults[0]}, not in {asked_language}: {text}")
 
     in_language = [number for number, fault in enumerate(faults) if fault is None]
     lines = _fitted_lines(candidates, in_language, situation, stage1, config)

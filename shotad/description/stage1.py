@@ -191,7 +191,7 @@ def _checked(
     if language is not None:
         # Our marks could not be taken out of it, and no rule on names holds.
         error = f"the description is in {language}, not in English: {quoted(reply.text)}"
-        return _Reading(reply, None, error, checks.about_description((), language_fault=language))
+        return _Reading(reply, None, error, checks.about_description((), language_fault=f"in {language}"))
     fault = language_fault(own_words, STAGE1_LANGUAGE, names_of(plan.presence), question)
     cleaned, leaks = clean(
         description,

@@ -240,25 +240,25 @@ def other_language(text: str, language: str, names: Collection[str] = ()) -> str
 
 
 def language_fault(text: str, language: str, names: Collection[str] = (), material: str = "") -> str | None:
-    """In what a text is that is not, or not wholly, in ``language`` (a tag); None where it may be.
+    """What a text is that is not, or not wholly, in ``language`` (a tag), as a sentence goes on; else None.
 
     Letters of another script are enough, but for words that ``material`` has: names, what is read from the
     screen.
 
     >>> language_fault("Eine Frau lächelt.", "en"), language_fault("A woman 微笑着 smiles.", "en")
-    ('German', 'partly another script ("微笑着")')
+    ('in German', 'partly in another script ("微笑着")')
     >>> language_fault('A sign reads "出口".', "en", material='A door. A sign reads "出口".')
     """
     wrong_language = other_language(text, language, names)
     if wrong_language is not None:
-        return wrong_language
+        return f"in {wrong_language}"
     given = "\n".join((material, *names)).casefold()
     strange_words = [word for word in words_in_other_scripts(text, language) if word.casefold() not in given]
     if not strange_words:
         return None
     own_letters = sum(map(str.isalpha, text)) - sum(sum(map(str.isalpha, word)) for word in strange_words)
     partly = "partly " if own_letters > 0 else ""
-    return f'{partly}another script ("{" ".join(strange_words[:_MOST_SHOWN])}")'
+    return f'{partly}in another script ("{" ".join(strange_words[:_MOST_SHOWN])}")'
 
 
 _MOST_SHOWN = 5

@@ -111,8 +111,8 @@ def faults_of(text: str, line: SourceLine, task: Task) -> tuple[Complaint, ...]:
     target = task.target
     faults: list[Complaint] = []
     is_long = len(without_quotations(line.text).split()) >= _SAME_WORDS
-    if (language := language_fault(text, target.tag, line.names, line.text)) is not None:
-        faults.append(Complaint("language", f"It is in {language}. Write it in {target.name}."))
+    if (fault := language_fault(text, target.tag, line.names, line.text)) is not None:
+        faults.append(Complaint("language", f"It is {fault}. Write it in {target.name}."))
     elif task.source.code != target.code and is_long and _letters(text) == _letters(line.text):
         faults.append(Complaint("copied", f"It is the line itself. Write it in {target.name}."))
     if (markup := MARKUP.search(text)) is not None:
