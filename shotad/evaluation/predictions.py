@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from shotad.core.errors import EvaluationError, quoted
-from shotad.description.answer_text import is_placeholder, without_entities
+from shotad.description.answer_text import without_entities
 from shotad.engines import after_thoughts
 from shotad.evaluation.datasets.dataset import Ad, Dataset, may_be_same_ad, same_text
 from shotad.evaluation.datasets.tables import (
@@ -155,8 +155,8 @@ def _read_file(path: Path, named_columns: dict[str, str]) -> Predictions:
     unspeakable = [row for row in rows if row.text and _is_no_plain_line(row.text)]
     if unspeakable:
         message = (
-            "texts with a model's thoughts, HTML's entities or a value such as NaN in them: "
-            f"{len(unspeakable):,}. They are measured as they are."
+            f"texts with a model's thoughts or HTML's entities in them: {len(unspeakable):,}. "
+            "They are measured as they are."
         )
         findings.append(DatasetFinding(NOTE, unspeakable[0].where, message))
     without_id = [row for row in rows if not row.id]
@@ -210,8 +210,7 @@ def _prediction_row(
 
 def _is_no_plain_line(text: str) -> bool:
     """Whether a prediction still holds what is taken out of engines' answers before it may be a line."""
-    is_changed = after_thoughts(text).strip() != text or without_entities(text) != text
-    return is_changed or is_placeholder(text)
+    return after_thoughts(text).strip() != text or without_entities(text) != text
 
 
 def _list_in_cell(value: object) -> tuple[str, ...] | None:
