@@ -355,7 +355,7 @@ def _continued(messages: Messages, raw: str, text: str) -> Messages:
     """The conversation with the model's answer and our next message; without an answer, `_started_again`."""
     # Models write half characters, which no file and no server takes. Their thoughts are not shown to them
     # again: chat templates leave those of earlier turns out.
-    answer = after_thoughts(raw.encode("utf-8", "ignore").decode("utf-8")).strip()
+    answer = after_thoughts(raw.encode("utf-8", "ignore").decode("utf-8"))
     if not answer:
         return _started_again(messages, text)
     if len(answer) > MAX_ANSWER_SHOWN:

@@ -19,6 +19,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from shotad.core.config.languages import is_english, languages
+from shotad.script import split_sentences
 from shotad.script.english_words import (
     ADJECTIVE_ENDINGS,
     ADJECTIVES,
@@ -252,6 +253,11 @@ def language_fault(text: str, language: str, names: Collection[str] = (), materi
     wrong_language = other_language(text, language, names)
     if wrong_language is not None:
         return f"in {wrong_language}"
+    sentences = split_sentences(text, language)
+    for sentence in sentences if len(sentences) > 1 else ():
+        wrong_language = other_language(sentence, language, names)
+        if wrong_language is not None and len(sentence.split()) >= _WORDS_OF_SENTENCE:
+            return f"partly in {wrong_language}"
     given = "\n".join((material, *names)).casefold()
     strange_words = [word for word in words_in_other_scripts(text, language) if word.casefold() not in given]
     if not strange_words:
@@ -261,6 +267,8 @@ def language_fault(text: str, language: str, names: Collection[str] = (), materi
     return f'{partly}in another script ("{" ".join(strange_words[:_MOST_SHOWN])}")'
 
 
+_WORDS_OF_SENTENCE = 3
+"""Words from which one sentence of several is enough to tell a language."""
 _MOST_SHOWN = 5
 """Words in another script that a fault names."""
 

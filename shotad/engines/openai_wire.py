@@ -158,7 +158,7 @@ def reply_in(document: Any, limit: int) -> Reply | None:
     counts = counts if isinstance(counts, Mapping) else {}
     usage = Usage(_count(counts.get("prompt_tokens")), _count(counts.get("completion_tokens")))
     content = _message_text(message.get("content")).strip()
-    text = after_thoughts(content).strip()
+    text = after_thoughts(content)
     refusal = _message_text(message.get("refusal")).strip()
     if refusal or finish in _REFUSED_FINISHES:
         return Reply(refusal or text, "refused", usage)

@@ -112,12 +112,12 @@ def after_thoughts(text: str) -> str:
     >>> after_thoughts("analysisHe runs?assistantfinalShe smiles."), after_thoughts("[THINK]He runs?")
     ('She smiles.', '')
     """
-    return _marked_answer(_outside_thoughts(_without_label(_final_message(text))))
+    return _marked_answer(_outside_thoughts(_without_label(_final_message(text)))).strip()
 
 
 def is_only_thought(text: str) -> bool:
     """True for an answer in which a model thought aloud, and that says nothing else."""
-    return bool(text.strip()) and not after_thoughts(text).strip()
+    return bool(text.strip()) and not after_thoughts(text)
 
 
 def is_mark(token: str) -> bool:

@@ -210,7 +210,7 @@ def _prediction_row(
 
 def _is_no_plain_line(text: str) -> bool:
     """Whether a prediction still holds what is taken out of engines' answers before it may be a line."""
-    return after_thoughts(text).strip() != text or without_entities(text) != text
+    return after_thoughts(text) != text or without_entities(text) != text
 
 
 def _list_in_cell(value: object) -> tuple[str, ...] | None:

@@ -216,6 +216,7 @@ GOOD = "Ann opens a drawer."
     ("Una mujer sonríe.", ". Write it in English."),
     (HALF_CHINESE, 'It is partly in another script ("微笑着"). Write it in English.'),
     (CHINESE, ". Write it in English."),
+    ("Ann opens the door. Sie lächelt leise.", "It is partly in German. Write it in English."),
     ("А man opens a drawer.", 'It is partly in another script ("А"). Write it in English.'),
 ])  # fmt: skip
 def test_english_is_checked_as_every_other_language(line: str, complaint: str) -> None:
