@@ -390,8 +390,8 @@ def _texts_in(segment: str) -> list[str]:
 
 
 def _strings(text: str) -> list[str]:
-    """The texts in quotes of JSON, whole or broken, but for its keys. Of a key twice in one object the last
-    value counts."""
+    """The texts in quotes of JSON, whole or broken, but for its keys, and for the values of keys that name a
+    thought. Of a key twice in one object the last value counts."""
     texts: list[str] = []
     places: dict[str, int] = {}
     key = ""
@@ -402,6 +402,8 @@ def _strings(text: str) -> list[str]:
         done = match.end()
         if match[2] is not None:
             key = match[1]
+        elif _KEY_OF_THOUGHT.fullmatch(key):
+            key = ""
         elif key in places:
             texts[places[key]] = unescaped(match[1])
             key = ""
@@ -411,6 +413,13 @@ def _strings(text: str) -> list[str]:
             texts.append(unescaped(match[1]))
             key = ""
     return texts
+
+
+_KEY_OF_THOUGHT = re.compile(
+    r"(?:\w{1,20}_)?(?:thoughts?|thinking|reason(?:ing|s)?|reflections?|analysis|rationale|explanation"
+    r"|justification|drafts?|steps?|notes?|chain_of_thought)",
+    re.IGNORECASE,
+)
 
 
 def unescaped(text: str) -> str:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 _LT, _GT = r"(?:<|&(?:amp;){0,4}lt;|\\u003c)", r"(?:>|&(?:amp;){0,4}gt;|\\u003e)"
 """The signs around a tag, also escaped for HTML or in JSON."""
 _NAMES = (
-    r"(?:[a-z]{1,12}:)?(?:think(?:ing|_[a-z]{1,12})?|thoughts?|reason(?:ing)?|reflect(?:ion)?|antthinking"
+    r"(?:[a-z]{1,12}[:_])?(?:think(?:ing|_[a-z]{1,12})?|thoughts?|reason(?:ing)?|reflect(?:ion)?|antthinking"
     r"|scratchpad|analysis|inner_monologue)(?::[a-z]{1,12})?"
 )
 _ANSWER_NAMES = r"(?:answer|response|output|solution|conclusion|final(?:[_ ](?:answer|response))?)"
@@ -38,7 +38,8 @@ class _Form:
 
 _THOUGHTS: Sequence[_Form] = (
     # DeepSeek-R1, Qwen3, QwQ, GLM, MiniMax (<mm:think>), Nemotron, Hunyuan, ERNIE, Step, OLMo, Seed-OSS
-    # (<seed:think>), EXAONE and Marco (<thought>), Reflection (<thinking>, <reflection>), K2 (<think_fast>)
+    # (<seed:think>), EXAONE and Marco (<thought>), Reflection (<thinking>, <reflection>), K2 (<think_fast>),
+    # LongCat (<longcat_think>)
     _Form(rf"{_LT}{_NAMES}{_ATTRIBUTES}{_GT}", rf"{_LT}\\?/{_NAMES}{_GT}"),
     # Magistral and Ministral
     _Form(r"\[(?:think|thinking|thought|reasoning)\]", r"\[/(?:think|thinking|thought|reasoning)\]", True),
@@ -46,6 +47,10 @@ _THOUGHTS: Sequence[_Form] = (
     _Form(r"◁think▷", r"◁/think▷"),
     # Gemma 4: the channel's name follows its mark
     _Form(r"<\|channel>", r"<channel\|>"),
+    # MedGemma
+    _Form(r"<unused94>", r"<unused95>"),
+    # s1
+    _Form(r"<\|im_start\|>think\b", r"<\|im_start\|>answer\b"),
     # Cohere's Command A
     _Form(r"<\|start_thinking\|>", r"<\|end_thinking\|>"),
     # Sky-T1, OpenThinker
@@ -112,7 +117,8 @@ def after_thoughts(text: str) -> str:
     >>> after_thoughts("analysisHe runs?assistantfinalShe smiles."), after_thoughts("[THINK]He runs?")
     ('She smiles.', '')
     """
-    return _marked_answer(_outside_thoughts(_without_label(_final_message(text)))).strip()
+    answer = _marked_answer(_outside_thoughts(_without_label(_final_message(text))))
+    return _after_headings(answer).strip()
 
 
 def is_only_thought(text: str) -> bool:
@@ -227,20 +233,49 @@ def _final_message(text: str) -> str:
 _STRIPPED_FINAL = re.compile(
     r"(?:(?i:assistantfinal)|assistant[ \t]*\n[ \t]*final(?=[ \t]*[\n{]))(?:[ \t]*json(?=\s?[{\[]))?"
 )
+_FINAL_AFTER_BLANKS = re.compile(r"\bassistant final\b(?: json)?")
+"""With a blank for each mark. It could be words of a line, so only after the name of a thought's channel."""
 _STRIPPED_LABEL = re.compile(r"\s*(?:assistant)?final(?:json)?(?=[A-Z{\[\"“*\n])")
-_STRIPPED_THOUGHT = re.compile(r"\s*(?:assistant)?(?:analysis|commentary)(?=[A-Z{\[\"“'*\d])")
+_STRIPPED_THOUGHT = re.compile(r"\s*(?:assistant)?(?:analysis|commentary) ?(?=[A-Z{\[\"“'*\d])")
 """A channel's name at the answer's beginning: without its marks it runs into the text."""
 
 
 def _after_stripped_marks(text: str) -> str:
     """What follows the last name of the final channel, where harmony's marks were stripped."""
     finals = list(_STRIPPED_FINAL.finditer(text))
+    is_thought = _STRIPPED_THOUGHT.match(text) is not None
+    if not finals and is_thought:
+        finals = list(_FINAL_AFTER_BLANKS.finditer(text))
     if finals:
         return text[finals[-1].end() :]
     label = _STRIPPED_LABEL.match(text)
     if label is not None:
         return text[label.end() :]
-    return "" if _STRIPPED_THOUGHT.match(text) else text
+    return "" if is_thought else text
+
+
+_THOUGHT_HEADING = re.compile(
+    r"[\s*#_]*(?:my )?(?:thoughts?|thinking(?: process)?|thought process|reasoning(?: process)?"
+    r"|chain[- ]of[- ]thought)[*_]{0,3} ?:",
+    re.IGNORECASE,
+)
+_ANSWER_HEADING = re.compile(
+    r"^[ \t*#_]{0,9}(?:(?:my|the) )?(?:final )?"
+    r"(?:answer|response|output|result|sentence|line|summary|(?:audio )?description|ad)[*_]{0,3} ?:[*_]{0,3}",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def _after_headings(text: str) -> str:
+    """What follows the last heading of an answer, where a heading of thoughts begins the text.
+
+    >>> _after_headings("Reasoning: He runs?\\nFinal answer: She smiles.")
+    ' She smiles.'
+    """
+    if _THOUGHT_HEADING.match(text) is None:
+        return text
+    headings = list(_ANSWER_HEADING.finditer(text))
+    return text[headings[-1].end() :] if headings else text
 
 
 _GEMMAS_LABEL = re.compile(r"\s*thought[ \t]*\n")

@@ -44,6 +44,9 @@ MARKS = {
     "Magistral": ("[THINK]", "[/THINK]"),
     "Kimi": ("◁think▷", "◁/think▷"),
     "Gemma": ("<|channel>thought\n", "<channel|>"),
+    "MedGemma": ("<unused94>thought\n", "<unused95>"),
+    "LongCat": ("<longcat_think>", "</longcat_think>"),
+    "s1": ("<|im_start|>think\n", "<|im_start|>answer\n"),
     "Cohere": ("<|START_THINKING|>", "<|END_THINKING|>"),
     "Apertus": ("<|inner_prefix|>", "<|inner_suffix|>"),
     "Solar": ("<|think:start|>", "<|think:end|>"),
@@ -157,6 +160,11 @@ def test_on_the_wire(form: str) -> None:
     f"analysis{DRAFT}assistantcommentary{DRAFT}assistantfinal{ANSWER}",
     f"analysis{DRAFT}assistantfinal{DRAFT}assistantfinal{ANSWER}",
     f"analysis{DRAFT}assistantfinal json{ANSWER}",
+    f"analysis {DRAFT} assistant final {ANSWER}",
+    f"Reasoning: {DRAFT}\nFinal answer: {SMILES}",
+    f"**Thought process:**\nA man runs? No.\n\n**Answer:** {SMILES}",
+    f'{{"reasoning": "A man runs? No.", "answer": "{SMILES}"}}',
+    f'{{"summarized_AD": {{"thoughts": "A man runs? No.", "text": "{SMILES}"}}}}',
     f"<|channel|>analysis<|message|>{DRAFT}<|end|>\n{ANSWER}",
     f"<|start|>assistant to=self<|message|>{DRAFT}<|eom|><|start|>assistant<|message|>{ANSWER}<|eot|>",
     json.dumps(f"<think>{DRAFT}</think>{ANSWER}"),
@@ -176,6 +184,7 @@ LINES = [
     '{"summarized_AD": "Analysis of the blood appears on the screen."}',
     '{"summarized_AD": "The assistant finalises the deal."}',
     '{"summarized_AD": "Final scores light up."}',
+    '{"summarized_AD": "Thoughts: a book opens."}',
 ]
 
 
