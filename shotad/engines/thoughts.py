@@ -101,7 +101,7 @@ _HARMONY_MARK = re.compile(r"<\|(start|channel|constrain|message|end|eom|eot|ret
 
 _BEFORE_THOUGHT = re.compile(r"(?:\A|\n|[}\]`])[ \t]*\Z")
 """What stands before the opening of a thought: nothing, a line's end, the end of JSON or of code."""
-_BEFORE_SURE_THOUGHT = re.compile(r"(?:[.!?…>][\"']?|[:\[,][ \t]*\"|\")[ \t]*\Z")
+_BEFORE_SURE_THOUGHT = re.compile(r"(?:[.!?…>][\"']?|(?:\A|[:\[,])[ \t]*\")[ \t]*\Z")
 """What may also stand before a mark that nobody reads out: a sentence's end, a value's beginning."""
 
 
@@ -171,12 +171,17 @@ def _index_of_closing(marks: Sequence[re.Match[str]], opening: int, last_closing
     return last_closing
 
 
+_QUOTES = ('"', "'", "“", "‘", "«")
+_CLOSING_QUOTE = re.compile(r"\\?[\"'”’»]")
 _SEEN_BEFORE = 80
 """Characters before a mark that are looked at."""
 
 
 def _begins_thought(text: str, mark: re.Match[str]) -> bool:
-    """Whether a mark that nothing closes stands where a thought begins."""
+    """Whether a mark that nothing closes stands where a thought begins, and not alone in quotation marks."""
+    is_quoted = text[mark.start() - 1 : mark.start()] in _QUOTES and _CLOSING_QUOTE.match(text, mark.end())
+    if mark.start() and is_quoted:
+        return False
     first, end = max(0, mark.start() - _SEEN_BEFORE), mark.start()
     if _BEFORE_THOUGHT.search(text, first, end):
         return True

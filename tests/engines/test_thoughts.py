@@ -197,7 +197,13 @@ def test_lines_that_speak_of_thinking_stay(written: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["He thinks of her.", "The assistant finalises the deal.", 'A sign: "[THINK]".']
+    "text",
+    [
+        "He thinks of her.",
+        "The assistant finalises the deal.",
+        'A sign: "[THINK]".',
+        'The word "<think>" glows.',
+    ],
 )
 def test_plain_lines_that_speak_of_thinking_stay(text: str) -> None:
     assert parse_stage2(text) == (text,)
