@@ -72,6 +72,10 @@ class _Reading:
     fault: checks.Complaint | None = None
 
 
+_OTHER_LANGUAGE = 100
+"""Faults for which a line in another language counts."""
+
+
 class _Conversation:
     """What was asked and answered about the lines of one slot.
 
@@ -128,6 +132,20 @@ class _Conversation:
             material=checks.words_given(self._description, self._request.messages),
         )
 
+    def _fault_count(self, line: str) -> int:
+        """How many faults a line has. Being in another language outweighs all: it cannot be spoken."""
+        complaints = self.complaints(line)
+        in_other_language = any(complaint.rule == "language" for complaint in complaints)
+        return len(complaints) + (_OTHER_LANGUAGE if in_other_language else 0)
+
+    def _is_to_repair(self, line: str) -> bool:
+        """Whether to ask for another line. Where only answers without a line are asked for again, this is one
+        in another language: it cannot be spoken."""
+        complaints = self.complaints(line)
+        if self._config.stage2.repair == "all":
+            return bool(complaints)
+        return any(complaint.rule == "language" for complaint in complaints)
+
     def write(self) -> None:
         """Ask until there are as many clean lines as are wanted, or no attempt is left."""
         settings = self._config.stage2
@@ -142,9 +160,7 @@ class _Conversation:
             requests = self._next_requests(len(requests)) if attempts_left else ()
             if not requests:
                 break
-        lines = merged(
-            [reading.lines for reading in self._readings], lambda line: len(self.complaints(line)), number
-        )
+        lines = merged([reading.lines for reading in self._readings], self._fault_count, number)
         self._as_written = {hide_names(line, self._plan.presence): line for line in lines}
         self.lines = tuple(self._as_written)
 
@@ -249,8 +265,8 @@ class _Conversation:
             return ()
         all_lines = [line for reading in self._readings for line in reading.lines]
         distinct_lines = [all_lines[number] for number in distinct(all_lines)]
-        faulty = [line for line in distinct_lines if self.complaints(line)]
-        tells_rules = settings.repair == "all" and not self._rules_were_told
+        faulty = [line for line in distinct_lines if self._is_to_repair(line)]
+        tells_rules = not self._rules_were_told
         missing = settings.candidates - len(distinct_lines) + (len(faulty) if tells_rules else 0)
         if missing <= 0:
             return ()

@@ -180,7 +180,7 @@ _SEEN_BEFORE = 80
 def _begins_thought(text: str, mark: re.Match[str]) -> bool:
     """Whether a mark that nothing closes stands where a thought begins, and not alone in quotation marks."""
     is_quoted = text[mark.start() - 1 : mark.start()] in _QUOTES and _CLOSING_QUOTE.match(text, mark.end())
-    if mark.start() and is_quoted:
+    if is_quoted:
         return False
     first, end = max(0, mark.start() - _SEEN_BEFORE), mark.start()
     if _BEFORE_THOUGHT.search(text, first, end):
