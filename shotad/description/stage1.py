@@ -53,7 +53,7 @@ from shotad.film import (
 from shotad.film.audio import choose_track
 from shotad.script import count_words, split_sentences
 
-STAGE1_STEP = "stage1/2"
+STAGE1_STEP = "stage1/3"
 """The step, and the version of how replies are read (see `hash_key`)."""
 
 FEWEST_WORDS = 3

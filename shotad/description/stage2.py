@@ -32,7 +32,7 @@ from shotad.description.verify import VERDICT_TOKENS, parse_verdicts, statements
 from shotad.engines import AskingPool, ClipOnDemand
 from shotad.script.fit import with_native_punctuation
 
-STAGE2_STEP = "stage2/2"
+STAGE2_STEP = "stage2/3"
 """The step, and the version of how replies are read (see `hash_key`)."""
 
 
