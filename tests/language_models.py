@@ -9,13 +9,13 @@ import itertools
 import json
 import struct
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 import torch
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
@@ -61,8 +61,11 @@ _WORDS = (
 )
 
 
-def make_tokenizer(template: str | None = LLAMA_TEMPLATE) -> PreTrainedTokenizerFast:
-    """Byte-level BPE that puts a bos token before every text, as that of Llama 3 does."""
+def make_tokenizer(
+    template: str | None = LLAMA_TEMPLATE, marks: Sequence[str] = ()
+) -> PreTrainedTokenizerFast:
+    """Byte-level BPE that puts a bos token before every text, as that of Llama 3 does. ``marks`` are special
+    tokens too."""
     inner = Tokenizer(models.BPE())
     inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     inner.decoder = decoders.ByteLevel()
@@ -87,6 +90,7 @@ def make_tokenizer(template: str | None = LLAMA_TEMPLATE) -> PreTrainedTokenizer
         eos_token=TEXT_END,
         additional_special_tokens=[HEAD, HEAD_END, TURN_END],
     )
+    tokenizer.add_tokens([AddedToken(mark, special=True) for mark in marks])
     if template is not None:
         tokenizer.chat_template = template
     return tokenizer
@@ -152,6 +156,7 @@ def make_llama(
     scores: Mapping[str, float] | None = None,
     tied: bool = False,
     counted: bool = False,
+    marks: Sequence[str] = (),
 ) -> Path:
     """A Llama with random weights and its tokenizer, in ``folder`` as save_pretrained writes them.
 
@@ -159,9 +164,9 @@ def make_llama(
     must not leak into our answers. With ``says`` it answers a prompt of `LLAMA_TEMPLATE` with that text and
     the end of turn, and goes on wherever in that text a prompt stops; no token of it may come twice. With
     ``scores`` every next token is one of these, with these scores, whatever came before. ``counted`` makes it
-    a `CountedLlama`.
+    a `CountedLlama`. ``marks`` are special tokens beside those of Llama 3.
     """
-    tokenizer = make_tokenizer(template)
+    tokenizer = make_tokenizer(template, marks)
     torch.manual_seed(seed)
     config = (CountedConfig if counted else LlamaConfig)(
         vocab_size=len(tokenizer),

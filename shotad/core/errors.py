@@ -118,6 +118,10 @@ class RefusalError(ScriptError):
     """A model that will not describe or write, over violence or nudity say."""
 
 
+class OnlyThoughts(ScriptError):  # noqa: N818  said of the answer
+    """An answer in which a model thought aloud, and that says nothing else."""
+
+
 class PromptError(ShotadError):
     """A prompt template with a missing or an unknown variable."""
 

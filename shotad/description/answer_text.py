@@ -11,10 +11,10 @@ import re
 import unicodedata
 
 from shotad.core.progress import visible_text
+from shotad.engines import after_thoughts
 
-_THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _TEMPLATE_TOKENS = re.compile(
-    r"<\|[a-z_0-9]{2,30}\|>|</?(?:s|material)>|\[/?INST\]|<(?:start|end)_of_turn>"
+    r"<[|｜][\w.:▁-]{2,30}[|｜]>|<\|?(?:turn|channel)\|?>|</?(?:s|material)>|\[/?INST\]|<(?:start|end)_of_turn>"
     r"|<(?:unk|pad|bos|eos|mask)>|\[(?:UNK|PAD|MASK|CLS|SEP|BOS|EOS)\]",
     re.IGNORECASE,
 )
@@ -66,7 +66,7 @@ _OBJECT = r"\[object \w+\]|<(?:class|function|object|bound method)\b[^<>]*>|<[^<
 _NOTHING_TO_TELL = (
     r"(?:there (?:is|are) )?(?:no|not any) "
     r"(?:(?:significant|notable|visible|visual|further|new|additional|audio|other|major|relevant) ){0,3}"
-    r"(?:ads?|descriptions?|changes?|content|information|sentences?)"
+    r"(?:ads?|(?:ad )?lines?|descriptions?|changes?|content|information|sentences?)"
     r"(?: (?:is |are )?(?:needed|required|necessary|available|provided|possible|given|here))?"
     r"|(?:nothing|none)(?: is)? (?:(?:significant|new|visible|else) )?"
     r"(?:to (?:describe|report|add|say|summari[sz]e)|needed|required|necessary|available|provided)"
@@ -87,8 +87,11 @@ _LONGEST_PLACEHOLDER = 200
 
 
 def without_thoughts(text: str) -> str:
-    """An answer without what a model thought aloud, and without signs of its template."""
-    return _TEMPLATE_TOKENS.sub("\n", _THOUGHTS.sub("", text.encode("utf-8", "ignore").decode("utf-8")))
+    """An answer without what a model thought aloud, and without signs of its template.
+
+    Thoughts go first, for signs of the template tell where they end.
+    """
+    return _TEMPLATE_TOKENS.sub("\n", after_thoughts(text.encode("utf-8", "ignore").decode("utf-8")))
 
 
 def without_entities(text: str) -> str:

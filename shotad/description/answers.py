@@ -14,6 +14,7 @@ from typing import Any
 
 from shotad.core import Description
 from shotad.core.errors import (
+    OnlyThoughts,
     RefusalError,
     ScriptError,
     quoted,
@@ -26,6 +27,7 @@ from shotad.description.answer_text import (
     without_markup,
     without_thoughts,
 )
+from shotad.engines import is_only_thought
 from shotad.script import split_sentences
 from shotad.script.cue import MAX_TEXT_LENGTH
 
@@ -61,7 +63,12 @@ def answer_in(text: str) -> str:
 
 def plain(text: str) -> str:
     """An answer as it is read: no HTML, no emphasis, no heading signs, no bullets, single blanks."""
-    return without_markup(answer_in(text)).translate(_QUOTES)
+    return _plain_value(without_thoughts(text))
+
+
+def _plain_value(text: str) -> str:
+    """A part of an answer as it is read. No mark of a thought is looked for: in a line it is lettering."""
+    return without_markup(visible(text).translate(_QUOTES)).translate(_QUOTES)
 
 
 def is_refusal(text: str) -> bool:
@@ -131,8 +138,13 @@ def parse_stage1(
     joined. Without headings it is read by numbers, else kept whole under ``Description``. Thread sentences go
     to ``explanation``; repeated instructions, closing words, and refusals among answers are left out.
 
-    Raises RefusalError for a refusal, ScriptError for an answer that is empty or an explanation alone.
+    Raises RefusalError for a refusal, OnlyThoughts for thoughts alone, ScriptError for an answer that is
+    empty or an explanation alone.
     """
+    if is_only_thought(text):
+        raise OnlyThoughts(
+            f"Stage I described nothing of slot {slot_id}, it only thought aloud: {quoted(text)}.", _RETRY
+        )
     if _is_no_answer(text):
         raise ScriptError(f"Stage I described nothing of slot {slot_id}: {quoted(text)}.", _RETRY)
     # Models that run away write thousands of blanks, which the patterns would try again and again.
@@ -307,8 +319,11 @@ def parse_stage2(text: str, candidates: int = 1, cut: bool = False) -> tuple[str
     Understands the keys asked for, in JSON whole or broken and without it, lists, numbered lines and plain
     sentences. Every line ends in a full stop or its like. ``cut``: what is half at the answer's end goes.
 
-    Raises RefusalError where a model will not write, ScriptError where nothing else can be spoken.
+    Raises RefusalError where a model will not write, OnlyThoughts where it only thought aloud, ScriptError
+    where nothing else can be spoken.
     """
+    if is_only_thought(text):
+        raise OnlyThoughts(f"Stage II wrote no whole line, it only thought aloud: {quoted(text)}.", _RETRY)
     if is_error_report(without_thoughts(text)) and not contains_refusal(text):
         raise ScriptError(f"Stage II wrote no whole line: {quoted(text)}.", _RETRY)
     # Fences of code go. `answer_in` has turned their backticks into quotation marks.
@@ -316,7 +331,7 @@ def parse_stage2(text: str, candidates: int = 1, cut: bool = False) -> tuple[str
     body = _before_the_cut(body) if cut else body
     # Our keys anywhere, else any JSON, else plain text.
     if _KEY.search(body):
-        texts = _keyed(body)
+        texts = _keyed(body, candidates)
     elif re.search(r"^[ \t]*+[{\[]", body, re.MULTILINE):
         texts = _strings(body)
     else:
@@ -338,29 +353,73 @@ def _before_the_cut(body: str) -> str:
     return ""
 
 
-def _keyed(body: str) -> list[str]:
-    """The values of our keys by their numbers, each up to the next key at most."""
+def _keyed(body: str, candidates: int) -> list[str]:
+    """The values of our keys by their numbers, each up to the next key at most.
+
+    Of a key that stands twice in one object, or twice where a single line is wanted, the last value that can
+    be spoken counts: a model corrects itself. Objects of a list may all have the same key.
+    """
     keys = list(_KEY.finditer(body))
-    numbered: list[tuple[int, str]] = []
+    # By number and object: each key's texts, the last that can be spoken
+    texts_of_keys: dict[tuple[int, int], list[str]] = {}
+    object_number = 0
     for key, stop in zip(keys, [*(key.start() for key in keys[1:]), len(body)], strict=True):
         number, segment = int(key[1] or 0), body[key.end() : stop]
         value = _VALUE.match(segment)
-        if segment.startswith(("[", "{")):
-            numbered += ((number, line) for line in _strings(segment))
-        elif value is not None:
-            numbered.append((number, unescaped(value[2])))
-        elif segment[:1] in ("'", '"'):  # nothing closes it: half a phrase is not spoken
-            closed = segment.rstrip().endswith(("}", "]"))
-            numbered.append((number, segment[1:].rstrip(" \n}]") if closed else _before_the_cut(segment[1:])))
-        elif not _PROGRAM_VALUE.match(segment):
-            numbered.append((number, segment.lstrip("{ ").partition("\n")[0].rstrip(" ,}]")))
-    # By number alone: lines with the same number stay in the order of the answer.
-    return [line for _, line in sorted(numbered, key=lambda pair: pair[0])]
+        if value is not None and not segment.startswith(("[", "{")):
+            texts = [unescaped(value[2])]
+        else:
+            value, texts = None, _texts_in(segment)
+        is_one_of_many = not number and candidates > 1
+        name = (number, object_number if is_one_of_many else 0)
+        if name not in texts_of_keys or any(map(_line, texts)):
+            texts_of_keys[name] = texts
+        if "}" in segment[value.end() if value is not None else 0 :]:
+            object_number += 1
+    return [text for name in sorted(texts_of_keys) for text in texts_of_keys[name]]
+
+
+def _texts_in(segment: str) -> list[str]:
+    """The texts between a key and the next one, where they are no single text in quotes."""
+    if segment.startswith(("[", "{")):
+        return _strings(segment)
+    if segment[:1] in ("'", '"'):  # nothing closes it: half a phrase is not spoken
+        is_closed = segment.rstrip().endswith(("}", "]"))
+        return [segment[1:].rstrip(" \n}]") if is_closed else _before_the_cut(segment[1:])]
+    return [] if _PROGRAM_VALUE.match(segment) else [segment.lstrip("{ ").partition("\n")[0].rstrip(" ,}]")]
 
 
 def _strings(text: str) -> list[str]:
-    """The texts in quotes of JSON, whole or broken, but for its keys."""
-    return [unescaped(match[1]) for match in _STRING.finditer(text) if match[2] is None]
+    """The texts in quotes of JSON, whole or broken, but for its keys, and for the values of keys that name a
+    thought. Of a key twice in one object the last value counts."""
+    texts: list[str] = []
+    places: dict[str, int] = {}
+    key = ""
+    done = 0
+    for match in _STRING.finditer(text):
+        if re.search(r"[{}]", text[done : match.start()]):
+            places.clear()
+        done = match.end()
+        if match[2] is not None:
+            key = match[1]
+        elif _KEY_OF_THOUGHT.fullmatch(key):
+            key = ""
+        elif key in places:
+            texts[places[key]] = unescaped(match[1])
+            key = ""
+        else:
+            if key:
+                places[key] = len(texts)
+            texts.append(unescaped(match[1]))
+            key = ""
+    return texts
+
+
+_KEY_OF_THOUGHT = re.compile(
+    r"(?:\w{1,20}_)?(?:thoughts?|thinking|reason(?:ing|s)?|reflections?|analysis|rationale|explanation"
+    r"|justification|drafts?|steps?|notes?|chain_of_thought)",
+    re.IGNORECASE,
+)
 
 
 def unescaped(text: str) -> str:
@@ -379,7 +438,7 @@ def unescaped_json(text: str) -> str:
     """
     if _ESCAPED_OPENING.search(text):
         text = without_entities(text)
-    if text.lstrip().startswith(('"{', '"[')):
+    if text.lstrip().startswith(('"{', '"[', '"<')):
         try:
             inner = json.loads(text)
         except (ValueError, RecursionError):
@@ -412,7 +471,7 @@ def _line(text: str) -> str:
     """One line that can be spoken, or nothing."""
     if len(text) > MAX_TEXT_LENGTH:
         return ""
-    words = " ".join(plain(text).split())
+    words = " ".join(_plain_value(text).split())
     words = _WORD_COUNT.sub("", words[_opening_end(words) :]).strip(" ,;")
     while len(words) > 1 and words[0] in "\"'" and words[-1] == words[0]:
         words = words[1:-1].strip()

@@ -8,18 +8,19 @@ refusal.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from shotad.core import Character, Message
 from shotad.core.cast import Presence
 from shotad.core.config.languages import is_english, language_of
-from shotad.core.errors import RefusalError, ScriptError
+from shotad.core.errors import OnlyThoughts, RefusalError, ScriptError
 from shotad.description.prompts import answer_form
 from shotad.description.slotplan import NearbyName
-from shotad.description.templates import prompt_block, without_material
-from shotad.description.wording import other_language, without_quotations
+from shotad.description.templates import material_in, prompt_block, without_material
+from shotad.description.wording import language_fault, without_quotations
+from shotad.engines import after_thoughts
 from shotad.script import Finding, count_words
 from shotad.script.cast_members import name_keys
 from shotad.script.names import (
@@ -33,6 +34,7 @@ from shotad.script.rules import (
     TALK,
     Limits,
     check_line,
+    quotations,
     similarity,
 )
 
@@ -42,19 +44,28 @@ class Complaint:
     """A fault of a line or an answer, for a record (``rule``) and for a model (``text``, a sentence or two).
 
     ``rule`` is that of `shotad.script.rules` (``L3``), or ``budget``, ``pronoun``, ``talk``,
-    ``example``, ``language``, ``refused``, ``cut off``, ``unreadable``, ``leak``, ``name``, ``missing``.
+    ``example``, ``language``, ``refused``, ``cut off``, ``unreadable``, ``thoughts``, ``leak``, ``name``,
+    ``missing``.
     """
 
     rule: str
     text: str
 
 
-def complaints_about(line: str, max_words: int, *, language: str = "en") -> tuple[Complaint, ...]:
+def complaints_about(
+    line: str, max_words: int, *, language: str = "en", names: Collection[str] = (), material: str = ""
+) -> tuple[Complaint, ...]:
     """What a model has to do better in a line, one complaint for each rule; empty for a good line.
 
     ``max_words`` is in English words. The rules on words are English, as in `check_line`; a line in another
-    language is only checked for its length and its language.
+    language is only checked for its length and its language. ``names`` say nothing of a line's language, and
+    words of ``material`` may be in any script (see `language_fault`).
     """
+    fault = language_fault(line, language, names, material)
+    if fault is not None:
+        # English rules have nothing to say of it, and it will be another line.
+        text = f"It is {fault}. Write it in {language_of(language).name}."
+        return (Complaint("language", text),)
     complaints: list[Complaint] = []
     word_count = spoken_words(line, language)
     if word_count > max_words:
@@ -85,10 +96,14 @@ def complaints_about(line: str, max_words: int, *, language: str = "en") -> tupl
         if talk := TALK.search(unquoted):
             text = f'Leave out that somebody talks ("{talk[0].strip()}"); say what is done instead.'
             complaints.append(Complaint("talk", text))
-    elif (wrong_language := other_language(line, language)) is not None:
-        text = f"It is in {wrong_language}. Write it in {language_of(language).name}."
-        complaints.append(Complaint("language", text))
     return tuple(complaints)
+
+
+def words_given(description: str, question: Sequence[Message]) -> str:
+    """What a line may have words in another script from: all material of the ``question`` (names, notes, the
+    dialogue, the story), and what the ``description`` quotes from the screen."""
+    quoted = [description[start:end] for start, end in quotations(description)]
+    return "\n".join([*(material_in(message.text) for message in question), *quoted])
 
 
 def sentences_of(messages: Sequence[Message], quoted: str = "") -> tuple[str, ...]:
@@ -181,20 +196,35 @@ def unreadable(error: ScriptError, finish: str) -> Complaint:
     """Why an answer could not be used; ``finish`` is the reply's (``length``: it was cut off)."""
     if isinstance(error, RefusalError) or finish == "refused":
         return REFUSED
+    if isinstance(error, OnlyThoughts):
+        return Complaint(
+            "thoughts",
+            "You only thought aloud and gave no answer. Do not think aloud; give the answer at once.",
+        )
     if finish == "length":
         return Complaint("cut off", "Your answer was too long and was cut off. Be much shorter.")
     return Complaint("unreadable", "Your answer did not have the form asked for, or held nothing.")
 
 
 def about_description(
-    absent: Sequence[str], leaks: Sequence[str] = (), names: Sequence[str] = ()
+    absent: Sequence[str],
+    leaks: Sequence[str] = (),
+    names: Sequence[str] = (),
+    *,
+    language_fault: str | None = None,
 ) -> tuple[Complaint, ...]:
     """Complaints about a description of Stage I.
 
     Steps that are ``absent``, ``leaks`` that `leaks.clean` could not take out, and ``names`` that the
-    question does not give.
+    question does not give. ``language_fault``: what it is that is not English (see `wording`).
     """
     complaints = []
+    if language_fault is not None:
+        text = (
+            f"You wrote {language_fault}. Write English alone; what is read from the screen stands in "
+            "quotation marks."
+        )
+        complaints.append(Complaint("language", text))
     if absent:
         complaints.append(Complaint("missing", f"Nothing stands under {_listed(absent)}."))
     if leaks:
@@ -323,8 +353,9 @@ def _has_refusal(complaints: Sequence[Complaint]) -> bool:
 
 def _continued(messages: Messages, raw: str, text: str) -> Messages:
     """The conversation with the model's answer and our next message; without an answer, `_started_again`."""
-    # Models write half characters, which no file and no server takes.
-    answer = raw.encode("utf-8", "ignore").decode("utf-8").strip()
+    # Models write half characters, which no file and no server takes. Their thoughts are not shown to them
+    # again: chat templates leave those of earlier turns out.
+    answer = after_thoughts(raw.encode("utf-8", "ignore").decode("utf-8"))
     if not answer:
         return _started_again(messages, text)
     if len(answer) > MAX_ANSWER_SHOWN:

@@ -10,10 +10,12 @@ from shotad.core.cast import Presence
 from shotad.core.config.languages import is_english, language_of
 from shotad.core.workfolder import hash_key
 from shotad.description import choice
+from shotad.description.checks import words_given
 from shotad.description.doubt import doubt_signals, estimate_doubt
 from shotad.description.sights import sight_of
+from shotad.description.slotplan import names_of
 from shotad.description.stage_answers import Candidate, Stage1Answer, Stage2Answer
-from shotad.description.wording import letters_of, other_language
+from shotad.description.wording import language_fault, letters_of
 from shotad.engines.asking import identity_record, prompt_record
 from shotad.film import word_budget
 from shotad.script import (
@@ -74,15 +76,14 @@ def cue_of(
         if stage2.is_silent or stage2.reason:
             return without_line(stage2.reason or SILENT, CueStatus.SILENT)
         return without_line("Stage II failed: its answer holds no line that can be spoken")
-    if not is_english(language):
-        wrong_languages = [other_language(candidate.text, language) for candidate in candidates]
-        if all(wrong_languages):
-            asked_language, text = language_of(language).name, candidates[0].text
-            return without_line(
-                f"Stage II failed: the line is in {wrong_languages[0]}, not in {asked_language}: {text}"
-            )
+    material = words_given(stage1.description.text, stage2.prompt)
+    faults = [language_fault(line.text, language, names_of(presence), material) for line in candidates]
+    if all(faults):
+        asked_language, text = language_of(language).name, candidates[0].text
+        return without_line(f"Stage II failed: the line is {faults[0]}, not in {asked_language}: {text}")
 
-    lines = _fitted_lines(candidates, situation, stage1, config)
+    in_language = [number for number, fault in enumerate(faults) if fault is None]
+    lines = _fitted_lines(candidates, in_language, situation, stage1, config)
     if not lines:
         shortest = min(candidates, key=lambda candidate: spoken_words(candidate.text, language))
         sight = _sight(shortest, shortest.text, stage1, presence, config)
@@ -145,16 +146,20 @@ def spoken_candidates(stage2: Stage2Answer) -> list[Candidate]:
 
 
 def _fitted_lines(
-    candidates: Sequence[Candidate], situation: choice.Situation, stage1: Stage1Answer, config: Config
+    candidates: Sequence[Candidate],
+    numbers: Sequence[int],
+    situation: choice.Situation,
+    stage1: Stage1Answer,
+    config: Config,
 ) -> list[choice.FittedLine]:
-    """Those of the candidates that fit, or can be made to, each with the time in which it is spoken."""
+    """Those of the candidates with these ``numbers`` that fit, or can be made to, each with the time in which
+    it is spoken."""
     slot, presence, language = situation.slot, situation.presence, config.language
     pace, history = config.slots.seconds_per_word, config.stage2.history
     lines_before = situation.lines_before[-history:] if history else ()
     lines = []
-    for number, candidate in enumerate(candidates):
-        if not is_english(language) and other_language(candidate.text, language):
-            continue
+    for number in numbers:
+        candidate = candidates[number]
         fitted = _in_time(candidate, slot, stage1, presence, config)
         if fitted is None:
             continue

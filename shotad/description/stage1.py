@@ -35,6 +35,7 @@ from shotad.description.prompts import effective_scale, factors_for, stage1_mess
 from shotad.description.seeds import slot_seed
 from shotad.description.slotplan import SlotPlan, names_of, presence_in_prompt, shown_people
 from shotad.description.stage_answers import Attempt, ShownPerson, Stage1Answer, shown_shots_of
+from shotad.description.wording import language_fault, other_language, without_quotations
 from shotad.engines import (
     AnswerLog,
     AskingPool,
@@ -52,11 +53,14 @@ from shotad.film import (
 from shotad.film.audio import choose_track
 from shotad.script import count_words, split_sentences
 
-STAGE1_STEP = "stage1/2"
+STAGE1_STEP = "stage1/3"
 """The step, and the version of how replies are read (see `hash_key`)."""
 
 FEWEST_WORDS = 3
 """Words of a description, headings included, below which it says nothing."""
+
+STAGE1_LANGUAGE = "en"
+"""The language of all descriptions; Stage II's lines are in the film's."""
 
 NEEDED_STEPS = ("Actions",)
 """The step without which Stage II has nothing to go by; others may well have nothing to tell."""
@@ -180,6 +184,15 @@ def _checked(
     if count_words(description.text) < FEWEST_WORDS:
         error = "the description has hardly a word"
         return _Reading(reply, None, error, checks.about_description(NEEDED_STEPS))
+    question = "\n".join(message.text for message in request.messages)
+    # Lettering that is read from the screen stands in quotation marks, and may be in any language.
+    own_words = without_quotations(description.text)
+    language = other_language(own_words, STAGE1_LANGUAGE, names_of(plan.presence))
+    if language is not None:
+        # Our marks could not be taken out of it, and no rule on names holds.
+        error = f"the description is in {language}, not in English: {quoted(reply.text)}"
+        return _Reading(reply, None, error, checks.about_description((), language_fault=f"in {language}"))
+    fault = language_fault(own_words, STAGE1_LANGUAGE, names_of(plan.presence), question)
     cleaned, leaks = clean(
         description,
         shots=[frames.number for frames in plan.frames],
@@ -187,10 +200,9 @@ def _checked(
         names=names_of(plan.presence),
         boxes=config.overlay.characters == "boxes",
     )
-    question = "\n".join(message.text for message in request.messages)
     invented = checks.invented_names(cleaned.text, question, plan.presence)
     absent = [step for step in NEEDED_STEPS if step not in cleaned.steps]
-    complaints = checks.about_description(absent, leaks, invented)
+    complaints = checks.about_description(absent, leaks, invented, language_fault=fault)
     return _Reading(reply, cleaned, None, complaints, leaks, invented)
 
 

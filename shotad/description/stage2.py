@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from shotad.core import (
@@ -25,13 +26,13 @@ from shotad.description.answers import parse_stage2
 from shotad.description.choice import distinct, merged
 from shotad.description.prompts import NO_STORY, StoryContext, answer_schema, stage2_messages
 from shotad.description.seeds import slot_seed
-from shotad.description.slotplan import SlotPlan, as_called, as_spoken, hide_names
+from shotad.description.slotplan import SlotPlan, as_called, as_spoken, hide_names, names_of
 from shotad.description.stage_answers import Attempt, Candidate, Stage2Answer, statements_of_line
 from shotad.description.verify import VERDICT_TOKENS, parse_verdicts, statements_of, verify_messages
 from shotad.engines import AskingPool, ClipOnDemand
 from shotad.script.fit import with_native_punctuation
 
-STAGE2_STEP = "stage2/2"
+STAGE2_STEP = "stage2/3"
 """The step, and the version of how replies are read (see `hash_key`)."""
 
 
@@ -69,6 +70,10 @@ class _Reading:
     reply: Reply
     lines: tuple[str, ...] = ()
     fault: checks.Complaint | None = None
+
+
+_OTHER_LANGUAGE = 100
+"""Faults for which a line in another language counts."""
 
 
 class _Conversation:
@@ -118,7 +123,28 @@ class _Conversation:
         """What to do better; nothing where bad lines are not asked for again."""
         if not self._repairs:
             return ()
-        return complaints_about_line(line, self._plan, self._description, self._config, self._story)
+        return complaints_about_line(
+            line,
+            self._plan,
+            self._description,
+            self._config,
+            self._story,
+            material=checks.words_given(self._description, self._request.messages),
+        )
+
+    def _fault_count(self, line: str) -> int:
+        """How many faults a line has. Being in another language outweighs all: it cannot be spoken."""
+        complaints = self.complaints(line)
+        in_other_language = any(complaint.rule == "language" for complaint in complaints)
+        return len(complaints) + (_OTHER_LANGUAGE if in_other_language else 0)
+
+    def _is_to_repair(self, line: str) -> bool:
+        """Whether to ask for another line. Where only answers without a line are asked for again, this is one
+        in another language: it cannot be spoken."""
+        complaints = self.complaints(line)
+        if self._config.stage2.repair == "all":
+            return bool(complaints)
+        return any(complaint.rule == "language" for complaint in complaints)
 
     def write(self) -> None:
         """Ask until there are as many clean lines as are wanted, or no attempt is left."""
@@ -134,9 +160,7 @@ class _Conversation:
             requests = self._next_requests(len(requests)) if attempts_left else ()
             if not requests:
                 break
-        lines = merged(
-            [reading.lines for reading in self._readings], lambda line: len(self.complaints(line)), number
-        )
+        lines = merged([reading.lines for reading in self._readings], self._fault_count, number)
         self._as_written = {hide_names(line, self._plan.presence): line for line in lines}
         self.lines = tuple(self._as_written)
 
@@ -241,8 +265,8 @@ class _Conversation:
             return ()
         all_lines = [line for reading in self._readings for line in reading.lines]
         distinct_lines = [all_lines[number] for number in distinct(all_lines)]
-        faulty = [line for line in distinct_lines if self.complaints(line)]
-        tells_rules = settings.repair == "all" and not self._rules_were_told
+        faulty = [line for line in distinct_lines if self._is_to_repair(line)]
+        tells_rules = not self._rules_were_told
         missing = settings.candidates - len(distinct_lines) + (len(faulty) if tells_rules else 0)
         if missing <= 0:
             return ()
@@ -301,21 +325,29 @@ class _Conversation:
 
 
 def complaints_about_line(
-    line: str, plan: SlotPlan, description: str, config: Config, story: str = ""
+    line: str, plan: SlotPlan, description: str, config: Config, story: str = "", *, material: str = ""
 ) -> tuple[checks.Complaint, ...]:
     """What to do better in a line: a complaint for each rule on words and for each wrong name.
 
-    ``description`` is what the line was written from, ``story`` what else the model got of the film.
+    ``description`` is what the line was written from, ``story`` what else the model got of the film, and
+    words of ``material`` may be in any script (`checks.words_given`).
     """
     language, presence, max_words = config.language, plan.presence, plan.slot.max_words
-    about_words = checks.complaints_about(line, max_words, language=language)
+    check = partial(
+        checks.complaints_about,
+        max_words=max_words,
+        language=language,
+        names=names_of(presence),
+        material=material,
+    )
+    about_words = check(line)
     # No complaint is made about the very words by which the cast wants somebody to be called: a name with a
     # title (``Mr. Lee``), a descriptor (``the woman in red``).
     plain = line
     for called in (character.called for character in presence.cast if character.called):
         plain = re.sub(rf"(?<!\w){re.escape(called)}(?!\w)", "Kim", plain, flags=re.IGNORECASE)
     if plain != line:
-        about_plain = checks.complaints_about(plain, max_words, language=language)
+        about_plain = check(plain)
         fair_rules = {complaint.rule for complaint in about_plain}
         about_words = tuple(
             complaint
@@ -360,6 +392,7 @@ def _why_no_line(readings: Sequence[_Reading]) -> str:
 
 _TROUBLES = {
     "example": "the model repeated a sentence of the question, or one that was written for another clip",
+    "thoughts": "the model thought aloud and gave no answer",
     "cut off": "the answer was cut off before a line was whole",
     "unreadable": "no line could be read",
 }

@@ -265,12 +265,8 @@ def parse_memory_update(text: str) -> dict[str, list[Any]] | None:
     `NEW_ENTRIES` sentences in all at most, of `ENTRY_WORDS` words at most. None for an answer that is not the
     JSON asked for.
     """
-    body = unescaped_json(without_thoughts(text))
-    try:
-        answer, _ = json.JSONDecoder(strict=False).raw_decode(body, max(0, body.find("{")))
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(answer, dict) or not answer.keys() & {*KINDS}:
+    answer = _last_object(unescaped_json(without_thoughts(text)))
+    if answer is None:
         return None
     entries_left = NEW_ENTRIES
     learned: dict[str, list[Any]] = {}
@@ -283,6 +279,22 @@ def parse_memory_update(text: str) -> dict[str, list[Any]] | None:
     # Not isinstance: True and False are ints too.
     learned[RESOLVED] = [number for number in numbers if type(number) is int]
     return learned
+
+
+def _last_object(body: str) -> dict[str, Any] | None:
+    """The last JSON object of an answer that has kinds of entries; a model may write a draft before it."""
+    decoder = json.JSONDecoder(strict=False)
+    last_object = None
+    position = body.find("{")
+    while position >= 0:
+        try:
+            value, end = decoder.raw_decode(body, position)
+        except (ValueError, RecursionError):
+            return last_object
+        if isinstance(value, dict) and value.keys() & {*KINDS}:
+            last_object = value
+        position = body.find("{", end)
+    return last_object
 
 
 def _sentences_in(values: object) -> list[str]:

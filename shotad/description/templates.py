@@ -224,6 +224,12 @@ def without_material(text: str) -> str:
     return "\n".join((before, *(part.partition(_CLOSES)[2] for part in parts)))
 
 
+def material_in(text: str) -> str:
+    """What stands between the marks of `material` in a prompt, each on a line of its own."""
+    _, *parts = text.split(_OPENS)
+    return "\n".join(part.partition(_CLOSES)[0] for part in parts)
+
+
 _OPENS, _CLOSES = "<material>", "</material>"
 _MARK = re.compile(r"<(?=\s*+(?:/\s*+)?material)", re.IGNORECASE)
 

@@ -47,3 +47,7 @@ from .table import (
     running_servers as running_servers,
     stage_engines as stage_engines,
 )
+from .thoughts import (
+    after_thoughts as after_thoughts,
+    is_only_thought as is_only_thought,
+)

@@ -5,7 +5,6 @@ Tokens are drawn so that an answer depends on its own seed, and not on what else
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from shotad.core.memory_errors import is_out_of_memory
 from shotad.core.model_loading import require_module, require_torch
 from shotad.engines.local_batches import Batch, BatchLimit, ClipSize, batches
 from shotad.engines.local_loading import PURPOSE, Loaded, context_of, keep_only, memory_left
+from shotad.engines.thoughts import is_mark
 
 if TYPE_CHECKING:
     import torch
@@ -45,9 +45,6 @@ _HARMONY_MARKS = ("<|channel|>", "<|message|>")
 _HARMONY_ENDS = ("<|return|>", "<|call|>")
 """In the harmony format (gpt-oss) ``<|end|>`` ends a message, such as the analysis before the final one; a
 turn ends with one of these (https://cookbook.openai.com/articles/openai-harmony, "Special tokens")."""
-
-_THOUGHT_MARK = re.compile(r"think|thought|reason|channel", re.IGNORECASE)
-"""Stands in special tokens around what a model thinks aloud: ``[THINK]``, ``<|channel|>``."""
 
 
 def answers(
@@ -261,14 +258,17 @@ class _Run:
 
 
 def text_of(tokenizer: Any, ids: Sequence[int]) -> str:
-    """The text of an answer's tokens, without special tokens.
+    """The text of an answer's tokens without special tokens, but for marks of thoughts and channels.
 
-    Where some of the model's are marks of thoughts or channels, all stay: without them nobody could tell
-    thought and answer apart. Who reads the answer takes them out.
+    Those of Magistral, Cohere, Gemma 4 and gpt-oss are special tokens. Without them nobody could tell thought
+    and answer apart.
     """
-    special = [str(token) for token in tokenizer.added_tokens_decoder.values() if token.special]
-    has_marks = any(_THOUGHT_MARK.search(token) for token in special)
-    text: str = tokenizer.decode(ids, skip_special_tokens=not has_marks, clean_up_tokenization_spaces=False)
+    added_tokens = getattr(tokenizer, "added_tokens_decoder", {})  # mistral-common's tokenizer has none
+    special = {token_id for token_id, token in added_tokens.items() if token.special}
+    marks = {token_id for token_id in special.intersection(ids) if is_mark(str(added_tokens[token_id]))}
+    if marks:
+        ids = [token_id for token_id in ids if token_id not in special or token_id in marks]
+    text: str = tokenizer.decode(ids, skip_special_tokens=not marks, clean_up_tokenization_spaces=False)
     return text
 
 

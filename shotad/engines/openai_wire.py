@@ -38,6 +38,7 @@ from shotad.core import (
 from shotad.core.config.words import EndpointSettings
 from shotad.core.errors import EngineError
 from shotad.core.types import HEARING_RATE
+from shotad.engines.thoughts import after_thoughts
 from shotad.film.palette import jpeg
 
 Body = dict[str, Any]
@@ -47,10 +48,6 @@ JPEG_QUALITY = 75
 ``openai.detail``."""
 _VIDEO_URL_START = "data:video/jpeg;base64"
 """Beginning of the URL of a video: JPEGs in base64 follow, separated by commas, as vLLM takes them."""
-_THOUGHT = re.compile(r"^.*</think(?:ing)?>", re.DOTALL)
-_UNENDED_THOUGHT = re.compile(r"^\s*<think(?:ing)?>.*$", re.DOTALL)
-
-
 _STAMP = re.compile(r"Frame \d+, at [\d.]+ s:")
 """The words before a frame, see `Clip.stamps`."""
 
@@ -207,9 +204,8 @@ def reply_in(document: Any, limit: int) -> Reply | None:
     found = rest.get("usage")
     counts: Mapping[str, Any] = found if isinstance(found, Mapping) else {}
     usage = Usage(_count(counts.get("prompt_tokens")), _count(counts.get("completion_tokens")))
-    # Models put thoughts in marks before the answer. Some servers leave out the opening mark, and an answer
-    # that was cut off lacks the closing one.
-    text = _UNENDED_THOUGHT.sub("", _THOUGHT.sub("", _message_text(message.get("content")))).strip()
+    content = _message_text(message.get("content")).strip()
+    text = after_thoughts(content)
     refusal = _message_text(message.get("refusal")).strip()
     if refusal or finish in _REFUSED_FINISHES:
         return Reply(refusal or text, "refused", usage)

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from shotad.core.errors import EvaluationError, quoted
+from shotad.description.answer_text import without_entities
+from shotad.engines import after_thoughts
 from shotad.evaluation.datasets.dataset import Ad, Dataset, may_be_same_ad, same_text
 from shotad.evaluation.datasets.tables import (
     MALFORMED,
@@ -150,6 +152,13 @@ def _read_file(path: Path, named_columns: dict[str, str]) -> Predictions:
     if lists or ("text" not in columns and rows):
         message = f"rows of candidates, the first of which is the prediction: {lists or len(rows):,}."
         findings.append(DatasetFinding(NOTE, path.name, message))
+    unspeakable = [row for row in rows if row.text and _is_no_plain_line(row.text)]
+    if unspeakable:
+        message = (
+            f"texts with a model's thoughts or HTML's entities in them: {len(unspeakable):,}. "
+            "They are measured as they are."
+        )
+        findings.append(DatasetFinding(NOTE, unspeakable[0].where, message))
     without_id = [row for row in rows if not row.id]
     # Where no row has an id, `join` joins by what the rows say of their ADs.
     if without_id and len(without_id) < len(rows):
@@ -197,6 +206,11 @@ def _prediction_row(
         end=row.number(columns.get("end")),
         reference=text("reference"),
     )
+
+
+def _is_no_plain_line(text: str) -> bool:
+    """Whether a prediction still holds what is taken out of engines' answers before it may be a line."""
+    return after_thoughts(text) != text or without_entities(text) != text
 
 
 def _list_in_cell(value: object) -> tuple[str, ...] | None:

@@ -567,6 +567,10 @@ class Speaking:
         own = next((line for line in near.spoken if line.id == cue.id), None)
         left = next((line for line in near.unspoken if line.id == cue.id), None)
         notes = [] if own is None else [*own.steps]
+        left_out = () if own is None else studio.left_out(own.text, delivery_of(cue))
+        if left_out:
+            words = ", ".join(f"“{word}”" for word in left_out)
+            notes.append(f'the voice has no sound for {words} and leaves it out: use "Say as", or rewrite it')
         for neighbour in near.unspoken:
             if cue.id in neighbour.taken_by:
                 (finding,) = blocking_findings(

@@ -185,7 +185,7 @@ class Proxy:
                 self._child, self._thread = None, None
                 self._known, self._failed = known_copy(self._order), why
                 if why == gone_text(self._order.film):
-                    # It may be back before `look` has ever missed it: then `look` is to find that it came back.
+                    # It may be back before `look` has missed it: then `look` is to find that it came back.
                     self._was_there = False
             self._tell()
 

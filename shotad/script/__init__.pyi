@@ -9,6 +9,7 @@ from . import (
     formats as formats,
     frame_count as frame_count,
     guidelines as guidelines,
+    letters as letters,
     line_checks as line_checks,
     line_mentions as line_mentions,
     names as names,

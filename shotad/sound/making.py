@@ -390,6 +390,7 @@ class RenderRecord:
             files=tuple(side_files),
             edited_lines=dict(materials.edited_lines),
             subtitles=materials.subtitles,
+            left_out=dict(materials.left_out),
             failures=failures,
         )
         self._write(result.as_json())

@@ -245,6 +245,7 @@ class Rendered:
         files: Side files, such as scripts and lists of pauses.
         edited_lines: Number of lines that people changed in scripts beside the track, by file.
         subtitles: Subtitles that were spoken too. None: none were asked for.
+        left_out: Words that are not heard, for the voice has no sound for them, by the id of their line.
         failures: Files that could not be made, with the reason.
     """
 
@@ -260,6 +261,7 @@ class Rendered:
     files: tuple[Path, ...] = ()
     edited_lines: Mapping[str, int] = field(default_factory=dict)
     subtitles: SpokenSubtitles | None = None
+    left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     failures: Mapping[OutputFile, str] = field(default_factory=dict)
 
     @property
@@ -313,10 +315,13 @@ class Rendered:
                 "moved": len(self.moved),
                 "not_heard": len(self.unspoken),
                 "recorded": len(self.recorded),
+                "words_left_out": sum(len(words) for words in self.left_out.values()),
                 "takes_spoken_now": self.takes_spoken,
                 "takes_kept": self.takes_kept,
             },
-            "lines": [_row(cue) for cue in self.track.heard if cue.spoken is not None],
+            "lines": [
+                _row(cue, self.left_out.get(cue.id, ())) for cue in self.track.heard if cue.spoken is not None
+            ],
             "subtitles": None if self.subtitles is None else _subtitles_json(self.subtitles),
             "sound": None if self.sound is None else self.sound.as_json(),
             "pauses": [
@@ -383,6 +388,14 @@ def _voice_lines(rendered: Rendered, voice: str) -> list[str]:
         reason = steps[-1].removeprefix("not spoken: ") if steps else "no place"
         unheard.append((cue, f"{cue.text} ({reason})"))
     lines += _titled_rows("Not heard", unheard)
+    silent_words = [
+        (cue, f"{', '.join(rendered.left_out[cue.id])} ({_quote(cue.spoken.text if cue.spoken else '')})")
+        for cue in rendered.spoken
+        if cue.id in rendered.left_out
+    ]
+    lines += _titled_rows("Heard without words that the voice has no sound for", silent_words)
+    if silent_words:
+        lines.append("Write how such a word is said (--say-as WORD=SAYING), or take it out of the line.")
     shortened: list[tuple[Cue, str]] = []
     for cue in rendered.changed:
         text = _quote(cue.spoken.text if cue.spoken else "")
@@ -479,8 +492,8 @@ def _shift(cue: Cue) -> float:
     return 0.0 if interval is None else abs(interval.start - cue.interval.start)
 
 
-def _row(cue: Cue) -> Json:
-    """What the JSON says of a line."""
+def _row(cue: Cue, left_out: Sequence[str]) -> Json:
+    """What the JSON says of a line; ``left_out`` are its words without a sound."""
     spoken = cue.spoken
     interval = spoken.interval if spoken else None
     return {
@@ -493,4 +506,5 @@ def _row(cue: Cue) -> Json:
         "speed": round(spoken.speed, 3) if spoken else None,
         "steps": list(spoken.steps) if spoken else [],
         "pause": round(spoken.pause, 3) if spoken else 0.0,
+        "left_out": list(left_out),
     }

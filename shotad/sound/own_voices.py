@@ -16,6 +16,7 @@ import importlib
 import importlib.util
 import re
 import threading
+import unicodedata
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -26,6 +27,7 @@ import numpy.typing as npt
 
 from shotad.core.config.sound import VoiceSettings
 from shotad.core.errors import VoiceError
+from shotad.script.letters import words_in_other_scripts
 from shotad.sound.voice_engines import (
     ANY_LANGUAGE,
     RawSound,
@@ -97,18 +99,47 @@ class HibariVoice(Speaker):
             raise VoiceError(message, language_hint(language))
         return cls()
 
+    def left_out(self, text: str) -> tuple[str, ...]:
+        """Words of which the package's own reading has no sound that the model knows.
+
+        It reads words that are not in its lexicon letter by letter, and drops the letters that it does not
+        know without a word: all of Chinese, most of Arabic (``hibari/g2p``).
+        """
+        normalized = importlib.import_module("hibari.g2p").normalize
+        words: list[str] = []
+        with self._lock:
+            reader, sounds = self._made.g2p, self._made.vocab
+            for sentence in self._made.split_sentences(_without_orders(text)):
+                for token in reader.phonemize_tokens(reader.tokenize(normalized(sentence))):
+                    if not any(sound in sounds for sound in token.phonemes or ""):
+                        words.append(_spoken_characters(token.text))
+                        continue
+                    # A word may be written in two scripts, of which one is heard.
+                    for word in words_in_other_scripts(token.text, _LANGUAGES[0]):
+                        if not any(letter in reader.oov.cin for letter in word):
+                            words.append(word)
+        return tuple(dict.fromkeys(filter(None, words)))
+
     def _sound(self, text: str, speed: float) -> RawSound:
         """The text at ``speed``, at 24000 samples a second. Raises VoiceError."""
         setting = min(max(speed * _PACE, _PACE_RANGE[0]), _PACE_RANGE[1])
-        # It reads [word](/sounds/) as an order how to say a word; a line means what stands there.
-        plain = text.translate({ord("["): " ", ord("]"): " "})
         with self._lock:
             try:
-                samples = self._made(plain, speed=setting, seed=_NOISE_SEED)
+                samples = self._made(_without_orders(text), speed=setting, seed=_NOISE_SEED)
             except (RuntimeError, ValueError, KeyError, IndexError, TypeError) as error:
                 message = f"The voice {self.name} cannot say {text[:80]!r}: {error}."
                 raise VoiceError(message, "Write the line in other words.") from None
         return samples, int(self._made.sample_rate), setting / _PACE
+
+
+def _without_orders(text: str) -> str:
+    """``text`` without brackets: the package reads ``[word](/sounds/)`` as an order how to say a word."""
+    return text.translate({ord("["): " ", ord("]"): " "})
+
+
+def _spoken_characters(text: str) -> str:
+    """``text`` without punctuation and signs: its letters, the marks on them, and digits."""
+    return "".join(character for character in text if unicodedata.category(character)[0] in "LMN")
 
 
 def installed_version() -> str | None:

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from shotad.core import Config, FilmInfo, Interval, Utterance, WorkFolder
 from shotad.core.config.languages import language_of
-from shotad.core.errors import SubtitleError, UsageError
+from shotad.core.errors import SubtitleError, UsageError, quoted
 from shotad.core.files import inner_folder
 from shotad.core.progress import Progress, plural
 from shotad.core.types import SpeechKind
@@ -203,6 +203,13 @@ def speak_subtitles(
             f"Subtitles and description have one voice, {voice.name}: name another with --subtitle-voice."
         )
     placed = place_subtitles(subtitles.utterances, studio, duration)
+    left_out = [word for line in placed.spoken for word in studio.left_out(line.text)]
+    if left_out:
+        words = ", ".join(dict.fromkeys(left_out))
+        notes.append(
+            f"{voice.name} has no sound for words of the subtitles and leaves them out: {quoted(words)}. "
+            "Write how they are said: --say-as WORD=SAYING."
+        )
     return replace(placed, source=subtitles.source, voice=voice.name, notes=tuple(notes))
 
 

@@ -313,6 +313,13 @@ class CachingStudio:
         voice, _ = self._speaker(delivery)
         return spoken_text(text, self._language, self._lexicon, voice.reads)
 
+    def left_out(self, text: str, delivery: Delivery = AS_THE_FILM) -> tuple[str, ...]:
+        """The words of a line that its voice has no sound for; none of a recording."""
+        if self._recorded(delivery) is not None:
+            return ()
+        voice, _ = self._speaker(delivery)
+        return voice.left_out(self.sent(text, delivery))
+
     def kept_take(self, text: str, delivery: Delivery = AS_THE_FILM) -> Take | None:
         """The take of a line that is in the folder already; None where it is not. Nothing is spoken."""
         recorded = self._recorded(delivery)

@@ -248,6 +248,13 @@ class Speaker(Protocol):
         """One take for each text. Raises VoiceError."""
         return [self.speak(text, speed) for text in texts]
 
+    def left_out(self, text: str) -> tuple[str, ...]:
+        """The words of ``text``, as it is sent to the voice, that the voice has no sound for and leaves out.
+
+        Empty for a voice of which that is not known.
+        """
+        return ()
+
     def _sound(self, text: str, speed: float) -> RawSound:
         """The text as the voice gives it. Raises VoiceError."""
 

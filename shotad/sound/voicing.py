@@ -77,7 +77,8 @@ class Materials:
     SHA-256 of the track's files as they were read. ``voice`` is empty where nothing is spoken.
     ``takes_spoken`` counts takes that were spoken now, ``takes_kept`` those from before.
     ``edited_meanwhile``: the track was saved again while its lines were spoken, and those edits are not in
-    here. ``subtitles`` are those that are spoken too.
+    here. ``subtitles`` are those that are spoken too. ``left_out`` are the words of spoken lines that their
+    voice has no sound for, by the line's id.
     """
 
     film: Film
@@ -95,6 +96,7 @@ class Materials:
     takes_kept: int = 0
     edited_meanwhile: bool = False
     subtitles: SpokenSubtitles | None = None
+    left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def heard_lines(self) -> tuple[Spoken, ...]:
@@ -230,6 +232,12 @@ def speak(
     subtitles = () if materials.subtitles is None else materials.subtitles.intervals
     speech = (*materials.speech, *subtitles)
     fitting = fit_track(track, speech, materials.prepared, studio, config, shorten=shorten)
+    cues = {cue.id: cue for cue in track.heard}
+    left_out: dict[str, tuple[str, ...]] = {}
+    for line in fitting.spoken:
+        words = studio.left_out(line.text, delivery_of(cues[line.id]))
+        if words:
+            left_out[line.id] = words
     if force:
         # Otherwise takes of older lines and other voices stay: they may have cost money.
         studio.remove_unused()
@@ -240,6 +248,7 @@ def speak(
         voice=voice.name,
         takes_spoken=studio.spoken,
         takes_kept=studio.reused,
+        left_out=left_out,
     )
 
 

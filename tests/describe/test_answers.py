@@ -395,7 +395,7 @@ def test_an_error_of_a_server_is_no_answer_in_any_stage(answer: str) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["NaN NaN.", "No description needed.", "Nothing to describe.", "[no description]", "No significant visual changes.",
+    ["NaN NaN.", "No description needed.", "No line.", "No line needed.", "Nothing to describe.", "[no description]", "No significant visual changes.",
      "Here's the description", "Error: out of memory", "https://example.com/a"],
 )  # fmt: skip
 def test_a_line_that_says_there_is_none_is_no_line(line: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from pathlib import Path
@@ -23,6 +24,7 @@ from shotad.core.config.languages import (
 from shotad.core.errors import EngineError, UsageError
 from shotad.description import Engines, describe
 from shotad.description.translation.prompt import SourceLine, Task, faults_of
+from shotad.description.wording import language_fault
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film import open_film
 from shotad.script import (
@@ -35,7 +37,7 @@ from shotad.script.fit import fit_spoken, with_native_punctuation
 from shotad.script.pace import budget_in_language_units, spoken_words
 from tests.cli.program import FAKE
 from tests.describe.prompting import SHARED, human_ad, write
-from tests.describe.slot_run import AS_THEY_COME, last_slot, lines_json, run_slots
+from tests.describe.slot_run import AS_THEY_COME, SEEN, ScriptedSlot, last_slot, lines_json, run_slots
 from tests.media import FilmSpec, make_film
 
 
@@ -200,6 +202,110 @@ def test_a_line_is_in_its_language_and_as_long_as_it_takes_to_say() -> None:
     dropped = placed("de", whole)
     assert dropped.status is CueStatus.DROPPED
     assert "longer than the " in dropped.reason
+
+
+GERMAN = "Eine Frau in einem orangefarbenen Anzug lächelt."
+HALF_CHINESE = "Ann 微笑着 opens a drawer."
+CHINESE = "一个女人在微笑。"
+GOOD = "Ann opens a drawer."
+
+
+@pytest.mark.parametrize(("line", "complaint"), [
+    (GERMAN, "It is in German. Write it in English."),
+    ("Ein Mann lacht.", "It is in German. Write it in English."),
+    ("Una mujer sonríe.", ". Write it in English."),
+    (HALF_CHINESE, 'It is partly in another script ("微笑着"). Write it in English.'),
+    (CHINESE, ". Write it in English."),
+    ("Ann opens the door. Sie lächelt leise.", "It is partly in German. Write it in English."),
+    ("А man opens a drawer.", 'It is partly in another script ("А"). Write it in English.'),
+])  # fmt: skip
+def test_english_is_checked_as_every_other_language(line: str, complaint: str) -> None:
+    """Asked for again with the reason; a line that stays in another language is not placed."""
+    run = run_slots(ScriptedSlot([lines_json(line), lines_json(GOOD)]))
+    assert complaint in run.writes.questions()[1]
+    assert run.cue.text == GOOD
+    faulty = run_slots(ScriptedSlot([lines_json(line), lines_json("A woman opens a drawer.")])).cue
+    assert faulty.text == "A woman opens a drawer.", "any other fault is better"
+    stubborn = run_slots(ScriptedSlot([lines_json(line)] * 2)).cue
+    assert (stubborn.status, stubborn.text) == (CueStatus.FAILED, "")
+    assert stubborn.reason.startswith("Stage II failed: the line is ")
+    assert f"not in English: {line[:-1]}" in stubborn.reason
+    paper = run_slots(
+        ScriptedSlot([lines_json(line), lines_json("A woman opens a drawer.")]), how=("stage2.repair=failed",)
+    )
+    assert paper.cue.text == "A woman opens a drawer.", "any other fault is let pass there"
+    assert placed("en", line).status is CueStatus.FAILED
+    assert placed("en", line, GOOD).text == GOOD
+
+
+@pytest.mark.parametrize(("tag", "line", "found"), [
+    ("zh", "安娜 smiles。", "smiles"), ("ja", "アンナが opens ドア。", "opens"), ("ru", "Анна opens дверь.", "opens"),
+    ("de", "Anna öffnet дверь.", "дверь"), ("el", "Η Άννα opens την πόρτα.", "opens"),
+])  # fmt: skip
+def test_letters_of_another_script_are_enough(tag: str, line: str, found: str) -> None:
+    failed = placed(tag, line)
+    assert failed.status is CueStatus.FAILED
+    assert f'partly in another script ("{found}")' in failed.reason
+
+
+@pytest.mark.parametrize(("tag", "line"), [
+    ("zh", "安娜在 IMAX 影院里看 Sintel 电影。"), ("ja", "アンナが Tシャツを着る。"), ("ru", "Анна открывает BMW."),
+    ("en", "Zoë writes π on the wall."), ("de", "Die α-Taste leuchtet."), ("ko", "안나가 文을 연다."),
+])  # fmt: skip
+def test_what_any_script_writes_so_stays(tag: str, line: str) -> None:
+    assert placed(tag, line).text == line
+
+
+def test_names_and_lettering_that_the_material_has_keep_their_script() -> None:
+    sign = 'A sign reads "出口".'
+    described = f"Description:\n1. Main characters: Ann.\n2. Actions: Ann looks up. {sign}"
+    assert run_slots(ScriptedSlot([lines_json(sign)], (described,))).cue.text == sign
+    read_wrong = ScriptedSlot([lines_json('A sign reads "入口".')] * 2, (described,))
+    assert '("入口")' in run_slots(read_wrong).cue.reason
+    note = ("prompt.note=The ship is called Мир.",)
+    assert (
+        run_slots(ScriptedSlot([lines_json("Ann boards the Мир.")]), how=note).cue.text
+        == "Ann boards the Мир."
+    )
+
+
+def test_a_description_in_another_language_is_asked_for_again() -> None:
+    german = (
+        "Description:\n1. Main characters: Eine Frau.\n2. Actions: Eine Frau öffnet die Tür und geht hinaus."
+    )
+    half = "Description:\n1. Main characters: Ann.\n2. Actions: Ann 微笑着 opens a drawer."
+    for first, complaint in (
+        (german, "You wrote in German."),
+        (half, 'You wrote partly in another script ("微笑着")'),
+    ):
+        run = run_slots(ScriptedSlot([lines_json(GOOD)], (first, SEEN)))
+        assert complaint in run.looks.questions()[1]
+        assert run.cue.text == GOOD
+    failed = run_slots(ScriptedSlot([], (german,) * 2), how=("stage1.attempts=2",)).cue
+    assert failed.reason.startswith("Stage I failed: the description is in German, not in English")
+    # A model that keeps to its few words: the line itself is checked.
+    stubborn = run_slots(
+        ScriptedSlot([lines_json(HALF_CHINESE)] * 2, (half,) * 2), how=("stage1.attempts=2",)
+    )
+    assert stubborn.cue.status is CueStatus.FAILED
+
+
+def test_human_lines_are_hardly_ever_refused() -> None:
+    """First reading, on all lines of TV-AD: 1 of 2,983; on short lines in other languages 118 of 120 found."""
+    with (SHARED / "tv-ad" / "tvad_anno.csv").open(encoding="utf-8") as file:
+        lines = [row["text"] for row in csv.DictReader(file)][::3]
+    assert len(lines) > 900
+    assert sum(language_fault(line, "en") is not None for line in lines) <= 1
+
+
+@pytest.mark.parametrize("line", [
+    "Er geht.", "Anna nickt langsam.", "Llueve afuera.", "Elle ouvre la porte.", "Lei apre la porta.",
+    "Ela abre a porta.", "Ze opent de deur.", "Hon öppnar dörren.", "Samochód się zatrzymuje.", "Kapıyı açıyor.",
+    "Dia membuka pintu.", "Cô ấy mở cửa.", "Žena se usmívá.", "그녀가 문을 연다.", "彼女はドアを開ける。",
+    "Она открывает дверь.", "إنها تفتح الباب.", "वह दरवाज़ा खोलती है।",
+])  # fmt: skip
+def test_short_lines_in_other_languages_are_found(line: str) -> None:
+    assert language_fault(line, "en") is not None
 
 
 def test_a_film_is_described_in_german(tmp_path: Path) -> None:

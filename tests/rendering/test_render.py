@@ -22,7 +22,7 @@ from shotad.core import (
 from shotad.core.errors import VoiceError
 from shotad.description import lint_track
 from shotad.film import open_film
-from shotad.script import Maker, check_script, load_track, read_cues
+from shotad.script import Cue, Maker, check_script, load_track, read_cues
 from shotad.script.cue import spoken_interval
 from shotad.script.pace import spoken_words
 from shotad.script.track_files import (
@@ -31,8 +31,10 @@ from shotad.script.track_files import (
     translation_file_name,
 )
 from shotad.sound import Loudness, Rendered
+from shotad.sound.film_lexicon import set_saying
 from shotad.sound.levels import PROFILES
 from shotad.sound.mix import resampled
+from shotad.sound.outputs import summary
 from shotad.sound.own_voices import FakeVoice
 from tests.media import SoundSpec
 from tests.rendering.described import (
@@ -41,10 +43,12 @@ from tests.rendering.described import (
     change,
     film_with,
     rendered,
+    retrack,
     sound_of,
     track_of,
     write_folder,
 )
+from tests.review.voices import LatinOnly
 from tests.runs import Heard
 from tests.sound.muxmedia import describe_tracks
 from tests.sound.tones import Samples, SoundFilm, blocks, measure, noise, onset
@@ -334,3 +338,23 @@ def test_what_cannot_be_kept_is_an_error_with_the_figure_of_the_file(loud: Path,
     assert done.failed
     report = lint_track(track_of(place), place, load_config(None, ["lint.parse=words"]))
     assert "A1" in {finding.rule for finding in report.findings}, "lint shows what the render found"
+
+
+def test_words_that_the_voice_has_no_sound_for_are_named_until_they_have_a_saying(place: Path) -> None:
+    def half_chinese(cue: Cue) -> Cue:
+        return replace(cue, text="Rain 下着 falls on the empty 街道.") if cue.id == "s00014000" else cue
+
+    retrack(place, half_chinese)
+    done, _ = rendered(place, "ad", voice=LatinOnly())
+    assert [row["left_out"] for row in done.as_json()["lines"]] == [[], [], ["下着", "街道"]]
+    assert done.as_json()["counts"]["words_left_out"] == 2
+    report = summary(done)
+    assert "Heard without words that the voice has no sound for: 1." in report
+    assert "下着, 街道 (Rain 下着 falls on the empty 街道.)" in report
+    assert "--say-as WORD=SAYING" in report
+    set_saying(place, "下着", "down")
+    set_saying(place, "街道", "street")
+    done, voice = rendered(place, "ad", voice=LatinOnly())
+    assert done.as_json()["counts"]["words_left_out"] == 0
+    assert "no sound" not in summary(done)
+    assert [text for text, _ in voice.calls] == ["Rain down falls on the empty street."]

@@ -424,3 +424,18 @@ def test_what_is_foreseen_is_what_a_render_comes_to(
     without_words = {cue.id for cue in done.unspoken if cue.text == "…"}
     assert lost == {cue.id for cue in done.unspoken} - without_words
     assert takers == {finding.cue_id for finding in done.findings if finding.rule == "T4"}
+
+
+def test_words_that_the_voice_has_no_sound_for_are_named(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_own_voices(monkeypatch)
+    change_line(place, CAT, text="A cat 在窗边 sleeps.")
+    with listening(place, None, "voice.name=latin") as page:
+        for kind in ("mix", "voice"):
+            warnings = " ".join(hear(page, CAT, kind)["warnings"])
+            assert (
+                'The voice has no sound for “在窗边” and leaves it out: use "Say as", or rewrite it.'
+                in warnings
+            )
+        assert "no sound" not in " ".join(hear(page, DOOR)["warnings"])

@@ -1,4 +1,4 @@
-"""Voices that tell how they are used, by the names `slow` and `counted` while `own_voices` holds."""
+"""Voices that tell how they are used, by the names `slow`, `counted` and `latin` while `own_voices` holds."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import time
 import pytest
 
 from shotad.core.config.sound import VoiceSettings
+from shotad.script.letters import words_in_other_scripts
 from shotad.sound import Take
 from shotad.sound.own_voices import FakeVoice
 from shotad.sound.voice_engines import VOICE_KINDS, VoiceKind
@@ -15,7 +16,7 @@ from shotad.sound.voice_engines import VOICE_KINDS, VoiceKind
 
 def add_own_voices(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have settings name the voices of this module."""
-    for name, kind in (("slow", "SlowToLoad"), ("counted", "Counted")):
+    for name, kind in (("slow", "SlowToLoad"), ("counted", "Counted"), ("latin", "LatinOnly")):
         monkeypatch.setitem(VOICE_KINDS, name, VoiceKind(f"{__name__}:{kind}"))
 
 
@@ -30,6 +31,13 @@ class SlowToLoad(FakeVoice):
         time.sleep(0.3)
         cls.is_loaded.set()
         return cls(which)
+
+
+class LatinOnly(FakeVoice):
+    """Has no sound for letters of other scripts, as the embedded voice has none for Chinese."""
+
+    def left_out(self, text: str) -> tuple[str, ...]:
+        return words_in_other_scripts(text, "en")
 
 
 class Counted(FakeVoice):

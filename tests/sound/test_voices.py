@@ -408,6 +408,20 @@ def test_it_speaks_without_a_network_the_same_way_every_time_and_takes_no_orders
     assert voice.speak("[Anna](/zzz/) runs.").seconds > voice.speak("Anna runs.").seconds
 
 
+@needs_it
+@pytest.mark.parametrize(("text", "words"), [
+    ("A woman in an orange suit 微笑着 smiles.", ("微笑着",)),
+    ("A sign reads “出口”, then “出口” again.", ("出口",)),
+    ("A suit微笑着smiles.", ("微笑着",)),
+    ("हिन्दी and 한국.", ("हिन्दी", "한국")),
+    ("Eine Frau lächelt in Łódź.", ()),
+    ("Dr. Lee pays $5 & 3.5% at 7:30 – R2D2's naïve café, x → y.", ()),
+])  # fmt: skip
+def test_it_says_which_words_it_has_no_sound_for(text: str, words: tuple[str, ...]) -> None:
+    voice = make_voice(VoiceSettings(name="hibari"), "en")
+    assert voice.left_out(spoken_text(text, "en", reads=voice.reads)) == words
+
+
 SLOW_RATE = 16000
 
 

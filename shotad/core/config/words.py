@@ -134,7 +134,7 @@ class Stage2Settings(Settings):
     """How often to ask for a line while no answer can be used, at most."""
     repair: Literal["all", "failed", "none"] = "all"
     """What to ask for again. ``all``: answers without a line and, once, lines that break a rule or their word
-    budget; ``failed``: only answers without a line; ``none``: nothing."""
+    budget; ``failed``: only answers without a line, or with one in another language; ``none``: nothing."""
     candidates: int = Field(1, ge=1, le=10)
     """Lines to write for each slot; one is chosen, all are kept (``--candidates``)."""
     draw: Literal["joint", "independent"] = "joint"

@@ -36,7 +36,7 @@ from shotad.description.answers import contains_refusal, is_refusal, unescaped, 
 from shotad.description.checks import Complaint
 from shotad.description.seeds import slot_seed
 from shotad.description.templates import form_of, note_of, prompt_messages
-from shotad.description.wording import other_language, without_quotations
+from shotad.description.wording import language_fault, without_quotations
 from shotad.engines import AskingPool
 from shotad.film import word_budget
 from shotad.script import (
@@ -111,8 +111,8 @@ def faults_of(text: str, line: SourceLine, task: Task) -> tuple[Complaint, ...]:
     target = task.target
     faults: list[Complaint] = []
     is_long = len(without_quotations(line.text).split()) >= _SAME_WORDS
-    if (language := other_language(text, target.tag, line.names)) is not None:
-        faults.append(Complaint("language", f"It is in {language}. Write it in {target.name}."))
+    if (fault := language_fault(text, target.tag, line.names, line.text)) is not None:
+        faults.append(Complaint("language", f"It is {fault}. Write it in {target.name}."))
     elif task.source.code != target.code and is_long and _letters(text) == _letters(line.text):
         faults.append(Complaint("copied", f"It is the line itself. Write it in {target.name}."))
     if (markup := MARKUP.search(text)) is not None:
@@ -274,7 +274,8 @@ def read_answer(text: str, ids: Sequence[str]) -> dict[str, str]:
     for line_id in ids:
         # An id and its text in JSON: whole, broken, or cut off behind it; also as an object with the id
         key = rf"[\"']?{re.escape(line_id)}[\"']?\s*+(?:[:=]\s*+|,\s*+\"\w+\"\s*+:\s*+)"
-        if (match := re.search(rf'{key}"((?:[^"\\]|\\.)*+)"', body, re.DOTALL)) is not None:
+        # Of an id that stands twice the last counts: a model corrects itself.
+        for match in re.finditer(rf'{key}"((?:[^"\\]|\\.)*+)"', body, re.DOTALL):
             pairs.append((line_id, unescaped(match[1])))
     lines = [line.strip() for line in body.replace("```", "\n").splitlines() if line.strip()]
     if not pairs and len(ids) == len(lines) == 1 and not re.search(r"[{}\[\]]", lines[0]):

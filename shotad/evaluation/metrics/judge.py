@@ -41,7 +41,7 @@ from shotad.core.errors import EvaluationError
 from shotad.core.progress import progress_task
 from shotad.core.settings import shipped_prompts
 from shotad.core.workfolder import hash_key
-from shotad.description.answer_text import is_placeholder, without_markup
+from shotad.description.answer_text import is_placeholder, without_markup, without_thoughts
 from shotad.description.answers import contains_refusal
 from shotad.description.engine_pair import prepare_engine
 from shotad.description.seeds import slot_seed
@@ -55,6 +55,7 @@ from shotad.engines import (
     ENGINES,
     AskingPool,
     engine_class,
+    is_only_thought,
     make_engine,
 )
 from shotad.engines.asking import (
@@ -353,7 +354,6 @@ def _asked_again(question: Question[T], first: Request, reply: Reply, complaint:
     return replace(first, messages=(*before, last, answered, Message("user", correction)))
 
 
-_THOUGHTS = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _FENCE = re.compile(r"```[ \t]*+(?:json)?(?P<body>.*)```", re.DOTALL | re.IGNORECASE)
 
 
@@ -371,11 +371,12 @@ def record_in(answer: str, keys: Sequence[str]) -> dict[str, Any]:
     >>> record_in('```json\\n{"score": 3}\\n```', ["score"])
     {'score': 3}
     """
-    text = _THOUGHTS.sub("", answer).strip()
+    text = without_thoughts(answer).strip()
     fenced = _FENCE.fullmatch(text)
     text = fenced["body"].strip() if fenced else text
     if not text:
-        raise Unreadable("The answer is empty.")
+        only_thought = ": it holds nothing but thoughts" if is_only_thought(answer) else ""
+        raise Unreadable(f"The answer is empty{only_thought}.")
     if not text.startswith("{"):
         if contains_refusal(text):
             raise Refused("The answer is a refusal.")

@@ -296,6 +296,17 @@ def test_ids_that_another_program_made_floats_of_and_brackets_in_a_sentence(tmp_
     assert predictions(joined(path)) == {"3": "[Shot 1] He runs.", "4": "['a"}
 
 
+def test_texts_that_still_hold_thoughts_or_entities_are_noted_and_stay(tmp_path: Path) -> None:
+    texts = ("<think>A man?</think>He runs.", "Ann &amp; Bo run.", "[THINK]", "He runs, I think.")
+    rows = (
+        json.dumps({"id": name, "text": text}) for name, text in zip(("0", "1", "3", "4"), texts, strict=True)
+    )
+    report = joined(write(tmp_path, "\n".join(rows)))
+    assert tuple(predictions(report).values()) == texts
+    (finding,) = [finding for finding in report.findings if "a model's thoughts" in finding]
+    assert finding.endswith(": 3. They are measured as they are.")
+
+
 def test_shards_are_read_together_and_torn_lines_left_out(tmp_path: Path) -> None:
     jsonl = write(tmp_path, '{"id": 0, "text": "a"}\n', "one.jsonl")
     csv = write(tmp_path, "id,text_gen\n1,b\n", "two.csv")

@@ -149,6 +149,9 @@ REFUSAL = "I'm sorry, but I can't assist with that."
     [
         '  {"score": 3}\n', '{\n  "score": 3\n}', '```json\n{"score": 3}\n```', '```\n{"score": 3}```',
         '<think>Is it {"score": 1}? No.</think>\n{"score": 3}',
+        'Is it {"score": 1}? No.</think>\n{"score": 3}', '[THINK]Is it {"score": 1}?[/THINK]{"score": 3}',
+        '<|channel|>analysis<|message|>{"score": 1}?<|end|><|start|>assistant<|channel|>final<|message|>{"score": 3}',
+        'analysisIs it 1?assistantfinal{"score": 3}', '◁think▷{"score": 1}?◁/think▷{"score": 3}<|im_end|>',
     ],
 )  # fmt: skip
 def test_what_is_read(answer: str) -> None:
@@ -167,7 +170,7 @@ def test_what_is_read(answer: str) -> None:
         ('{"score": 3, "score": 4}', '"score" stands in the answer twice'),
         ('{"Score": 3}', 'has no "score"'),
         ('{"score": 3, "1": "no", "2": "yes"}', 'has "1" and "2", which was not asked for'),
-        ("<think>I go on thinking", "empty"),
+        ("<think>I go on thinking", "empty: it holds nothing but thoughts"),
         ('{"a":' * 5000, "not valid JSON"),
         ('{"score": ' + "9" * 5000 + "}", "not valid JSON"),
         ('{"score": 4.0}', "whole number from 1 to 5, and is 4.0"),
