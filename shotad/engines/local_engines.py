@@ -314,12 +314,15 @@ def _qwen(
             "Fetch or save it again, whole.",
             again=False,
         ) from None
+    # Qwen2.5-VL and Qwen2.5-Omni name the same figure in two ways; the others have none.
+    per_second = getattr(config.vision_config, "tokens_per_second", 1.0)
     pad = tokenizer.pad_token_id
     return qwen.QwenWords(
         template,
         qwen.FAMILY[config.model_type],
         rules,
         pad=0 if pad is None else pad,
+        positions_per_second=getattr(config, "position_id_per_seconds", per_second),
         ears=ears,
     )
 

@@ -13,6 +13,9 @@ Nothing of transformers' processors is used, so that torchvision is never needed
 The arithmetic, in numpy, is that of transformers' ``Qwen2VLVideoProcessor``, ``Qwen3VLVideoProcessor`` and
 ``Qwen2VLImageProcessor`` (Apache-2.0, The Qwen team and The HuggingFace Inc. team): sides rounded to whole
 merged patches, values normalised, each patch of two frames one row, the rows of a merged square together.
+
+The positions of all tokens are given to the model too, for transformers 5.18 to 5.24 places the text that
+follows a long video among the video's own positions (`token_positions`).
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, Literal
 
 import numpy as np
@@ -52,18 +56,28 @@ OMNI_VIDEO, OMNI_IMAGE, SOUND = "<|VIDEO|>", "<|IMAGE|>", "<|AUDIO|>"
 
 @dataclass(frozen=True, slots=True)
 class QwenWords:
-    """Words, frames and sound, made ready for a model of the family; ``ears`` None: it hears nothing."""
+    """Words, frames and sound, made ready for a model of the family; ``ears`` None: it hears nothing.
+
+    ``positions_per_second`` is how far two frames a second apart stand from each other, for models that get
+    their times as an interval.
+    """
 
     template: Template
     times: Times
     rules: PatchRules
     pad: int
+    positions_per_second: float = 1.0
     ears: Any = None
 
     @property
     def video(self) -> str:
         """What stands for a video's token."""
         return OMNI_VIDEO if self.ears else VIDEO
+
+    @property
+    def video_id(self) -> int:
+        """The id of a video's token."""
+        return int(self.template.tokenizer.convert_tokens_to_ids(self.video))
 
     def image_tokens(self, width: int, height: int, frames: int) -> int:
         """Tokens of a clip, without the marks and times around them."""
@@ -74,26 +88,26 @@ class QwenWords:
         return len(self.tokens(request))
 
     def inputs(self, requests: Sequence[Request]) -> dict[str, Any]:
-        """All that the model is given, padded on the left; tensors, but for `second_per_grid_ts`, a list."""
+        """Tensors of all that the model is given, padded on the left."""
         import torch
 
         from shotad.engines.local_answers import padded
 
-        model_input: dict[str, Any] = {**padded([self.tokens(request) for request in requests], self.pad)}
-        video = self.template.tokenizer.convert_tokens_to_ids(self.video)
+        rows = [self.tokens(request) for request in requests]
+        model_input: dict[str, Any] = {**padded(rows, self.pad)}
         # What kind each token is: 0 words, 2 video.
-        model_input["mm_token_type_ids"] = 2 * (model_input["input_ids"] == video).long()
+        model_input["mm_token_type_ids"] = 2 * (model_input["input_ids"] == self.video_id).long()
         model_input |= {name: torch.from_numpy(values) for name, values in self.arrays(requests).items()}
-        clips = [request.clip for request in requests if request.clip is not None]
-        if self.times == "interval" and clips:
-            # As a list, for tensors with a fraction are rounded to the model's precision
-            each = [seconds_per_patch(clip.seconds, self.rules.depth) for clip in clips]
-            if self.ears:
-                model_input["video_second_per_grid"] = [
-                    torch.tensor(seconds_per_grid) for seconds_per_grid in each
-                ]
-            else:
-                model_input["second_per_grid_ts"] = each
+        if any(request.clip is not None for request in requests):
+            longest = model_input["input_ids"].shape[1]
+            # A fourth line, before the positions in time, height and width, counts the tokens: by it
+            # transformers finds out whether sequences are packed.
+            positions = np.zeros((4, len(rows), longest), np.int64)
+            for row, (request, tokens) in enumerate(zip(requests, rows, strict=True)):
+                start = longest - len(tokens)
+                positions[0, row, start:] = np.arange(len(tokens))
+                positions[1:, row, start:] = self.positions(request, tokens)
+            model_input["position_ids"] = torch.from_numpy(positions)
         if sounds := [sound for request in requests if (sound := self._sound(request)) is not None]:
             heard = self.ears(
                 sounds,
@@ -149,6 +163,24 @@ class QwenWords:
             "video_grid_thw": np.array([grid for _, grid in videos], np.int64),
         }
 
+    def positions(self, request: Request, tokens: Sequence[int]) -> npt.NDArray[np.int64]:
+        """``int64[3, tokens]``: where the tokens of a request's prompt stand, see `token_positions`."""
+        is_video = [token == self.video_id for token in tokens]
+        clip = request.clip
+        if clip is None:
+            return token_positions(is_video, (1, 1, 1))
+        frames, high, wide = grid_of(
+            *self.rules.size(clip.images.shape[2], clip.images.shape[1]), len(clip), self.rules
+        )
+        grid = (frames, high // self.rules.merge, wide // self.rules.merge)
+        if self.times == "words":
+            # Each temporal patch stands apart, after its time.
+            return token_positions(is_video, (1, *grid[1:]))
+        if self.times == "interval":
+            step = self.positions_per_second * seconds_per_patch(clip.seconds, self.rules.depth)
+            return token_positions(is_video, grid, step)
+        return token_positions(is_video, grid)
+
     def _sound(self, request: Request) -> npt.NDArray[np.float32] | None:
         return request.clip.sound if self.ears and request.clip is not None else None
 
@@ -187,6 +219,36 @@ def patch_seconds(seconds: npt.NDArray[np.float64], depth: int) -> list[float]:
 
 Grid = tuple[int, int, int]
 """Patches in time, from top to bottom, from left to right."""
+
+
+def token_positions(is_video: Sequence[bool], grid: Grid, step: float = 1.0) -> npt.NDArray[np.int64]:
+    """``int64[3, tokens]``: the positions in time, height and width of each token of a prompt.
+
+    ``is_video`` says which tokens stand for a video; ``grid`` is how many of these there are in time, in
+    height and in width wherever a video begins, and ``step`` how far apart two of them are in time.
+
+    >>> token_positions([False, True, True, False], (2, 1, 1), step=3.5).tolist()
+    [[0, 1, 4, 5], [0, 1, 1, 5], [0, 1, 1, 5]]
+
+    A token of text, or of sound, is one further than all tokens before it, in each of the three. So counts
+    the code that the models' authors gave to transformers (#32318, #35569), until 4.57. Transformers 5.18 to
+    5.24 goes on after a video by the larger of its height and width alone: where a video is longer than that,
+    the text after it takes the positions of the video's own later frames. Positions in time are products of
+    float32 numbers, cut to whole ones (transformers #48669).
+    """
+    blocks: list[npt.NDArray[np.int64]] = []
+    following = 0
+    for in_video, run in groupby(is_video):
+        length = sum(1 for _ in run)
+        if in_video:
+            block = np.indices(grid, np.int64).reshape(3, -1)
+            block[0] = block[0].astype(np.float32) * np.float32(step)
+        else:
+            block = np.tile(np.arange(length, dtype=np.int64), (3, 1))
+        blocks.append(following + block)
+        following += int(block.max()) + 1
+    return np.concatenate(blocks, axis=1)
+
 
 _CLIP_MEAN = (0.48145466, 0.4578275, 0.40821073)
 _CLIP_STD = (0.26862954, 0.26130258, 0.27577711)

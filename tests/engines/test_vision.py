@@ -215,9 +215,12 @@ def test_times_in_words_are_those_of_the_published_processor(folder_of: Any, mod
 
 
 def test_times_in_one_figure_are_the_mean_of_uneven_frames(folder_of: Any, model_calls: ModelCalls) -> None:
-    clip = replace(make_clip(3), seconds=np.array([7.0, 7.5, 9.0]))
+    clip = replace(make_clip(5), seconds=np.array([7.0, 7.5, 9.0, 10.5, 11.0]))
     vision(folder_of("qwen2_5_vl")).generate([make_request(clip=clip)])
-    assert model_calls.inputs[-1]["second_per_grid_ts"] == [2.0]
+    (given,) = model_calls.inputs
+    in_time = given["position_ids"][1, 0, given["mm_token_type_ids"][0] == 2]
+    per_second = 2  # of the tiny model's configuration
+    assert (in_time - in_time[0]).unique().tolist() == [0, 2 * per_second, 4 * per_second]
 
 
 def test_smolvlm_has_the_words_of_its_own_processor(tmp_path: Path, model_calls: ModelCalls) -> None:
