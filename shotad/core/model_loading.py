@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 _BFLOAT16_FLAGS = frozenset({"avx512_bf16", "amx_bf16", "bf16"})
 """Names by which Linux says that the processor multiplies bfloat16 (Intel and AMD; Intel; Arm)."""
+_BFLOAT16_CAPABILITY = (8, 0)
+"""The CUDA capability from which on GPUs multiply bfloat16: Ampere."""
 
 
 def require_torch(purpose: str, extra: str = "models") -> Any:
@@ -92,20 +94,44 @@ def device_of(settings: ComputeSettings) -> torch.device:
 
 
 def dtype_of(settings: ComputeSettings, device: torch.device, root: Path = ROOT) -> torch.dtype:
-    """The precision of the matrix products: bfloat16 where it is asked for or the machine gains by it.
+    """The precision of a network's matrix products: bfloat16 if asked for or if the machine gains by it.
 
     It gains on GPUs of CUDA capability 8 and above, and on processors with bfloat16 instructions
-    (benchmarks/LOG.md); elsewhere bfloat16 is emulated, and slower than float32. ``root`` is where the
-    kernel's files lie, by which Linux tells of its processors.
+    (benchmarks/LOG.md); elsewhere bfloat16 is emulated, and slower than float32. Never float16, which is for
+    `language_model_dtype`: the networks that ask here are small, and one of them is trained. ``root`` is
+    where the kernel's files lie, by which Linux tells of its processors.
     """
     torch = require_torch("A model")
     if settings.precision != "auto":
         gains = settings.precision == "bfloat16"
     elif device.type == "cuda":
-        gains = torch.cuda.get_device_capability(device) >= (8, 0)
+        gains = torch.cuda.get_device_capability(device) >= _BFLOAT16_CAPABILITY
     else:
         gains = device.type == "cpu" and bool(_cpu_flags(root) & _BFLOAT16_FLAGS)
     return torch.bfloat16 if gains else torch.float32
+
+
+def language_model_dtype(settings: ComputeSettings, device: torch.device, root: Path = ROOT) -> torch.dtype:
+    """The precision of a language model's weights: that of the settings, or with ``auto`` that of ``device``.
+
+    On a GPU always 16 bits, for models of this kind fill its memory: bfloat16, in which they were trained;
+    float16 where the GPU has no bfloat16. These are NVIDIA's of CUDA capability below 8.0 (V100, T4, RTX 20;
+    torch counts in bfloat16 on them too, but slowly: pytorch #148322) and Apple's below macOS 14 (pytorch
+    #119641). The CUDA device without a number stands for all cards, of which the oldest decides.
+
+    A processor without bfloat16 instructions gets float32, see `dtype_of`.
+    """
+    torch = require_torch("A model")
+    if settings.precision != "auto":
+        dtype: torch.dtype = getattr(torch, settings.precision)
+        return dtype
+    if device.type == "cuda":
+        cards = [device] if device.index is not None else range(torch.cuda.device_count())
+        oldest = min(torch.cuda.get_device_capability(card) for card in cards)
+        return torch.bfloat16 if oldest >= _BFLOAT16_CAPABILITY else torch.float16
+    if device.type == "mps":
+        return torch.bfloat16 if torch.backends.mps.is_macos_or_newer(14, 0) else torch.float16
+    return dtype_of(settings, device, root)
 
 
 @cache

@@ -32,15 +32,15 @@ from shotad.core.memory_errors import is_out_of_memory
 from shotad.core.model_loading import (
     damaged_model_errors,
     device_of,
-    dtype_of,
     first_message_line,
+    language_model_dtype,
     require_module,
     require_torch,
     silence_transformers,
     weight_files,
 )
-from shotad.core.system import memory_free
-from shotad.engines.local_model import ModelPlace
+from shotad.core.system import memory_free, memory_total
+from shotad.engines.local_model import MEMORY_FACTOR, ModelPlace
 
 PURPOSE = "A local model"
 
@@ -54,8 +54,21 @@ ModelKind = Literal["text", "image-text"]
 
 _CLASSES: dict[ModelKind, str] = {"text": "AutoModelForCausalLM", "image-text": "AutoModelForImageTextToText"}
 
-_WHOLE = ("lm_head", "visual", "vision_tower", "vision_model", "multi_modal_projector", "merger", "connector")
+_SENSES = (
+    "visual", "vision_tower", "vision_model", "audio_tower", "multi_modal_projector", "projector", "merger",
+    "connector",
+)  # fmt: skip
+"""Modules of image-text models that see or hear, and that turn what is seen or heard into tokens."""
+
+_WHOLE = ("lm_head", *_SENSES)
 """Modules that stay as they are where weights are put in fewer bits: the last layer, and what sees."""
+
+_TOO_LARGE_FOR_FLOAT16 = frozenset(
+    {"gemma2", "gemma3", "gemma3_text", "gemma3n", "gemma3n_text", "glm4", "plamo2"}
+)
+"""Types of language models whose numbers leave the range of float16, which ends at 65,504: vLLM's list
+(``_FLOAT16_NOT_SUPPORTED_MODELS`` in its ``config/model.py``; activations of Gemma 3 reach 800,000: unsloth
+#4014), and Gemma 3n, which is built as Gemma 3."""
 
 _SHARE = {"none": None, "8bit": 1.1, "4bit": 0.65}
 """Bytes of a quantised weight, on average, with what stays whole."""
@@ -107,7 +120,37 @@ def way_of(place: ModelPlace, kind: ModelKind, compute: ComputeSettings, local: 
             "Set it to none, or name the folder of a model in safetensors.",
         )
     device = check_machine(compute, local)
-    return LoadingWay(place, kind, device, dtype_of(compute, device), local.quantise)
+    return LoadingWay(place, kind, device, _dtype(place, compute, device), local.quantise)
+
+
+def _dtype(place: ModelPlace, compute: ComputeSettings, device: torch.device) -> torch.dtype:
+    """The precision of the model's weights on ``device``. Raises ConfigError where it cannot be as set.
+
+    Where the precision is ours to choose, a model that fails in float16 gets float32, and one that is too
+    large for this machine's memory in float32 gets bfloat16, which a processor may have to emulate, slowly.
+    """
+    dtype = language_model_dtype(compute, device)
+    if dtype is torch.float16 and (unfit := _types(place) & _TOO_LARGE_FOR_FLOAT16):
+        if compute.precision == "float16":
+            raise ConfigError(
+                f"compute.precision = 'float16' cannot be used for {place.label} ({min(unfit)}): "
+                "its numbers become too large for float16.",
+                "Set it to auto, bfloat16 or float32.",
+            )
+        return torch.float32
+    if device.type == "cpu" and compute.precision == "auto" and dtype is torch.float32:
+        memory = memory_total()
+        in_float32 = sum(weight_counts(place)) * torch.float32.itemsize * MEMORY_FACTOR
+        if memory is not None and in_float32 > memory:
+            return torch.bfloat16
+    return dtype
+
+
+@cache
+def _types(place: ModelPlace) -> frozenset[str]:
+    """The types of a model and of the language model in it, such as ``gemma3`` and ``gemma3_text``."""
+    config = config_of(place)
+    return frozenset({config.model_type, config.get_text_config().model_type})
 
 
 def check_machine(compute: ComputeSettings, local: LocalSettings) -> torch.device:
@@ -149,7 +192,68 @@ def load_way(way: LoadingWay) -> Loaded:
     model.generation_config = type(own)(
         bos_token_id=own.bos_token_id, eos_token_id=own.eos_token_id, pad_token_id=own.pad_token_id
     )
+    if way.dtype is torch.float16:
+        _run_senses_in_float32(model)
+        _watch_for_overflow(model, way.place.label)
     return Loaded(model, model.device, way.dtype, way.place.label)
+
+
+def _run_senses_in_float32(model: Any) -> None:
+    """Have what sees and hears in a float16 model count in float32.
+
+    Of several families the language model works in float16 but the vision tower does not: its numbers grow
+    beyond 65,504, and every answer is one token over and over (Qwen2.5-VL: vllm #13968, llama.cpp #17534;
+    Gemma 4: vllm #40290; Molmo 2: mlx-vlm #1163). These modules are small: 0.7 of the 8.3 billion weights of
+    Qwen2-VL-7B. What they hand on is cut to float16's range, as vLLM cuts it.
+
+    Their weights become float32 for the time of a call: some models ask their vision tower for the precision
+    of all else (SmolVLM).
+    """
+    from torch.utils._pytree import tree_map_only  # where transformers registers its models' outputs
+
+    largest = torch.finfo(torch.float16).max
+
+    def raised(value: torch.Tensor) -> torch.Tensor:
+        return value.float() if value.is_floating_point() else value
+
+    def lowered(value: torch.Tensor) -> torch.Tensor:
+        return value.clamp(-largest, largest).half() if value.is_floating_point() else value
+
+    def begin(module: Any, args: Any, kwargs: Any) -> Any:
+        module.float()
+        return tree_map_only(torch.Tensor, raised, (args, kwargs))
+
+    def end(module: Any, _args: Any, output: Any) -> Any:
+        module.half()
+        return tree_map_only(torch.Tensor, lowered, output)
+
+    outermost: list[str] = []
+    for name, module in model.named_modules():
+        is_within = any(name.startswith(f"{outer}.") for outer in outermost)
+        if name.rpartition(".")[2] in _SENSES and not is_within:
+            outermost.append(name)
+            module.register_forward_pre_hook(begin, with_kwargs=True)
+            # Also after an error: the next call may come with less to do.
+            module.register_forward_hook(end, always_call=True)
+
+
+def _watch_for_overflow(model: Any, label: str) -> None:
+    """Have a float16 model raise EngineError where its numbers leave float16's range.
+
+    That would else go unseen: of scores that are no numbers the greatest is the first, so that every token of
+    the answer is the first of the vocabulary.
+    """
+
+    def check(_module: Any, _args: Any, scores: torch.Tensor) -> None:
+        # Only the last place of each row: what stands at the padding before it may be anything.
+        if not bool(torch.isfinite(scores[:, -1]).all()):
+            raise EngineError(
+                f"The numbers of {label} become too large for float16.",
+                "Set compute.precision to bfloat16 (slow on this device), or to float32 (twice the memory).",
+                again=False,
+            )
+
+    model.get_output_embeddings().register_forward_hook(check)
 
 
 def config_of(place: ModelPlace) -> Any:
@@ -184,21 +288,43 @@ def tokenizer_of(place: ModelPlace) -> Any:
 
 
 def weight_bytes(way: LoadingWay) -> int:
-    """What the weights will take in memory, roughly: their number, by their files, times the bytes of one."""
-    count = 0
-    if way.place.gguf is not None:
-        count = _numbers_in_gguf(way.place.folder / way.place.gguf)
-    for path in weight_files(way.place.folder) if way.place.gguf is None else ():
-        try:
-            with path.open("rb") as stream:
-                (size,) = struct.unpack("<Q", stream.read(8))
-                header = json.loads(stream.read(min(size, 100_000_000)))
-            count += sum(prod(tensor["shape"]) for name, tensor in header.items() if name != "__metadata__")
-        except (OSError, ValueError, struct.error, KeyError, TypeError, AttributeError) as error:
-            raise WeightsError(
-                f"The weights {path.name} are damaged: {first_message_line(error)}.", _DAMAGED
-            ) from None
-    return int(count * (_SHARE[way.quantise] or way.dtype.itemsize))
+    """What the weights will take in memory, roughly: their number, by their files, times the bytes of one.
+
+    In float16 what sees and hears takes twice that, see `load_way`. Raises WeightsError for damaged files.
+    """
+    language, senses = weight_counts(way.place)
+    share = _SHARE[way.quantise]
+    if share is not None:
+        return int((language + senses) * share)
+    senses_size = torch.float32.itemsize if way.dtype is torch.float16 else way.dtype.itemsize
+    return language * way.dtype.itemsize + senses * senses_size
+
+
+def weight_counts(place: ModelPlace) -> tuple[int, int]:
+    """How many weights a model has, by its files: those of the language, and those of what sees and hears."""
+    if place.gguf is not None:
+        return _numbers_in_gguf(place.folder / place.gguf), 0
+    counts = [
+        _numbers_in_safetensors(path, path.stat().st_size, path.stat().st_mtime_ns)
+        for path in weight_files(place.folder)
+    ]
+    return sum(language for language, _ in counts), sum(senses for _, senses in counts)
+
+
+@cache
+def _numbers_in_safetensors(path: Path, _size: int, _modified: int) -> tuple[int, int]:
+    """As `weight_counts`, of one file. Kept, for as long as the file is the same."""
+    try:
+        with path.open("rb") as stream:
+            (size,) = struct.unpack("<Q", stream.read(8))
+            header = json.loads(stream.read(min(size, 100_000_000)))
+        counts = {name: prod(tensor["shape"]) for name, tensor in header.items() if name != "__metadata__"}
+    except (OSError, ValueError, struct.error, KeyError, TypeError, AttributeError) as error:
+        raise WeightsError(
+            f"The weights {path.name} are damaged: {first_message_line(error)}.", _DAMAGED
+        ) from None
+    senses = sum(count for name, count in counts.items() if not set(name.split(".")).isdisjoint(_SENSES))
+    return sum(counts.values()) - senses, senses
 
 
 def _from_pretrained(way: LoadingWay) -> tuple[Any, dict[str, Any]]:
