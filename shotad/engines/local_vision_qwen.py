@@ -177,8 +177,8 @@ class QwenWords:
             # Each temporal patch stands apart, after its time.
             return token_positions(is_video, (1, *grid[1:]))
         if self.times == "interval":
-            step = self.positions_per_second * seconds_per_patch(clip.seconds, self.rules.depth)
-            return token_positions(is_video, grid, step)
+            interval = seconds_per_patch(clip.seconds, self.rules.depth)
+            return token_positions(is_video, grid, interval, self.positions_per_second)
         return token_positions(is_video, grid)
 
     def _sound(self, request: Request) -> npt.NDArray[np.float32] | None:
@@ -221,20 +221,23 @@ Grid = tuple[int, int, int]
 """Patches in time, from top to bottom, from left to right."""
 
 
-def token_positions(is_video: Sequence[bool], grid: Grid, step: float = 1.0) -> npt.NDArray[np.int64]:
+def token_positions(
+    is_video: Sequence[bool], grid: Grid, interval: float = 1.0, per_second: float = 1.0
+) -> npt.NDArray[np.int64]:
     """``int64[3, tokens]``: the positions in time, height and width of each token of a prompt.
 
     ``is_video`` says which tokens stand for a video; ``grid`` is how many of these there are in time, in
-    height and in width wherever a video begins, and ``step`` how far apart two of them are in time.
+    height and in width wherever a video begins. ``interval`` is the seconds from one to the next in time,
+    ``per_second`` the positions that a second takes.
 
-    >>> token_positions([False, True, True, False], (2, 1, 1), step=3.5).tolist()
+    >>> token_positions([False, True, True, False], (2, 1, 1), interval=1.75, per_second=2).tolist()
     [[0, 1, 4, 5], [0, 1, 1, 5], [0, 1, 1, 5]]
 
     A token of text, or of sound, is one further than all tokens before it, in each of the three. So counts
     the code that the models' authors gave to transformers (#32318, #35569), until 4.57. Transformers 5.18 to
     5.24 goes on after a video by the larger of its height and width alone: where a video is longer than that,
     the text after it takes the positions of the video's own later frames. Positions in time are products of
-    float32 numbers, cut to whole ones (transformers #48669).
+    float32 numbers, in this order, cut to whole ones (transformers #35569, #48669).
     """
     blocks: list[npt.NDArray[np.int64]] = []
     following = 0
@@ -242,7 +245,8 @@ def token_positions(is_video: Sequence[bool], grid: Grid, step: float = 1.0) -> 
         length = sum(1 for _ in run)
         if in_video:
             block = np.indices(grid, np.int64).reshape(3, -1)
-            block[0] = block[0].astype(np.float32) * np.float32(step)
+            seconds = block[0].astype(np.float32) * np.float32(interval)
+            block[0] = seconds * np.float32(per_second)
         else:
             block = np.tile(np.arange(length, dtype=np.int64), (3, 1))
         blocks.append(following + block)
