@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import importlib
+import importlib.metadata
 import importlib.util
 import io
 import json
@@ -51,16 +52,64 @@ def require_module(module: str, purpose: str, extra: str = "models") -> Any:
     """
     try:
         return importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        raise ShotadError(
-            f"{purpose} needs {module}, which is not installed ({error}).",
-            f'Install it: pip install "shotad[{extra}]".',
-        ) from None
     except (ImportError, RuntimeError, OSError) as error:
-        raise ShotadError(
-            f"{purpose} needs {module}, which is installed but cannot be loaded: {error}.",
-            f'Install builds that fit each other: pip install "shotad[{extra}]" in a new environment.',
-        ) from None
+        raise unusable_library(f"{purpose} needs {module}", error, extra) from None
+
+
+def unusable_library(need: str, error: Exception, extra: str = "models") -> ShotadError:
+    """What to raise where a library could not be imported: it is missing, or does not fit another.
+
+    ``need`` begins the message ("Threads need torch"), ``extra`` is the extra of this package that brings the
+    library. Transformers hides the cause behind a ModuleNotFoundError of its own, which names no module.
+    """
+    causes = [error]
+    while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None and isinstance(
+        cause, Exception
+    ):
+        causes.append(cause)
+    first = causes[-1]
+    if isinstance(first, ModuleNotFoundError) and first.name is not None:
+        return ShotadError(
+            f"{need}, which is not installed ({first}).", f'Install it: pip install "shotad[{extra}]".'
+        )
+    if any("torchvision" in str(cause) for cause in causes):
+        return ShotadError(
+            f"{need}, but the torchvision that is installed does not fit torch: {first_message_line(first)}.",
+            _torchvision_hint(),
+        )
+    return ShotadError(
+        f"{need}, which is installed but cannot be loaded: {first}.",
+        f'Install builds that fit each other: pip install "shotad[{extra}]" in a new environment.',
+    )
+
+
+def is_library_error(error: Exception) -> bool:
+    """True where a library is at fault that is missing or does not fit another, not a model's files."""
+    causes = _causes(error)
+    return any(isinstance(cause, ImportError) or "torchvision" in str(cause) for cause in causes)
+
+
+def _causes(error: Exception) -> list[Exception]:
+    """The error, what it was raised from, and so on."""
+    causes = [error]
+    while isinstance(cause := causes[-1].__cause__ or causes[-1].__context__, Exception):
+        causes.append(cause)
+    return causes
+
+
+def _torchvision_hint() -> str:
+    """What to do about a torchvision that does not fit torch.
+
+    Release 0.n of torchvision is built for torch 2.(n - 15), each for one kind of processor (the table in
+    torchvision's README).
+    """
+    torch_version = importlib.metadata.version("torch")
+    release = re.match(r"2\.([0-9]+)", torch_version)
+    requirement = f'"torchvision==0.{int(release[1]) + 15}.*"' if release else "torchvision"
+    return (
+        "Take it away (pip uninstall torchvision): Qwen's models do without it. Or install the one that was "
+        f"built for torch {torch_version}, from where torch came from: pip install {requirement}."
+    )
 
 
 def device_of(settings: ComputeSettings) -> torch.device:
@@ -117,7 +166,7 @@ def language_model_dtype(settings: ComputeSettings, device: torch.device, root: 
     On a GPU always 16 bits, for models of this kind fill its memory: bfloat16, in which they were trained;
     float16 where the GPU has no bfloat16. These are NVIDIA's of CUDA capability below 8.0 (V100, T4, RTX 20;
     torch counts in bfloat16 on them too, but slowly: pytorch #148322) and Apple's below macOS 14 (pytorch
-    #119641). The CUDA device without a number stands for all cards, of which the oldest decides.
+    #119641). Of several cards the first decides.
 
     A processor without bfloat16 instructions gets float32, see `dtype_of`.
     """
@@ -126,9 +175,8 @@ def language_model_dtype(settings: ComputeSettings, device: torch.device, root: 
         dtype: torch.dtype = getattr(torch, settings.precision)
         return dtype
     if device.type == "cuda":
-        cards = [device] if device.index is not None else range(torch.cuda.device_count())
-        oldest = min(torch.cuda.get_device_capability(card) for card in cards)
-        return torch.bfloat16 if oldest >= _BFLOAT16_CAPABILITY else torch.float16
+        capability = torch.cuda.get_device_capability(device)
+        return torch.bfloat16 if capability >= _BFLOAT16_CAPABILITY else torch.float16
     if device.type == "mps":
         return torch.bfloat16 if torch.backends.mps.is_macos_or_newer(14, 0) else torch.float16
     return dtype_of(settings, device, root)
@@ -147,10 +195,13 @@ def _cpu_flags(root: Path) -> frozenset[str]:
 
 _WEIGHTS = "model.safetensors"
 _INDEX = "model.safetensors.index.json"
-WANTED = ("config.json", "*.safetensors", _INDEX)
+_SAFETENSORS = "*.safetensors"
+WANTED = ("config.json", _SAFETENSORS, _INDEX)
 """The files of a model that has neither words nor a processor."""
-TEXT_MODEL_FILES = (*WANTED, "*.json", "*.jinja", "*.model", "merges.txt", "vocab.txt")
-"""The files of one that has: tokenizer, chat template, processor."""
+SMALL_FILES = ("*.json", "*.jinja", "*.model", "merges.txt", "vocab.txt")
+"""The files of one that has, without the weights: configuration, tokenizer, chat template, processor."""
+TEXT_MODEL_FILES = (_SAFETENSORS, *SMALL_FILES)
+"""All the files of one that has."""
 
 NETWORK_HINT = (
     "Check the network (HF_HUB_OFFLINE forbids it, HF_ENDPOINT names a mirror), copy the hub's cache of "
@@ -230,8 +281,9 @@ def model_folder(
 ) -> Path:
     """The folder of a model, fetched from the hub if it is not in the cache.
 
-    ``patterns`` say which files to fetch (``*.json``), ``hint`` is what to do where it cannot be had. Raises
-    WeightsError where it is neither here nor to be had, ShotadError without the hub's library.
+    ``patterns`` say which files to fetch (``*.json``); where they leave out the weights, the folder may be
+    without. ``hint`` is what to do where it cannot be had. Raises WeightsError where it is neither here nor
+    to be had, ShotadError without the hub's library.
     """
     return cached_model_folder(repo, revision) or _fetch(
         repo,
@@ -289,7 +341,8 @@ def _fetch(repo: str, revision: str | None, progress: Progress, patterns: Sequen
     finally:
         task.done()
     folder = Path(snapshot)
-    if not is_model_folder(folder):
+    is_whole = is_model_folder(folder) if _SAFETENSORS in patterns else (folder / "config.json").is_file()
+    if not is_whole:
         raise WeightsError(f"The hub's {repo}{version} holds no safetensors with a config.json.", hint)
     return folder
 

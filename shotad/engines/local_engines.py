@@ -31,9 +31,11 @@ from shotad.core.config.film import FrameSettings
 from shotad.core.engine import Stage
 from shotad.core.errors import EngineError
 from shotad.core.model_loading import (
+    SMALL_FILES,
     HubModel,
     damaged_model_errors,
     first_message_line,
+    is_model_folder,
     require_module,
     require_torch,
 )
@@ -162,11 +164,13 @@ class ChatModel:
             from shotad.engines import local_loading
 
             settings = self._config
-            # What the machine lacks is told before many GB are fetched.
+            # What the machine lacks and what is wrong with the model is told before many GB are fetched.
             local_loading.check_machine(settings.compute, settings.local)
-            place = resolve(self._model, self._revision, progress)
-            way = local_loading.way_of(place, self.kind, settings.compute, settings.local)
+            local_loading.check_libraries()
+            place = resolve(self._model, self._revision, progress, files=SMALL_FILES)
+            local_loading.way_of(place, self.kind, settings.compute, settings.local)
             config, tokenizer = local_loading.config_of(place), local_loading.tokenizer_of(place)
+            local_loading.import_class(place, self.kind)
             words: Words = TextWords(Template(tokenizer, None, place.label, words_only=True))
             if self.kind != "text":
                 words = make_words(place, config, tokenizer, settings.frames, times=settings.prompt.times)
@@ -180,6 +184,10 @@ class ChatModel:
                     f"{hint}ame a model that takes more.",
                     again=False,
                 )
+            if place.gguf is None and not is_model_folder(place.folder):
+                # Of the same version as the small files
+                place = resolve(self._model, place.folder.name, progress)
+            way = local_loading.way_of(place, self.kind, settings.compute, settings.local)
             timed = "timed stills" if isinstance(words, StillWords) and words.timed else ""
             shown = "video" if isinstance(words, VideoWords) else timed
             revision = " ".join(filter(None, [place.revision, shown, way.precision]))

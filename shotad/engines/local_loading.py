@@ -33,10 +33,12 @@ from shotad.core.model_loading import (
     damaged_model_errors,
     device_of,
     first_message_line,
+    is_library_error,
     language_model_dtype,
     require_module,
     require_torch,
     silence_transformers,
+    unusable_library,
     weight_files,
 )
 from shotad.core.system import memory_free, memory_total
@@ -53,6 +55,11 @@ ModelKind = Literal["text", "image-text"]
 """What a model takes."""
 
 _CLASSES: dict[ModelKind, str] = {"text": "AutoModelForCausalLM", "image-text": "AutoModelForImageTextToText"}
+_MAPPINGS: dict[ModelKind, str] = {
+    "text": "MODEL_FOR_CAUSAL_LM_MAPPING",
+    "image-text": "MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING",
+}
+"""Of the classes by the model's configuration."""
 
 _SENSES = (
     "visual", "vision_tower", "vision_model", "audio_tower", "multi_modal_projector", "projector", "merger",
@@ -172,13 +179,42 @@ def check_machine(compute: ComputeSettings, local: LocalSettings) -> torch.devic
     return device
 
 
+def check_libraries() -> None:
+    """Import what every model of transformers is made of, before one is fetched.
+
+    Raises ShotadError where a library forbids it, such as a torchvision that does not fit torch: transformers
+    imports it for all models, also for those that do without.
+    """
+    transformers = require_module("transformers", PURPOSE)
+    try:
+        _ = transformers.PreTrainedModel
+    except (ImportError, RuntimeError, OSError) as error:
+        raise unusable_library(f"{PURPOSE} needs transformers", error) from None
+
+
+def import_class(place: ModelPlace, kind: ModelKind) -> None:
+    """Import the class of the model in ``place``; reads no weights. Raises ShotadError where it cannot be."""
+    transformers = require_module("transformers", PURPOSE)
+    classes = getattr(transformers, _MAPPINGS[kind])
+    config = config_of(place)
+    try:
+        # A model that is not of this kind is refused with its name, later.
+        _ = classes.get(type(config), None)
+    except (ImportError, RuntimeError, OSError) as error:
+        raise unusable_library(
+            f"The model {place.label} ({config.model_type}) needs a library", error
+        ) from None
+
+
 def load_way(way: LoadingWay) -> Loaded:
     """The model, on its device. Raises WeightsError for damaged files; want of memory passes."""
     try:
         model, report = _from_pretrained(way)
-    except _broken() as error:
+    except (*damaged_model_errors(PURPOSE), ImportError) as error:
         if is_out_of_memory(error):
             raise
+        if is_library_error(error):
+            raise unusable_library(f"The model {way.place.label} needs a library", error) from None
         takes = "vision-language" if way.kind == "image-text" else "text"
         raise WeightsError(
             f"The model {way.place.label} cannot be loaded: {first_message_line(error)}.",
@@ -263,7 +299,9 @@ def config_of(place: ModelPlace) -> Any:
         with silence_transformers(transformers):
             whole = transformers.AutoConfig.from_pretrained(place.folder, **_local(place))
             return getattr(whole, "thinker_config", whole)
-    except damaged_model_errors(PURPOSE) as error:
+    except (*damaged_model_errors(PURPOSE), ImportError) as error:
+        if is_library_error(error):
+            raise unusable_library(f"The configuration of {place.label} needs a library", error) from None
         problem = f"The configuration of {place.label} cannot be read: {first_message_line(error)}."
         raise WeightsError(problem, _DAMAGED) from None
 
@@ -280,7 +318,9 @@ def tokenizer_of(place: ModelPlace) -> Any:
     try:
         with silence_transformers(transformers):
             return transformers.AutoTokenizer.from_pretrained(place.folder, **_local(place))
-    except _broken() as error:
+    except (*damaged_model_errors(PURPOSE), ImportError) as error:
+        if is_library_error(error):
+            raise unusable_library(f"The tokenizer of {place.label} needs a library", error) from None
         raise WeightsError(
             f"The tokenizer of {place.label} cannot be loaded: {first_message_line(error)}.",
             "Its files (tokenizer.json, tokenizer_config.json …) belong beside the weights.",
@@ -355,10 +395,6 @@ def _from_pretrained(way: LoadingWay) -> tuple[Any, dict[str, Any]]:
         if not spread:
             model = model.to(way.device)
     return model.eval(), report
-
-
-def _broken() -> tuple[type[Exception], ...]:
-    return (*damaged_model_errors(PURPOSE), ImportError)
 
 
 def _local(place: ModelPlace) -> dict[str, Any]:

@@ -97,18 +97,26 @@ class ModelPlace:
     gguf: str | None = None
 
 
-def resolve(model: str, revision: str | None = None, progress: Progress | None = None) -> ModelPlace:
+def resolve(
+    model: str,
+    revision: str | None = None,
+    progress: Progress | None = None,
+    *,
+    files: Sequence[str] = TEXT_MODEL_FILES,
+) -> ModelPlace:
     """The place of ``model``, fetched first if it is not here.
 
     ``model``: a short name, a name of the manifest, a folder, a ``.gguf`` file, or ``owner/name`` on the
-    hub, looked at in this order. Raises WeightsError for a model that cannot be had, with what to do.
+    hub, looked at in this order. ``files`` are the patterns of those that are fetched from the hub:
+    `SMALL_FILES` are enough to see what a model is. Raises WeightsError for a model that cannot be had, with
+    what to do.
     """
     if (entry := _in_manifest(model)) is not None:
         return _of_manifest(entry, weights_file(entry.name, progress))
     if (place := _on_disk(model)) is not None:
         return place
     repo, hint = _repository(model)
-    folder = model_folder(repo, revision, progress, patterns=TEXT_MODEL_FILES, hint=hint)
+    folder = model_folder(repo, revision, progress, patterns=files, hint=hint)
     return ModelPlace(folder, repo, folder.name)
 
 
