@@ -1,6 +1,8 @@
 """What Qwen's vision-language models are given: frames as one video, words around them.
 
-Nothing of transformers' processors is used, so that torchvision is never needed. What they do is kept:
+Nothing of transformers' processors is used, so that torchvision is never needed. Where the authors' package
+qwen-vl-utils is installed, its ``process_vision_info`` gives the frames their size; without it the same
+values come from Pillow. What the processors do is kept:
 
 - Qwen2-VL gets no times; temporal patches are numbered.
 - Qwen2.5-VL gets one figure, the seconds between two temporal patches. Uneven frames have no such figure:
@@ -20,6 +22,8 @@ follows a long video among the video's own positions (`token_positions`).
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +32,7 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from PIL import Image
 
 from shotad.core import Request
 from shotad.core.config.film import FrameSettings
@@ -374,7 +379,7 @@ def video_patches(
 
     The last frame is repeated until the number is a multiple of the rules' depth.
     """
-    fitted = images if images.shape[2:0:-1] == size else resize_images(images, size)
+    fitted = fit_frames(images, size, rules)
     short = -len(fitted) % rules.depth
     if short:
         fitted = np.concatenate([fitted, np.repeat(fitted[-1:], short, axis=0)])
@@ -392,6 +397,44 @@ def video_patches(
     values -= mean
     values /= std
     return values.reshape(t * h * w, -1), grid
+
+
+def fit_frames(
+    images: npt.NDArray[np.uint8], size: tuple[int, int], rules: PatchRules
+) -> npt.NDArray[np.uint8]:
+    """``uint8[n, H, W, 3]`` resized to ``size`` (width, height): bicubic, antialiased.
+
+    The authors' package gets each frame as an image of its own: of a list of frames its releases 0.0.13 and
+    0.0.14 make sides that are multiples of four patches first, and blur them. Frames of fewer than four
+    tokens it would enlarge; these are resized here.
+    """
+    if (package := _authors_package()) is not None:
+        width, height = size
+        parts = [
+            {
+                "type": "image",
+                "image": Image.fromarray(image),
+                "resized_width": width,
+                "resized_height": height,
+            }
+            for image in images
+        ]
+        frames, _ = package.process_vision_info(
+            [{"role": "user", "content": parts}], image_patch_size=rules.patch
+        )
+        if frames[0].size == size:
+            return np.stack([np.asarray(frame, np.uint8) for frame in frames])
+    return images if images.shape[2:0:-1] == size else resize_images(images, size)
+
+
+def _authors_package() -> Any:
+    """The module qwen_vl_utils; None where it is not installed, or torchvision, which it imports, is not."""
+    if importlib.util.find_spec("qwen_vl_utils") is None:
+        return None
+    try:
+        return importlib.import_module("qwen_vl_utils")
+    except (ImportError, RuntimeError, OSError):
+        return None
 
 
 def _three(value: Any) -> tuple[float, float, float]:
