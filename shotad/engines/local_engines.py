@@ -40,7 +40,7 @@ from shotad.core.model_loading import (
     require_torch,
 )
 from shotad.engines import local_vision_qwen as qwen
-from shotad.engines.local_model import ModelPlace, at_hand, check_fits, label_of, resolve, to_fetch
+from shotad.engines.local_model import ModelPlace, at_hand, check_fits, label_of, listed, resolve, to_fetch
 from shotad.engines.local_words import (
     StillWords,
     Template,
@@ -53,6 +53,7 @@ from shotad.engines.local_words import (
 )
 from shotad.film import vlm_size
 
+_INSTEAD = "A server can answer in its place: openai."
 PROMPT_TOKENS = 200
 """Tokens that the shortest prompts of both stages have."""
 
@@ -100,7 +101,7 @@ class ChatModel:
         few tokens or no images where it is to look; ShotadError without torch or transformers, ConfigError
         for a wrong device, WeightsError for a model that cannot be had or read.
         """
-        check_fits(self.to_fetch, self._config, "A server can answer in its place: openai.")
+        check_fits(self.to_fetch, self._config, _INSTEAD)
         self._prepare(progress)
 
     @property
@@ -168,6 +169,8 @@ class ChatModel:
             local_loading.check_machine(settings.compute, settings.local)
             local_loading.check_libraries()
             place = resolve(self._model, self._revision, progress, files=SMALL_FILES)
+            if (to_fetch_now := listed(place)) is not None:
+                check_fits([to_fetch_now], settings, _INSTEAD)
             local_loading.way_of(place, self.kind, settings.compute, settings.local)
             config, tokenizer = local_loading.config_of(place), local_loading.tokenizer_of(place)
             local_loading.import_class(place, self.kind)

@@ -330,14 +330,15 @@ def tokenizer_of(place: ModelPlace) -> Any:
 def weight_bytes(way: LoadingWay) -> int:
     """What the weights will take in memory, roughly: their number, by their files, times the bytes of one.
 
-    In float16 what sees and hears takes twice that, see `load_way`. Raises WeightsError for damaged files.
+    In float16 what sees and hears takes twice that at work (`_run_senses_in_float32`). Raises WeightsError
+    for damaged files.
     """
     language, senses = weight_counts(way.place)
     share = _SHARE[way.quantise]
-    if share is not None:
-        return int((language + senses) * share)
-    senses_size = torch.float32.itemsize if way.dtype is torch.float16 else way.dtype.itemsize
-    return language * way.dtype.itemsize + senses * senses_size
+    in_memory = (language + senses) * (share or way.dtype.itemsize)
+    if way.dtype is torch.float16:
+        in_memory += senses * (torch.float32.itemsize - torch.float16.itemsize)
+    return int(in_memory)
 
 
 def weight_counts(place: ModelPlace) -> tuple[int, int]:

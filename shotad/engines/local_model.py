@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import shutil
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,12 +32,13 @@ from shotad.core.model_loading import (
     weight_files,
 )
 from shotad.core.progress import size_text
-from shotad.core.system import gpu_memory, memory_total
+from shotad.core.system import gpu_memories, memory_total
 from shotad.core.weight_store import (
     Weights,
     manifest,
     weights_file,
 )
+from shotad.engines.local_words import read_settings
 
 _GATED = (
     "Check the network. Its makers give it only to those who accept their licence: accept it on the model's "
@@ -138,6 +140,22 @@ def to_fetch(model: str, revision: str | None = None) -> HubModel | None:
     return MODELS.get(model) or next(
         (published for published in MODELS.values() if published.repo == model), None
     )
+
+
+def listed(place: ModelPlace) -> HubModel | None:
+    """A model of which the small files are here but the weights are not, with its size by the list of them.
+
+    None where there is no such list: the weights are one file. As in `MODELS`, the size is that of 2 bytes
+    for each weight.
+    """
+    metadata = read_settings(place.folder / "model.safetensors.index.json").get("metadata")
+    size = metadata.get("total_size") if isinstance(metadata, dict) else None
+    if not isinstance(size, int) or is_model_folder(place.folder):
+        return None
+    config = read_settings(place.folder / "config.json")
+    # Where nothing is said, in a half precision: so most are published.
+    is_float32 = config.get("dtype", config.get("torch_dtype")) == "float32"
+    return HubModel(place.label, place.label, size // 2 if is_float32 else size, "", "", "")
 
 
 def label_of(model: str) -> str:
@@ -243,18 +261,45 @@ def check_fits(models: Sequence[HubModel], config: Config, instead: str) -> None
 
 
 def _memory(largest: int, config: Config) -> list[str]:
-    """The GPU that is missing or too small; of a machine that is to do without, its memory."""
-    bytes_needed = int(largest * MEMORY_FACTOR * _SHARE[config.local.quantise])
-    device, memory_here = config.compute.device, gpu_memory()
-    if device not in ("auto", "cpu"):
+    """The GPU that is missing or too small; of a machine that is to do without, its memory.
+
+    ``largest`` is in bytes as published, 2 for each weight. As many it takes on every GPU (in bfloat16, or in
+    float16 where there is no other), and at least as many on a processor, where a model that does not fit in
+    float32 is loaded in bfloat16; twice as many where the settings ask for float32.
+    """
+    precision, quantise, device = config.compute.precision, config.local.quantise, config.compute.device
+    in_memory = int(largest * MEMORY_FACTOR) * (2 if precision == "float32" else 1)
+    in_float32 = " in float32" if precision == "float32" else ""
+    cards = gpu_memories()
+    no_gpu = cards is not None and sum(cards) == 0
+    if device == "cpu" or (device == "auto" and no_gpu and largest <= BEARABLE):
+        have = memory_total()
+        if have is None or have >= in_memory:
+            return []
+        return [f"{size_text(in_memory)} of memory{in_float32} (there are {size_text(have)})"]
+    if cards is None:
+        # A Mac's GPU shares the machine's memory; of others nothing is known.
+        have = memory_total() if sys.platform == "darwin" else None
+        if have is None or have >= in_memory:
+            return []
+        return [f"{size_text(in_memory)} of memory{in_float32} (there are {size_text(have)})"]
+    number = re.fullmatch(r"cuda:([0-9]+)", device)
+    if number is not None:
+        cards = cards[int(number[1]) :][:1]
+    if sum(cards) == 0 and device != "auto":
         # One that is named and not there is told by torch.
         return []
-    if device == "cpu" or (device == "auto" and memory_here == 0 and largest <= BEARABLE):
-        bytes_needed, have = int(largest * MEMORY_FACTOR), memory_total()
-        if have is None or have >= bytes_needed:
-            return []
-        return [f"{size_text(bytes_needed)} of memory (there are {size_text(have)})"]
-    if memory_here is None or memory_here >= bytes_needed:
+    on_gpu = in_memory if quantise == "none" else int(largest * MEMORY_FACTOR * _SHARE[quantise])
+    if sum(cards) >= on_gpu:
         return []
-    gpu_text = f"there are {size_text(memory_here)}" if memory_here else "there is none"
-    return [f"a GPU with {size_text(bytes_needed)} of memory ({gpu_text})"]
+    have_text = "there is none"
+    if sum(cards):
+        together = f" on {len(cards)} GPUs together" if len(cards) > 1 else ""
+        have_text = f"there are {size_text(sum(cards))}{together}"
+    lacking = (
+        f"a GPU with {size_text(on_gpu)} of memory{in_float32 if quantise == 'none' else ''} ({have_text}"
+    )
+    fewer_bits = int(largest * MEMORY_FACTOR * _SHARE["4bit"])
+    if quantise == "none" and sum(cards) >= fewer_bits:
+        lacking += f"; with local.quantise=4bit {size_text(fewer_bits)} are enough"
+    return [f"{lacking})"]
