@@ -296,10 +296,14 @@ def _memory(largest: int, config: Config) -> list[str]:
     if sum(cards):
         together = f" on {len(cards)} GPUs together" if len(cards) > 1 else ""
         have_text = f"there are {size_text(sum(cards))}{together}"
-    lacking = (
-        f"a GPU with {size_text(on_gpu)} of memory{in_float32 if quantise == 'none' else ''} ({have_text}"
-    )
-    fewer_bits = int(largest * MEMORY_FACTOR * _SHARE["4bit"])
-    if quantise == "none" and sum(cards) >= fewer_bits:
-        lacking += f"; with local.quantise=4bit {size_text(fewer_bits)} are enough"
-    return [f"{lacking})"]
+    smaller = {"local.quantise=4bit": int(largest * MEMORY_FACTOR * _SHARE["4bit"])}
+    if precision == "float32":
+        smaller = {"compute.precision=auto": int(largest * MEMORY_FACTOR), **smaller}
+    enough = [
+        f"; with {setting} {size_text(size)} are enough"
+        for setting, size in smaller.items()
+        if size <= sum(cards)
+    ]
+    suggestion = enough[0] if enough and quantise == "none" else ""
+    wanted = f"{size_text(on_gpu)} of memory{in_float32 if quantise == 'none' else ''}"
+    return [f"a GPU with {wanted} ({have_text}{suggestion})"]

@@ -249,13 +249,18 @@ def test_answers_are_those_of_plain_transformers(
     tolerance = 1e-4 if precision == "float32" else 0.05
     texts: list[str] = []
     for batch in [*([request] for request in requests), requests]:
+        earlier = len(model_calls.inputs)
         replies = ask(engine, batch)
-        written = [tokenizer(reply.text)["input_ids"] for reply in replies]
-        for request, row, lacks in zip(
-            batch, written, shortfalls(model, model_calls.inputs[-1], written), strict=True
-        ):
-            assert len(row) == request.sampling.max_tokens
-            assert max(lacks) <= tolerance
+        waiting = list(zip(batch, replies, strict=True))
+        # Some processors cannot pad videos of several lengths: these are then asked about one after the other.
+        for given in model_calls.inputs[earlier:]:
+            together, waiting = waiting[: len(given["input_ids"])], waiting[len(given["input_ids"]) :]
+            written = [tokenizer(reply.text)["input_ids"] for _, reply in together]
+            lacks = shortfalls(model, given, written)
+            for (request, _), row, row_lacks in zip(together, written, lacks, strict=True):
+                assert len(row) == request.sampling.max_tokens
+                assert max(row_lacks) <= tolerance
+        assert not waiting
         texts += [reply.text for reply in replies]
     assert len(set(texts[:3])) == 3, "each clip has an answer of its own"
 
