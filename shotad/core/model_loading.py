@@ -172,8 +172,7 @@ def language_model_dtype(settings: ComputeSettings, device: torch.device, root: 
     """
     torch = require_torch("A model")
     if settings.precision != "auto":
-        dtype: torch.dtype = getattr(torch, settings.precision)
-        return dtype
+        return getattr(torch, settings.precision)
     if device.type == "cuda":
         capability = torch.cuda.get_device_capability(device)
         return torch.bfloat16 if capability >= _BFLOAT16_CAPABILITY else torch.float16
@@ -250,6 +249,15 @@ def weight_files(folder: Path) -> list[Path]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return []
     return files if all(path.is_file() for path in files) else []
+
+
+def read_settings(file: Path) -> dict[str, Any]:
+    """A JSON object of a model's folder; empty where the file is missing or holds no object."""
+    try:
+        settings = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return settings if isinstance(settings, dict) else {}
 
 
 def cached_model_folder(repo: str, revision: str | None = None) -> Path | None:

@@ -36,6 +36,7 @@ from shotad.core.model_loading import (
     damaged_model_errors,
     first_message_line,
     is_model_folder,
+    read_settings,
     require_module,
     require_torch,
 )
@@ -49,7 +50,6 @@ from shotad.engines.local_words import (
     VideoWords,
     black_clip,
     make_processor,
-    read_settings,
 )
 from shotad.film import vlm_size
 

@@ -210,7 +210,7 @@ def load_way(way: LoadingWay) -> Loaded:
     """The model, on its device. Raises WeightsError for damaged files; want of memory passes."""
     try:
         model, report = _from_pretrained(way)
-    except (*damaged_model_errors(PURPOSE), ImportError) as error:
+    except _loading_errors() as error:
         if is_out_of_memory(error):
             raise
         if is_library_error(error):
@@ -299,7 +299,7 @@ def config_of(place: ModelPlace) -> Any:
         with silence_transformers(transformers):
             whole = transformers.AutoConfig.from_pretrained(place.folder, **_local(place))
             return getattr(whole, "thinker_config", whole)
-    except (*damaged_model_errors(PURPOSE), ImportError) as error:
+    except _loading_errors() as error:
         if is_library_error(error):
             raise unusable_library(f"The configuration of {place.label} needs a library", error) from None
         problem = f"The configuration of {place.label} cannot be read: {first_message_line(error)}."
@@ -318,7 +318,7 @@ def tokenizer_of(place: ModelPlace) -> Any:
     try:
         with silence_transformers(transformers):
             return transformers.AutoTokenizer.from_pretrained(place.folder, **_local(place))
-    except (*damaged_model_errors(PURPOSE), ImportError) as error:
+    except _loading_errors() as error:
         if is_library_error(error):
             raise unusable_library(f"The tokenizer of {place.label} needs a library", error) from None
         raise WeightsError(
@@ -396,6 +396,10 @@ def _from_pretrained(way: LoadingWay) -> tuple[Any, dict[str, Any]]:
         if not spread:
             model = model.to(way.device)
     return model.eval(), report
+
+
+def _loading_errors() -> tuple[type[Exception], ...]:
+    return (*damaged_model_errors(PURPOSE), ImportError)
 
 
 def _local(place: ModelPlace) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from shotad.core.model_loading import (
     fingerprint,
     is_model_folder,
     model_folder,
+    read_settings,
     weight_files,
 )
 from shotad.core.progress import size_text
@@ -38,7 +39,6 @@ from shotad.core.weight_store import (
     manifest,
     weights_file,
 )
-from shotad.engines.local_words import read_settings
 
 _GATED = (
     "Check the network. Its makers give it only to those who accept their licence: accept it on the model's "
