@@ -289,7 +289,8 @@ def _watch_for_overflow(model: Any, label: str) -> None:
                 again=False,
             )
 
-    model.get_output_embeddings().register_forward_hook(check)
+    if (last_layer := model.get_output_embeddings()) is not None:
+        last_layer.register_forward_hook(check)
 
 
 def config_of(place: ModelPlace) -> Any:
