@@ -242,7 +242,7 @@ class BadServer:
                 return status(404, "no such page")
             rows = [{"id": name, "object": "model"} for name in self.models]
             return plain(json.dumps({"object": "list", "data": rows}))
-        if not path.split("?", maxsplit=1)[0].endswith(("/v1/chat/completions", "/v1/audio/speech")):
+        if not path.split("?", maxsplit=1)[0].endswith(("/chat/completions", "/v1/audio/speech")):
             return status(404, f"no such page: {path}")
         with self._lock:
             seen = Seen(len(self.requests), method, path, headers, body)

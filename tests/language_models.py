@@ -123,13 +123,14 @@ AutoConfig.register(CountedConfig.model_type, CountedConfig)
 AutoModelForCausalLM.register(CountedConfig, CountedLlama)
 
 
-def add_ballast(folder: Path) -> None:
-    """Give the model's file a tensor of which nobody knows, as large as all memory that is free (no disk)."""
+def add_ballast(folder: Path, size: int | None = None) -> None:
+    """Give the model's file a tensor of which nobody knows, of ``size`` bytes, by default as large as all memory
+    that is free (no disk)."""
     path = folder / "model.safetensors"
     content = path.read_bytes()
     (length,) = struct.unpack("<Q", content[:8])
     tensors, values = json.loads(content[8 : 8 + length]), content[8 + length :]
-    free = memory_free()
+    free = memory_free() if size is None else size
     if free is None:
         pytest.skip("this system does not tell its free memory")
     end = len(values) + free // 4 * 4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections import Counter
 from dataclasses import replace
@@ -129,6 +130,28 @@ def test_a_run_of_ones_own_is_gone_on_with_at_its_server_and_nobody_elses(
         film = ("--film", run.words[1])
         assert shotad("redo", run.out, name, "--no-sheet", *words, *film).code in (0, 1)
         assert len(server.requests) > asked
+
+
+def test_a_server_that_takes_five_images_gets_five_frames_of_each_clip(
+    shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with BadServer(well) as server:
+        # It answers for Groq, as the proxy through which calls go.
+        monkeypatch.setenv("http_proxy", server.url.removesuffix("/v1"))
+        frames = ("frames.inside=16", "frames.outside=16", "overlay.label=text")
+        run = Run(
+            tmp_path / "w", (*SETTINGS, "openai.base_url=http://api.groq.com/openai/v1", *frames), len(SLOTS)
+        )
+        said = shotad(*run.words)
+        questions = [seen.question for seen in server.requests if is_stage1(seen)]
+        shown = [len(seen.pictures) for seen in server.requests if is_stage1(seen)]
+    assert said.code == 0, said.err
+    assert shown == [5] * len(SLOTS)
+    assert said.err.count("takes 5 images: each clip is shown in 5 frames, not 32") == 1
+    assert all(re.search(r"frames? \d to 5\b", question) for question in questions), "the prompt counts five"
+    for record in run.records("stage1").values():
+        assert sum(len(shot["seconds"]) for shot in record["shots"]) == 5
+        assert record["tries"][0]["shown"] == "timed stills"
 
 
 @pytest.mark.parametrize("depth", [1, 2])

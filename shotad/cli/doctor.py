@@ -14,9 +14,9 @@ from typing import Any
 
 import click
 
-from shotad.cli.options import Console, console_options
-from shotad.core import Config, ShotadError
-from shotad.core.errors import WeightsError, did_you_mean
+from shotad.cli.options import Console, console_options, set_option
+from shotad.core import Config, ShotadError, load_config
+from shotad.core.errors import UsageError, WeightsError, did_you_mean
 from shotad.core.model_loading import HubModel, cached_model_folder
 from shotad.core.progress import address_without_secrets, terminal_text
 from shotad.core.system import memory_total, processors
@@ -52,9 +52,28 @@ _MARKS = {True: "ok", False: "TROUBLE", None: "-"}
     help="Trust the settings files in this folder of films, and in those below it, from now on.",
 )
 @click.option("--distrust", "distrusted", metavar="FOLDER", help="Trust them no longer.")
+@click.option(
+    "--model",
+    metavar="NAME",
+    help="Check this local model, whose weights are here, against plain transformers on a short clip.",
+)
+@set_option
 @console_options
-def command(use: str | None, trusted: str | None, distrusted: str | None, console: Console) -> None:
-    """Show what this machine can do: GPU, libraries, weights, servers, voices. Exit code 1 on trouble."""
+def command(
+    use: str | None,
+    trusted: str | None,
+    distrusted: str | None,
+    model: str | None,
+    assignments: tuple[str, ...],
+    console: Console,
+) -> None:
+    """Show what this machine can do: GPU, libraries, weights, servers, voices. Exit code 1 on trouble.
+
+    With --model, compare what a local model is given and what it answers with plain transformers, and
+    measure its time and memory; --set changes settings for that, such as compute.precision.
+    """
+    if assignments and model is None:
+        raise UsageError("--set has no meaning here without --model.", "Name the model to check.")
     if use is not None:
         from shotad.engines import choose_model
 
@@ -63,8 +82,13 @@ def command(use: str | None, trusted: str | None, distrusted: str | None, consol
         trust(trusted)
     if distrusted is not None:
         distrust(distrusted)
-    # Who trusts a folder wants to know what is trusted now, not what the machine can do.
-    checks = examine() if trusted is None and distrusted is None else [_trusted()]
+    if model is not None:
+        checks = _model_checks(model, load_config(None, assignments))
+    elif trusted is not None or distrusted is not None:
+        # Who trusts a folder wants to know what is trusted now, not what the machine can do.
+        checks = [_trusted()]
+    else:
+        checks = examine()
     width = max(len(check.topic) for check in checks)
     lines = [f"{_MARKS[check.ok]:7}  {check.topic:{width}}  {check.finding}" for check in checks]
     console.result("\n".join(lines), [asdict(check) for check in checks])
@@ -148,6 +172,12 @@ def examine() -> list[Check]:
 
 def _trusted() -> Check:
     return Check("Trusted folders", ", ".join(trusted_folders()) or "none")
+
+
+def _model_checks(model: str, config: Config) -> list[Check]:
+    from shotad.engines import check_model
+
+    return [Check(*row) for row in check_model(model, config)]
 
 
 def _gpus() -> list[Check]:

@@ -89,7 +89,8 @@ class Reply:
     calls: int = 1
     """How many calls it took, where an engine asks again by itself."""
     shown: str = ""
-    """How the clip was shown: video, stills, timed stills. Of a server: where it was told times."""
+    """How the clip was shown: ``video``, ``stills``, ``timed stills``, and how many of its frames where an
+    engine takes fewer (``timed stills, 5 of 32 frames``)."""
 
     def __post_init__(self) -> None:
         if len(self.text) > LONGEST:

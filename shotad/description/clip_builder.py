@@ -24,6 +24,7 @@ from shotad.core import (
     Slot,
     WorkFolder,
 )
+from shotad.core.config.film import FrameSettings
 from shotad.core.errors import (
     ConfigError,
     WeightsError,
@@ -129,6 +130,7 @@ class ClipBuilder:
         book = read_grammar_rows(record["shots"], record["pairs"], guessed=self._readers.scales is not None)
         self._reader = ClipReader(book, self._readers, context.config.threads, context.config.compute.batch)
         self._stamps: dict[float, Seconds | None] = {}
+        self._told_of_limit = False
 
     def _sketch(self, slot: Slot, context: tuple[ContextShot, ...], prepared: Prepared) -> SlotPlan:
         """The clip of one slot, without its grammar; ``context`` are the shots around it."""
@@ -136,6 +138,7 @@ class ClipBuilder:
         wanted_frames = math.ceil(slot.interval.duration * self._abilities.frames_per_second)
         inside = max(config.frames.inside, wanted_frames)
         settings = config.frames.model_copy(update={"inside": inside})
+        settings = self._within_limit(settings)
         frames = plan_frames(slot.interval, context, settings, rate, stamps=stamps)
         # Speech is kept for the whole clip, context shots included: an engine may be told what is said.
         clip = Interval(min(c.clipped.start for c in context), max(c.clipped.end for c in context))
@@ -145,6 +148,24 @@ class ClipBuilder:
             if (part := utterance.interval.clip(clip))
         )
         return SlotPlan(slot, shown_shots(context, frames), frames, Grammar(), spoken)
+
+    def _within_limit(self, settings: FrameSettings) -> FrameSettings:
+        """As many frames as the engine takes, inside and outside in the same proportion; reported once."""
+        most = self._abilities.max_images
+        # The published code takes as many outside as inside.
+        outside = settings.inside if settings.sampling == "reference" else settings.outside
+        total = settings.inside + outside
+        if most is None or total <= most:
+            return settings
+        inside = max(
+            1, most // 2 if settings.sampling == "reference" else round(most * settings.inside / total)
+        )
+        if not self._told_of_limit:
+            self._told_of_limit = True
+            self._context.progress.note(
+                f"Stage I's engine takes {most} images: each clip is shown in {most} frames, not {total}."
+            )
+        return settings.model_copy(update={"inside": inside, "outside": most - inside})
 
     def outline(self, prepared: Prepared, run: WorkFolder | None = None) -> ClipOutline:
         """The clips of the slots that begin in the part to describe, with who is in them."""

@@ -15,6 +15,10 @@ from .asking import (
     NoMemory as NoMemory,
     StageUsage as StageUsage,
 )
+from .local_check import (
+    ModelCheck as ModelCheck,
+    check_model as check_model,
+)
 from .local_model import (
     check_fits as check_fits,
 )

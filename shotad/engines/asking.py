@@ -841,8 +841,11 @@ def workers_of(engine: Engine) -> int:
 
 
 def are_local_models(engines: Sequence[Engine]) -> bool:
-    """Whether these are several models in this process that read prompts: they may not fit into memory
-    together, and have to take turns."""
+    """Whether these are several models in this process that read prompts, and have to take turns.
+
+    They may not fit into memory together. Where they do, as on two GPUs, they still take turns: to read a
+    model changes torch's default precision for all threads, and batches would depend on which is faster.
+    """
     if len(engines) < 2:
         return False
     for engine in engines:

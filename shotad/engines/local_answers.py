@@ -5,9 +5,12 @@ Tokens are drawn so that an answer depends on its own seed, and not on what else
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
 
 from shotad.core import (
     Reply,
@@ -18,7 +21,8 @@ from shotad.core import (
 from shotad.core.errors import EngineError
 from shotad.core.memory_errors import is_out_of_memory
 from shotad.core.model_loading import require_module, require_torch
-from shotad.engines.local_loading import PURPOSE, Loaded, context_of, keep_only
+from shotad.engines.local_batches import Batch, BatchLimit, ClipSize, batches
+from shotad.engines.local_loading import PURPOSE, Loaded, context_of, keep_only, memory_left
 
 if TYPE_CHECKING:
     import torch
@@ -33,23 +37,29 @@ Collate = Callable[[Sequence[int]], ModelBatch]
 
 _TURN_ENDS = (
     "<|eot_id|>", "<|eom_id|>", "<|end_of_text|>", "<|im_end|>", "<|endoftext|>", "<|end|>", "<end_of_turn>",
-    "<|end_of_turn|>", "<|return|>",
+    "<|end_of_turn|>",
 )  # fmt: skip
-"""By which chat models end a turn (Llama 3; Qwen, SmolLM; Phi; Gemma; …), where the tokenizer has them."""
+"""By which chat models end a turn (Llama 3; Qwen, SmolLM; Phi; Gemma; …), where the template does not say."""
 
+_HARMONY_MARKS = ("<|channel|>", "<|message|>")
+_HARMONY_ENDS = ("<|return|>", "<|call|>")
+"""In the harmony format (gpt-oss) ``<|end|>`` ends a message, such as the analysis before the final one; a
+turn ends with one of these (https://cookbook.openai.com/articles/openai-harmony, "Special tokens")."""
 
-TOKENS = 32768
-"""That go through a model at once, padding and answers included: ten clips of the paper's size, or less."""
+_THOUGHT_MARK = re.compile(r"think|thought|reason|channel", re.IGNORECASE)
+"""Stands in special tokens around what a model thinks aloud: ``[THINK]``, ``<|channel|>``."""
 
 
 def answers(
     loaded: Loaded, tokenizer: Any, requests: Sequence[Request], lengths: Sequence[int], collate: Collate,
-    *, most: int, tokens: int = TOKENS,
+    *, most: int, turn_end: str = "",
 ) -> list[Reply]:  # fmt: skip
     """One reply for each request, in order.
 
     ``lengths`` are those of the prompts in tokens; ``collate`` makes the model's input of those that go
-    together, in a thread, while the model works. ``tokens`` and ``most`` are a batch's limits (`groups`).
+    together, in a thread, while the model works. A batch has at most ``most`` requests, and as many tokens
+    as memory holds (`BatchLimit`). ``turn_end`` is the token that ends a turn by the chat template.
+
     A prompt too long for the model, and one that its code fails on, is a failed reply. Raises EngineError.
     """
     replies: dict[int, Reply] = {}
@@ -61,7 +71,7 @@ def answers(
             continue
         why = f"the prompt has {length} tokens; with {answer} for the answer that is more than "
         replies[index] = Reply("", "error", error=f"{why}the {context} that {loaded.label} takes")
-    run = _Run(loaded, tokenizer, requests, lengths, collate, tokens, most)
+    run = _Run(loaded, tokenizer, requests, lengths, collate, most, turn_end)
     replies.update(run.all_of(fitting))
     return [replies[index] for index in range(len(requests))]
 
@@ -78,23 +88,30 @@ def padded(rows: Sequence[Sequence[int]], pad: int) -> dict[str, torch.Tensor]:
     return {"input_ids": torch.tensor(ids), "attention_mask": torch.tensor(mask)}
 
 
-def end_tokens(loaded: Loaded, tokenizer: Any) -> tuple[int, ...]:
-    """Ids of all tokens by which the model may end; configurations miss some, as Meta-Llama-3's first did."""
+def end_tokens(loaded: Loaded, tokenizer: Any, turn_end: str) -> tuple[int, ...]:
+    """Ids of all tokens by which the model may end its turn.
+
+    They are named by its configurations, of which some miss one, as Meta-Llama-3's first did; and by the chat
+    template, which writes ``turn_end`` behind what the assistant said. Where it writes none, those that the
+    vocabulary has of the usual ones count.
+    """
     config = loaded.model.config
     named: list[Any] = [tokenizer.eos_token_id]
     for part in (loaded.model.generation_config, config, config.get_text_config()):
         ids = getattr(part, "eos_token_id", None)
         named += ids if isinstance(ids, list | tuple) else [ids]
     added = tokenizer.get_added_vocab()
-    named += [added.get(word) for word in _TURN_ENDS]
-    return tuple(sorted({int(token) for token in named if token is not None}))
+    named += [added.get(token) for token in ([turn_end] if turn_end else _TURN_ENDS)]
+    ends = {int(token) for token in named if token is not None}
+    if all(mark in added for mark in _HARMONY_MARKS):
+        ends.update(added[end] for end in _HARMONY_ENDS if end in added)
+        ends.discard(added.get("<|end|>", -1))
+    return tuple(sorted(ends))
 
 
-def pad_token(loaded: Loaded, tokenizer: Any) -> int:
+def pad_token(tokenizer: Any, ends: Sequence[int]) -> int:
     """The id that fills rows up. Any will do, for it is masked."""
-    if tokenizer.pad_token_id is not None:
-        return int(tokenizer.pad_token_id)
-    return next(iter(end_tokens(loaded, tokenizer)), 0)
+    return int(next(iter(ends), 0) if tokenizer.pad_token_id is None else tokenizer.pad_token_id)
 
 
 class _Run:
@@ -102,73 +119,112 @@ class _Run:
 
     def __init__(
         self, loaded: Loaded, tokenizer: Any, requests: Sequence[Request], lengths: Sequence[int],
-        collate: Collate, tokens: int, most: int,
+        collate: Collate, most: int, turn_end: str,
     ) -> None:  # fmt: skip
         self._loaded, self._tokenizer = loaded, tokenizer
-        self._requests, self._lengths, self._collate = requests, lengths, collate
-        self._tokens, self._most = tokens, most
-        self._ends = end_tokens(loaded, tokenizer)
-        self._pad = pad_token(loaded, tokenizer)
+        self._requests, self._lengths, self._collate, self._most = requests, lengths, collate, most
+        self._sizes: list[ClipSize] = [
+            () if request.clip is None else request.clip.images.shape[:3] for request in requests
+        ]
+        self._limits = loaded.limits
+        for size in self._sizes:
+            self._limits.setdefault(size, BatchLimit())
+        self._ends = end_tokens(loaded, tokenizer, turn_end)
+        self._pad = pad_token(tokenizer, self._ends)
 
     def all_of(self, indices: Sequence[int]) -> dict[int, Reply]:
-        """The replies to the requests at ``indices``; the next group's input is made meanwhile."""
+        """The replies to the requests at ``indices``; the next batch's input is made meanwhile."""
         replies: dict[int, Reply] = {}
-        waiting = self._grouped(indices)
+        waiting = self._batches(indices)
+        prepared: dict[tuple[int, ...], Future[ModelBatch]] = {}
         with ThreadPoolExecutor(1, thread_name_prefix="preparing") as pool:
-            batches = [pool.submit(self._collate, group) for group in waiting[:1]]
             while waiting:
-                group, before = waiting.pop(0), self._loaded.limit
-                batches += [pool.submit(self._collate, following) for following in waiting[:1]]
-                replies.update(zip(group, self._of_group(group, batches.pop(0)), strict=True))
-                if self._loaded.limit != before:
-                    # Memory ran out: what is left is grouped again, smaller.
-                    waiting = self._grouped([index for others in waiting for index in others])
-                    batches = [pool.submit(self._collate, following) for following in waiting[:1]]
+                for batch in waiting[:2]:
+                    if batch.indices not in prepared:
+                        prepared[batch.indices] = pool.submit(self._collate, batch.indices)
+                batch = waiting.pop(0)
+                new_replies = self._answer(batch, prepared.pop(batch.indices))
+                replies.update(new_replies)
+                left = [index for other in waiting for index in other.indices]
+                left += [index for index in batch.indices if index not in new_replies]
+                # How many go together may have changed; what was prepared is of use where they did not.
+                waiting = self._batches(left)
+                following = waiting[0].indices if waiting else ()
+                prepared = {key: value for key, value in prepared.items() if key == following}
         return replies
 
-    def _grouped(self, indices: Sequence[int]) -> list[list[int]]:
-        answer = max((self._requests[i].sampling.max_tokens for i in indices), default=0)
-        tokens = min(self._tokens, self._loaded.limit or self._tokens)
-        batches = groups([self._lengths[i] for i in indices], answer, tokens, self._most)
-        return [sorted(indices[place] for place in group) for group in batches]
+    def _batches(self, indices: Sequence[int]) -> list[Batch]:
+        answer = max((self._requests[index].sampling.max_tokens for index in indices), default=0)
+        free: dict[str, int] = {}
+        for card in self._loaded.cards:
+            bytes_left = memory_left(card)
+            if bytes_left is not None:
+                free[str(card)] = bytes_left
+        return batches(indices, self._lengths, self._sizes, answer, self._limits, free, self._most)
 
-    def _of_group(
-        self, group: list[int], batch: Future[ModelBatch] | None = None, *, last: bool = False
-    ) -> list[Reply]:
-        """Replies to those of a group: in halves where memory runs out, one by one where the model's code
-        fails. What does not fit alone is tried once more (``last``) when all else has left the memory."""
+    def _answer(self, batch: Batch, prepared: Future[ModelBatch]) -> dict[int, Reply]:
+        """Replies to the requests of a batch, by index; none where memory ran out and fewer have to be tried.
+
+        Where the model's code fails, each request is asked alone.
+        """
+        limit, rows = self._limits[batch.clip_size], len(batch.indices)
+        outcome = self._try(batch.indices, prepared.result, limit)
+        del prepared  # with its tensors
+        if isinstance(outcome, list):
+            limit.went_through(rows, batch.row_tokens, is_full=batch.is_full)
+            return dict(zip(batch.indices, outcome, strict=True))
+        if rows > 1 and outcome.is_out_of_memory:
+            limit.ran_out(rows, batch.row_tokens)
+            return {}
+        if rows == 1:
+            (index,) = batch.indices
+            return {index: self._reply_after(outcome, index, limit)}
+        return {
+            index: self._reply_after(
+                self._try((index,), partial(self._collate, (index,)), limit), index, limit
+            )
+            for index in batch.indices
+        }
+
+    def _reply_after(self, outcome: list[Reply] | _Failure, index: int, limit: BatchLimit) -> Reply:
+        """The reply to a request that was asked alone, after a second try where memory ran out."""
+        if isinstance(outcome, _Failure) and outcome.is_out_of_memory:
+            limit.ran_out(1, self._lengths[index] + self._requests[index].sampling.max_tokens)
+            outcome = self._try((index,), partial(self._collate, (index,)), limit)
+        if isinstance(outcome, list):
+            return outcome[0]
+        why = outcome.why
+        if outcome.is_out_of_memory:
+            first_line = why.partition("\n")[0]
+            why = f"memory ran out on a prompt of {self._lengths[index]} tokens alone ({first_line})"
+        return Reply("", "error", error=why)
+
+    def _try(
+        self, indices: Sequence[int], make_input: Callable[[], ModelBatch], limit: BatchLimit
+    ) -> list[Reply] | _Failure:
+        """The replies to these requests, or why there are none. Raises ShotadError.
+
+        Where memory ran out, all else has left it afterwards.
+        """
         try:
-            return self._replies(group, self._collate(group) if batch is None else batch.result())
+            return self._replies(indices, make_input(), limit)
         except ShotadError:
             raise
         except Exception as error:  # noqa: BLE001  whatever a model's code raises is these requests' failure
-            is_full, why = is_out_of_memory(error), f"{type(error).__name__}: {error}"
+            failure = _Failure(f"{type(error).__name__}: {error}", is_out_of_memory(error))
             is_fatal = isinstance(error, getattr(torch, "AcceleratorError", ())) or "CUDA error" in str(error)
-            if is_fatal and not is_full:
+            if is_fatal and not failure.is_out_of_memory:
                 # It leaves the GPU useless until the program ends (a device-side assert).
                 raise EngineError(
                     f"The GPU has stopped working: {str(error).partition(chr(10))[0]}.",
                     "Start again: lines that are done are kept. If it comes back, try compute.device cpu.",
                 ) from None
         # Outside the except block: a caught error keeps its frames, and with them their tensors.
-        batch = None
-        if is_full:
-            longest = max(self._lengths[i] + self._requests[i].sampling.max_tokens for i in group)
-            if len(group) > 1:
-                half = max(1, longest * len(group) // 2)
-                self._loaded.limit = min(half, self._loaded.limit or half)
+        if failure.is_out_of_memory:
             keep_only(self._loaded)
-            if len(group) == 1 and not last:
-                return self._of_group(group, last=True)
-            length = self._lengths[group[0]]
-            why = f"memory ran out on a prompt of {length} tokens alone ({why.partition(chr(10))[0]})"
-        if len(group) == 1:
-            return [Reply("", "error", error=why)]
-        size = (len(group) + 1) // 2 if is_full else 1
-        parts = (group[start : start + size] for start in range(0, len(group), size))
-        return [reply for part in parts for reply in self._of_group(part)]
+        return failure
 
-    def _replies(self, indices: Sequence[int], batch: ModelBatch) -> list[Reply]:
+    def _replies(self, indices: Sequence[int], batch: ModelBatch, limit: BatchLimit) -> list[Reply]:
         requests = [self._requests[index] for index in indices]
         choice = SeededChoice(requests)
         transformers = require_module("transformers", PURPOSE)
@@ -178,48 +234,71 @@ class _Run:
             eos_token_id=list(self._ends) or None,
             pad_token_id=self._pad,
         )
-        # The batch on the model's device, numbers with a fraction in its precision
-        placed, device, dtype = dict(batch), self._loaded.device, self._loaded.dtype
-        for name, value in batch.items():
-            if isinstance(value, torch.Tensor):
-                placed[name] = value.to(device, dtype if value.is_floating_point() else value.dtype)
-        with torch.inference_mode():
-            ids = self._loaded.model.generate(
-                **placed,
-                generation_config=config,
-                logits_processor=[choice] if choice.draws else [],
-            )
+        with MemoryMeter(self._loaded.cards) as meter:
+            # The batch on the model's device, numbers with a fraction in its precision
+            placed, device, dtype = dict(batch), self._loaded.device, self._loaded.dtype
+            for name, value in batch.items():
+                if isinstance(value, torch.Tensor):
+                    placed[name] = value.to(device, dtype if value.is_floating_point() else value.dtype)
+            with torch.inference_mode():
+                ids = self._loaded.model.generate(
+                    **placed,
+                    generation_config=config,
+                    logits_processor=[choice] if choice.draws else [],
+                )
+        for card, peak in meter.peaks.items():
+            limit.took(str(card), ids.numel(), peak)
         written = ids[:, batch["input_ids"].shape[1] :].tolist()
         together = tuple(request.slot_id for request in requests) if len(requests) > 1 else ()
         replies = []
         for request, index, row in zip(requests, indices, written, strict=True):
             words = row[: request.sampling.max_tokens]
             end = next((place for place, token in enumerate(words) if token in self._ends), None)
-            text = self._tokenizer.decode(
-                words[:end], skip_special_tokens=True, clean_up_tokenization_spaces=False
-            )
+            text = text_of(self._tokenizer, words[:end])
             usage = Usage(self._lengths[index], len(words) if end is None else end + 1)
             replies.append(Reply(text.strip(), "length" if end is None else "stop", usage, batch=together))
         return replies
 
 
-def groups(lengths: Sequence[int], answer: int, tokens: int, most: int) -> list[list[int]]:
-    """Indices of ``lengths`` in groups of like length, the longest first: memory runs out at once or never.
+def text_of(tokenizer: Any, ids: Sequence[int]) -> str:
+    """The text of an answer's tokens, without special tokens.
 
-    All of a group are padded to its longest; that and ``answer`` more tokens each, times their number, is
-    at most ``tokens``, and their number at most ``most``. One that alone is above ``tokens`` is alone.
-
-    >>> groups([5, 90, 6, 80], answer=10, tokens=200, most=8)
-    [[1, 3], [2, 0]]
+    Where some of the model's are marks of thoughts or channels, all stay: without them nobody could tell
+    thought and answer apart. Who reads the answer takes them out.
     """
-    batches: list[list[int]] = []
-    group_size = 0
-    for index in sorted(range(len(lengths)), key=lambda i: (-lengths[i], i)):
-        if not batches or len(batches[-1]) >= group_size:
-            batches.append([])
-            group_size = min(most, max(1, tokens // max(1, lengths[index] + answer)))
-        batches[-1].append(index)
-    return batches
+    special = [str(token) for token in tokenizer.added_tokens_decoder.values() if token.special]
+    has_marks = any(_THOUGHT_MARK.search(token) for token in special)
+    text: str = tokenizer.decode(ids, skip_special_tokens=not has_marks, clean_up_tokenization_spaces=False)
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """Why a batch has no replies."""
+
+    why: str
+    is_out_of_memory: bool
+
+
+class MemoryMeter:
+    """Measures what a block takes on each of ``cards``, at most and on top of what was there before.
+
+    ``peaks`` has bytes by card, after the block. Source: torch.cuda's ``max_memory_allocated``.
+    """
+
+    def __init__(self, cards: Sequence[torch.device]) -> None:
+        self._before: dict[torch.device, int] = dict.fromkeys(cards, 0)
+        self.peaks: dict[torch.device, int] = {}
+
+    def __enter__(self) -> Self:
+        for card in self._before:
+            torch.cuda.reset_peak_memory_stats(card)
+            self._before[card] = torch.cuda.memory_allocated(card)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for card, before in self._before.items():
+            self.peaks[card] = torch.cuda.max_memory_allocated(card) - before
 
 
 class SeededChoice:

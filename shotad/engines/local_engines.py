@@ -11,11 +11,12 @@ from __future__ import annotations
 import contextlib
 import inspect
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from shotad.core import (
     Abilities,
@@ -53,6 +54,9 @@ from shotad.engines.local_words import (
 )
 from shotad.film import vlm_size
 
+if TYPE_CHECKING:
+    from shotad.engines.local_loading import Loaded
+
 _INSTEAD = "A server can answer in its place: openai."
 PROMPT_TOKENS = 200
 """Tokens that the shortest prompts of both stages have."""
@@ -79,11 +83,10 @@ class ChatModel:
         self._revision: str | None = settings.revision
         self._answer: int = settings.sampling.max_tokens
         self._lock, self._is_ready = threading.Lock(), False
-        # What is read besides the weights
-        self._place: ModelPlace
-        self._tokenizer: Any
-        self._words: Words
-        self._shown: str
+        # What is read besides the weights, once the engine is ready
+        self.place: ModelPlace
+        self.words: Words
+        self.shown: str
         place = at_hand(self._model, self._revision)
         revision = place.revision if place else self._revision or ""
         self.identity = Identity(self.name, place.label if place else label_of(self._model), revision)
@@ -120,25 +123,22 @@ class ChatModel:
         those without. A prompt that cannot be put into words, or is too long, is a failed reply.
         """
         self._prepare(NoProgress())
-        from shotad.engines import local_loading
         from shotad.engines.local_answers import answers
 
         lengths: dict[int, int] = {}
         replies: dict[int, Reply] = {}
         for index, request in enumerate(requests):
             try:
-                lengths[index] = self._words.length(request)
+                lengths[index] = self.words.length(request)
             except (UnfitPrompt, ValueError) as error:
                 replies[index] = Reply("", "error", error=str(error))
-        compute, local = self._config.compute, self._config.local
         sees = [self.abilities.accepts_images and request.clip is not None for request in requests]
-        with local_loading.lent(self._place, self.kind, compute, local) as loaded:
+        with self.lent_model() as loaded:
             # Its ``generate`` refuses all others.
-            takes = (loaded.model.prepare_inputs_for_generation, loaded.model.forward)
-            accepted = {name for method in takes for name in inspect.signature(method).parameters}
+            accepted = accepted_names(loaded.model)
 
             def collate(chosen: Sequence[Request], places: Sequence[int]) -> dict[str, Any]:
-                model_input = self._words.inputs([chosen[place] for place in places])
+                model_input = self.words.inputs([chosen[place] for place in places])
                 return {name: value for name, value in model_input.items() if name in accepted}
 
             for with_clip in (True, False):
@@ -147,13 +147,27 @@ class ChatModel:
                 prompt_lengths = [lengths[index] for index in places]
                 collate_chosen = partial(collate, chosen_requests)
                 new_replies = answers(
-                    loaded, self._tokenizer, chosen_requests, prompt_lengths, collate_chosen, most=local.batch
+                    loaded,
+                    self.words.template.tokenizer,
+                    chosen_requests,
+                    prompt_lengths,
+                    collate_chosen,
+                    most=self._config.local.batch,
+                    turn_end=self.words.template.turn_end,
                 )
                 replies.update(zip(places, new_replies, strict=True))
         return [
-            replace(replies[index], shown=self._shown) if with_clip else replies[index]
+            replace(replies[index], shown=self.shown) if with_clip else replies[index]
             for index, with_clip in enumerate(sees)
         ]
+
+    @contextmanager
+    def lent_model(self) -> Iterator[Loaded]:
+        """The loaded model for the time of a block, see `ModelCache.lent`; the engine is ready."""
+        from shotad.engines import local_loading
+
+        with local_loading.lent(self.place, self.kind, self._config.compute, self._config.local) as loaded:
+            yield loaded
 
     def _prepare(self, progress: Progress) -> None:
         """Read what is needed besides the weights, once; sets the final ``identity``."""
@@ -198,8 +212,8 @@ class ChatModel:
             self.abilities = replace(
                 self.abilities, hears=isinstance(words, qwen.QwenWords) and bool(words.ears)
             )
-            self._place, self._tokenizer, self._words = place, tokenizer, words
-            self._shown = shown or ("video" if isinstance(words, qwen.QwenWords) else "stills")
+            self.place, self.words = place, words
+            self.shown = shown or ("video" if isinstance(words, qwen.QwenWords) else "stills")
             self._is_ready = True
 
     def _clip_tokens(self, words: Words) -> int:
@@ -228,10 +242,16 @@ class VisionModel(ChatModel):
 
         For an estimate nothing is fetched: before `get_ready` the rules are those of Qwen2-VL.
         """
-        if self._is_ready and isinstance(self._words, qwen.QwenWords | StillWords):
-            return self._words.image_tokens(width, height, frames)
+        if self._is_ready and isinstance(self.words, qwen.QwenWords | StillWords):
+            return self.words.image_tokens(width, height, frames)
         rules = qwen.PatchRules.of({}, frames=self._config.frames)
         return qwen.tokens_in(qwen.grid_of(*rules.size(width, height), frames, rules), rules)
+
+
+def accepted_names(model: Any) -> set[str]:
+    """The names of what a model of transformers takes as input."""
+    takes = (model.prepare_inputs_for_generation, model.forward)
+    return {name for method in takes for name in inspect.signature(method).parameters}
 
 
 Words = TextWords | qwen.QwenWords | StillWords

@@ -12,9 +12,9 @@ import importlib.util
 import json
 import struct
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from math import prod
 from pathlib import Path
@@ -42,6 +42,7 @@ from shotad.core.model_loading import (
     weight_files,
 )
 from shotad.core.system import memory_free, memory_total
+from shotad.engines.local_batches import BatchLimit, ClipSize
 from shotad.engines.local_model import MEMORY_FACTOR, ModelPlace
 
 PURPOSE = "A local model"
@@ -105,14 +106,21 @@ class Loaded:
     """A model that is ready to answer.
 
     Its ``generation_config`` holds the ids of special tokens alone, for transformers would fill what a call
-    leaves open from the model's own. ``limit`` is half of the tokens in a batch that were too many, if any.
+    leaves open from the model's own. ``device`` takes its input, ``devices`` are all that hold parts of it.
+    ``limits`` say how much it answers at once, by the size of the clips.
     """
 
     model: Any
     device: torch.device
     dtype: torch.dtype
     label: str
-    limit: int | None = None
+    devices: tuple[torch.device, ...]
+    limits: dict[ClipSize, BatchLimit] = field(default_factory=dict)
+
+    @property
+    def cards(self) -> tuple[torch.device, ...]:
+        """Those of ``devices`` that are CUDA GPUs."""
+        return tuple(device for device in self.devices if device.type == "cuda")
 
 
 def way_of(place: ModelPlace, kind: ModelKind, compute: ComputeSettings, local: LocalSettings) -> LoadingWay:
@@ -206,10 +214,14 @@ def import_class(place: ModelPlace, kind: ModelKind) -> None:
         ) from None
 
 
-def load_way(way: LoadingWay) -> Loaded:
-    """The model, on its device. Raises WeightsError for damaged files; want of memory passes."""
+DeviceMap = dict[str, torch.device]
+"""Where the parts of a model go, by their names; the empty name stands for the whole model."""
+
+
+def load_way(way: LoadingWay, device_map: DeviceMap) -> Loaded:
+    """The model, on its devices. Raises WeightsError for damaged files; want of memory passes."""
     try:
-        model, report = _from_pretrained(way)
+        model, report = _from_pretrained(way, device_map)
     except _loading_errors() as error:
         if is_out_of_memory(error):
             raise
@@ -231,7 +243,8 @@ def load_way(way: LoadingWay) -> Loaded:
     if way.dtype is torch.float16:
         _run_senses_in_float32(model)
         _watch_for_overflow(model, way.place.label)
-    return Loaded(model, model.device, way.dtype, way.place.label)
+    devices = tuple(dict.fromkeys(device_map.values()))
+    return Loaded(model, model.device, way.dtype, way.place.label, devices)
 
 
 def _run_senses_in_float32(model: Any) -> None:
@@ -369,7 +382,7 @@ def _numbers_in_safetensors(path: Path, _size: int, _modified: int) -> tuple[int
     return sum(counts.values()) - senses, senses
 
 
-def _from_pretrained(way: LoadingWay) -> tuple[Any, dict[str, Any]]:
+def _from_pretrained(way: LoadingWay, device_map: DeviceMap) -> tuple[Any, dict[str, Any]]:
     transformers = require_module("transformers", PURPOSE)
     options: dict[str, Any] = {"dtype": way.dtype, **_local(way.place)}
     if way.place.gguf is None:
@@ -384,19 +397,50 @@ def _from_pretrained(way: LoadingWay) -> tuple[Any, dict[str, Any]]:
             bnb_4bit_compute_dtype=way.dtype,
             llm_int8_skip_modules=list(_WHOLE),
         )
-    # Where the parts go as they are read; without accelerate to the CPU, and from there as a whole
-    spread = way.device.type != "cpu" and importlib.util.find_spec("accelerate") is not None
-    if spread:
-        several = way.device.type == "cuda" and way.device.index is None and torch.cuda.device_count() > 1
-        too_large = several and weight_bytes(way) > torch.cuda.mem_get_info(way.device)[1]
-        options["device_map"] = "auto" if too_large else {"": way.device}
+    # Parts go to their device as they are read; without accelerate to the CPU, and from there as a whole.
+    is_placed = way.device.type != "cpu" and _has_accelerate()
+    if is_placed:
+        options["device_map"] = device_map
     with silence_transformers(transformers):
         model, report = getattr(transformers, _CLASSES[way.kind]).from_pretrained(
             way.place.folder, output_loading_info=True, **options
         )
-        if not spread:
-            model = model.to(way.device)
+        if not is_placed:
+            model = model.to(device_map[""])
     return model.eval(), report
+
+
+def _has_accelerate() -> bool:
+    return importlib.util.find_spec("accelerate") is not None
+
+
+def spread(way: LoadingWay, bytes_needed: int, free: Mapping[torch.device, int]) -> DeviceMap | None:
+    """The parts of a model over several GPUs, evenly; None where they do not fit. Reads no weights.
+
+    ``bytes_needed`` are those of the weights, ``free`` those of each GPU that they may take. The model is
+    built without weights (on torch's device ``meta``), and accelerate's ``get_balanced_memory`` and
+    ``infer_auto_device_map`` place its layers. What fits nowhere they would put on the disk.
+    """
+    if way.place.gguf is not None or not _has_accelerate():
+        return None
+    transformers = require_module("transformers", PURPOSE)
+    modeling = require_module("accelerate.utils.modeling", PURPOSE)
+    config = config_of(way.place)
+    try:
+        with silence_transformers(transformers), torch.device("meta"):
+            model = getattr(transformers, _CLASSES[way.kind]).from_config(config, dtype=way.dtype)
+            model.tie_weights()
+    except _loading_errors():
+        return None  # loading tells what is wrong with it
+    # Weights in fewer bits are reckoned as if each took the average share.
+    scale = modeling.compute_module_sizes(model)[""] / bytes_needed
+    most = {card.index: int(size * scale) for card, size in free.items() if size > 0}
+    unsplit = list(model._no_split_modules or ())
+    balanced = modeling.get_balanced_memory(model, most, unsplit)
+    parts = modeling.infer_auto_device_map(model, balanced, unsplit)
+    if not all(isinstance(place, int) for place in parts.values()):
+        return None
+    return {name: torch.device("cuda", place) for name, place in parts.items()}
 
 
 def _loading_errors() -> tuple[type[Exception], ...]:
@@ -414,9 +458,9 @@ def _numbers_in_gguf(path: Path) -> int:
     return sum(int(tensor.n_elements) for tensor in require_module("gguf", PURPOSE).GGUFReader(path).tensors)
 
 
-_ROOM = 1 << 30
-"""Bytes that a model needs to work, on top of a tenth of its weights. Too little is no harm: where memory
-runs out at work, the others are put away then (`ModelCache.keep_only`)."""
+_WORKING_BYTES = 1 << 30
+"""Bytes that a model needs to work on each device, on top of a tenth of its weights. Too little is no harm:
+where memory runs out at work, the others are put away then (`ModelCache.keep_only`)."""
 
 
 def memory_left(device: torch.device) -> int | None:
@@ -429,16 +473,21 @@ def memory_left(device: torch.device) -> int | None:
     return memory_free()
 
 
+def cards_for(device: torch.device) -> list[torch.device]:
+    """The CUDA GPUs that ``device`` means: the one that is named, else all that can do what the first can."""
+    if device.type != "cuda":
+        return []
+    if device.index is not None:
+        return [device]
+    cards = [torch.device("cuda", index) for index in range(torch.cuda.device_count())]
+    least = torch.cuda.get_device_capability(cards[0])
+    return [card for card in cards if torch.cuda.get_device_capability(card) >= least]
+
+
 class ModelCache:
     """Loaded models by the way they are loaded. Threads may share it."""
 
-    def __init__(
-        self,
-        read: Callable[[LoadingWay], Loaded] = load_way,
-        size: Callable[[LoadingWay], int] = weight_bytes,
-        left: Callable[[torch.device], int | None] = memory_left,
-    ) -> None:
-        self._read, self._size, self._left = read, size, left
+    def __init__(self) -> None:
         self._loaded: dict[LoadingWay, Loaded] = {}
         self._lock = threading.RLock()
 
@@ -450,12 +499,10 @@ class ModelCache:
         with self._lock:
             if way in self._loaded:
                 return self._loaded[way]
-            free = self._left(way.device) if self._loaded else None
-            if free is not None and free < int(self._size(way) * 1.1) + _ROOM:
-                self.clear()
             for _ in range(2 if self._loaded else 1):
+                device_map = self._placement(way)
                 try:
-                    self._loaded[way] = self._read(way)
+                    self._loaded[way] = load_way(way, device_map)
                     return self._loaded[way]
                 except Exception as error:
                     if not is_out_of_memory(error):
@@ -464,9 +511,55 @@ class ModelCache:
                 self.clear()
         raise EngineError(
             f"The model {way.place.label} does not fit into the memory of {way.device} "
-            f"(its weights alone take about {self._size(way) / 1e9:.1f} GB in {way.precision}).",
-            "Name a smaller model, set local.quantise to 4bit (CUDA), or compute.device to cpu.",
+            f"(its weights alone take about {weight_bytes(way) / 1e9:.1f} GB in {way.precision}).",
+            _SMALLER,
         )
+
+    def _placement(self, way: LoadingWay) -> DeviceMap:
+        """Where the model goes, and put away what is in its way.
+
+        Of several GPUs it goes to the one with the most free memory, beside no other model if it can; to one
+        alone after others were put away; or is spread over all of them. Raises EngineError with the figures
+        where the GPUs cannot hold it.
+        """
+        cards = cards_for(way.device)
+        if not cards:
+            free = memory_left(way.device) if self._loaded else None
+            if free is not None and free < int(weight_bytes(way) * 1.1) + _WORKING_BYTES:
+                self.clear()
+            memory = memory_total() if way.device.type == "cpu" else None
+            weights = _bytes_in_memory(way)
+            if memory is not None and weights > memory:
+                raise EngineError(
+                    f"The model {way.place.label} does not fit: its weights take about "
+                    f"{weights / 1e9:.1f} GB in {way.precision}, and this machine has "
+                    f"{memory / 1e9:.1f} GB of memory. Nothing was read.",
+                    "Name a smaller model, or let a server answer.",
+                )
+            return {"": way.device}
+        weights = _bytes_in_memory(way)
+        comfortable = int(weights * 1.1) + _WORKING_BYTES
+        free_now = {card: memory_left(card) or 0 for card in cards}
+        emptiest = max(cards, key=free_now.__getitem__)
+        if free_now[emptiest] >= comfortable:
+            return {"": emptiest}
+        free_when_empty = {card: _free_when_empty(card) for card in cards}
+        largest = max(cards, key=free_when_empty.__getitem__)
+        if free_when_empty[largest] < comfortable and len(cards) > 1:
+            for_weights = {card: size * 9 // 10 - _WORKING_BYTES for card, size in free_when_empty.items()}
+            device_map = spread(way, weights, for_weights)
+            if device_map is not None:
+                self.clear()
+                return device_map
+        if free_when_empty[largest] < weights:
+            figures = ", ".join(f"{size / 1e9:.1f} GB on {card}" for card, size in free_when_empty.items())
+            raise EngineError(
+                f"The model {way.place.label} does not fit: its weights take about {weights / 1e9:.1f} GB in "
+                f"{way.precision}, and there are {figures}. Nothing was read.",
+                _SMALLER if len(cards) == 1 or _has_accelerate() else f"{_SMALLER} {_TO_SPREAD}",
+            )
+        self._put_away([held for held in self._loaded.values() if largest in held.devices])
+        return {"": largest}
 
     @contextmanager
     def lent(
@@ -476,17 +569,40 @@ class ModelCache:
         with self._lock:
             yield self.take(place, kind, compute, local)
 
-    def keep_only(self, loaded: Loaded | None) -> None:
-        """Put away all others, and give back what torch keeps of freed tensors."""
+    def keep_only(self, loaded: Loaded) -> None:
+        """Put away all others on its devices, and give back what torch keeps of freed tensors."""
         with self._lock:
-            for way in [way for way, held in self._loaded.items() if held is not loaded]:
-                # Whoever has a reference left (a thread that is about to end) must not keep the memory.
-                self._loaded.pop(way).model = None
-            empty_cache()
+            others = [held for held in self._loaded.values() if held is not loaded]
+            self._put_away([held for held in others if set(held.devices) & set(loaded.devices)])
 
     def clear(self) -> None:
         """Put away all."""
-        self.keep_only(None)
+        with self._lock:
+            self._put_away(list(self._loaded.values()))
+
+    def _put_away(self, models: list[Loaded]) -> None:
+        for way, held in list(self._loaded.items()):
+            if any(held is model for model in models):
+                # Whoever has a reference left (a thread that is about to end) must not keep the memory.
+                self._loaded.pop(way).model = None
+        empty_cache()
+
+
+_SMALLER = "Name a smaller model, set local.quantise to 4bit (CUDA), or compute.device to cpu."
+_TO_SPREAD = "With accelerate a model can be spread over several GPUs: pip install accelerate."
+
+
+def _bytes_in_memory(way: LoadingWay) -> int:
+    """As `weight_bytes`; but weights that were published in fewer bits (FP8, GPTQ, AWQ) stay as they are in
+    their files."""
+    if way.place.gguf is None and getattr(config_of(way.place), "quantization_config", None) is not None:
+        return sum(path.stat().st_size for path in weight_files(way.place.folder))
+    return weight_bytes(way)
+
+
+def _free_when_empty(card: torch.device) -> int:
+    """Bytes that are free once this process has put away all that it holds on a GPU."""
+    return int(torch.cuda.mem_get_info(card)[0]) + int(torch.cuda.memory_reserved(card))
 
 
 def empty_cache() -> None:

@@ -37,6 +37,11 @@ Turn = dict[str, Any]
 _DATE = "26 Jul 2024"
 """What templates that tell the date get (Llama 3.1's own): no answer may depend on the day of the run."""
 
+_HARMONY = "<|channel|>"
+_LEAST_THOUGHT = {"reasoning_effort": "low"}
+"""For templates of the harmony format (gpt-oss), whose models always think; other templates that know this
+name know other words for its values."""
+
 _CLOCK = (
     "{%- macro strftime_now(format) -%}{{ format"
     + "".join(
@@ -97,8 +102,22 @@ class Template:
         words = sorted({*named, *tokenizer.all_special_tokens, *marks} - {""}, key=len, reverse=True)
         self._special = re.compile("|".join(map(re.escape, words)) or r"(?!)")
 
-    def prompt(self, talk: Sequence[Turn]) -> str:
-        """The whole prompt, up to where the answer begins. Raises UnfitPrompt where the template cannot."""
+    @property
+    def options(self) -> dict[str, Any]:
+        """What ``apply_chat_template`` gets besides the conversation; the model has a template."""
+        text = self.text or ""
+        return {
+            "chat_template": _CLOCK + text if "strftime_now" in text else text,
+            "enable_thinking": False,  # of models that think aloud unless told otherwise (Qwen3)
+            "date_string": _DATE,
+            **(_LEAST_THOUGHT if _HARMONY in text else {}),
+        }
+
+    def prompt(self, talk: Sequence[Turn], *, answered: bool = False) -> str:
+        """The whole prompt, up to where the answer begins; ``answered``: the last turn is the answer.
+
+        Raises UnfitPrompt where the template cannot.
+        """
         clean = [{**turn, "content": [self._clean(part) for part in turn["content"]]} for turn in talk]
         words = [part["text"] for turn in clean for part in turn["content"] if "text" in part]
         if self.text is None:
@@ -108,12 +127,7 @@ class Template:
             try:
                 rendered = str(
                     self.tokenizer.apply_chat_template(
-                        way(clean),
-                        chat_template=_CLOCK + self.text if "strftime_now" in self.text else self.text,
-                        tokenize=False,
-                        add_generation_prompt=True,
-                        enable_thinking=False,  # of models that think aloud unless told otherwise (Qwen3)
-                        date_string=_DATE,
+                        way(clean), tokenize=False, add_generation_prompt=not answered, **self.options
                     )
                 )
             except (jinja2.TemplateError, TypeError, ValueError, LookupError) as error:
@@ -122,6 +136,26 @@ class Template:
             if all(word.strip() in rendered for word in words):
                 return rendered
         raise UnfitPrompt(f"the chat template of {self.label} cannot be used: {why}")
+
+    @cached_property
+    def turn_end(self) -> str:
+        """The token that the template writes behind the assistant's last words, such as ``<|im_end|>``; empty
+        where it writes none.
+        """
+        if self.text is None:
+            return ""
+        answer = "Rain falls."
+        talk = [
+            {"role": "user", "content": [_text_part("What falls?")]},
+            {"role": "assistant", "content": [_text_part(answer)]},
+        ]
+        try:
+            prompt = self.prompt(talk, answered=True)
+        except UnfitPrompt:
+            return ""
+        after_answer = prompt[prompt.rindex(answer) + len(answer) :].lstrip()
+        tokens = [token for token in self.tokenizer.get_added_vocab() if after_answer.startswith(token)]
+        return max(tokens, key=len, default="")
 
     def ids(self, prompt: str) -> list[int]:
         """The prompt's tokens, with one beginning-of-text token where the model has such."""

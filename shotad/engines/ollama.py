@@ -3,21 +3,27 @@ length.
 
 At its OpenAI-compatible address Ollama cuts prompts that are longer than a context of its own choice. Here
 each request sets the length that it needs, up to what the model can hold. Documented at docs.ollama.com/api.
+
+Ollama puts all images of a turn before its text, unless the text has marks ``[img]``: the images go there, in
+order (github.com/ollama/ollama, server/prompt.go). Models with a renderer do the same since 2026
+(model/renderers/image_tags.go); older versions would write the marks out for these, so they get none.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from shotad.core import Config
 from shotad.core.engine import Stage
 from shotad.engines.openai_client import Address, ChatClient
 from shotad.engines.openai_engine import OpenAI
-from shotad.engines.openai_wire import Body, ServerAnswer, error_in
+from shotad.engines.openai_wire import Body, ServerAnswer, error_in, is_image, is_text
 
 _CONTEXT_STEP = 4096
 """Tokens. Contexts are multiples of it: Ollama loads a model again for each other length."""
@@ -39,13 +45,14 @@ minutes."""
 class _ModelState:
     """What a model can do, and the context in use. Both stages share it: another context means loading again.
 
-    ``max_context`` and ``context`` in tokens; ``sees``: it takes images; ``thinks``: it writes thoughts
-    first.
+    ``max_context`` and ``context`` in tokens; ``sees``: it takes images; ``thinking``: the value of ``think``
+    that lets it think least (None: it does not think); ``takes_marks``: images go where its text has marks.
     """
 
     max_context: int
     sees: bool
-    thinks: bool
+    thinking: bool | str | None
+    takes_marks: bool
     context: int = 0
 
     def context_for(self, tokens: int) -> int:
@@ -79,7 +86,7 @@ class _OllamaClient(ChatClient):
             return state
         letters = images = 0
         for turn in body["messages"]:
-            text, turn_images = _text_and_images(turn)
+            text, turn_images = _text_and_images(turn, marks=state.takes_marks)
             letters += len(text)
             images += len(turn_images)
         if images and not state.sees:
@@ -89,7 +96,7 @@ class _OllamaClient(ChatClient):
             letters // _LETTERS_PER_TOKEN + images * _TOKENS_PER_IMAGE + answer_tokens
         )
         while True:
-            raw = self._call("api/chat", self._timeout, _ollama_request(body, context, thinks=state.thinks))
+            raw = self._call("api/chat", self._timeout, _ollama_request(body, context, state))
             document = raw.document
             error = error_in(raw)
             prompt_tokens = document.get("prompt_eval_count") if isinstance(document, Mapping) else None
@@ -125,16 +132,20 @@ class _OllamaClient(ChatClient):
         lengths = [value for name, value in model_info.items() if name.endswith(".context_length")]
         max_context = int(lengths[0]) if lengths else _DEFAULT_MAX_CONTEXT
         capabilities = document.get("capabilities")
+        thinking: bool | str | None = None
         if capabilities is None:
             # Ollama from before 2025 does not list them. A model without vision is an error of the request
             # then.
-            sees, thinks = True, False
+            sees = True
         else:
             sees = "vision" in capabilities
-            # gpt-oss cannot be told not to think.
-            thinks = "thinking" in capabilities and document.get("details", {}).get("family") != "gptoss"
+            if "thinking" in capabilities:
+                family = (document.get("details") or {}).get("family")
+                # gpt-oss ignores false, and thinks least at "low" (docs.ollama.com/capabilities/thinking).
+                thinking = "low" if family == "gptoss" else False
+        takes_marks = not document.get("renderer")
         # Another thread may have been faster: its state holds the context in use.
-        return _MODEL_STATES.setdefault(key, _ModelState(max_context, sees, thinks))
+        return _MODEL_STATES.setdefault(key, _ModelState(max_context, sees, thinking, takes_marks))
 
 
 class Ollama(OpenAI):
@@ -149,31 +160,60 @@ class Ollama(OpenAI):
         settings = config.openai.model_copy(update=changes)
         super().__init__(config.model_copy(update={"openai": settings}), stage, **timing)
 
+    def _thinking_fields(self, model: str) -> dict[str, Any]:
+        # The client puts the value in place of it that the model knows, once it has asked for that.
+        return {"think": False}
 
-def _text_and_images(turn: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """The text of a turn, and its images in base64."""
+
+_MARK = "[img]"
+"""Where an image goes in the text of a turn."""
+_TEXT_LIKE_MARK = re.compile(r"\[(?=img\b)")
+"""The beginning of what Ollama would take for a mark: a subtitle or a note may hold it."""
+
+
+def _text_and_images(turn: Mapping[str, Any], *, marks: bool) -> tuple[str, list[str]]:
+    """The text of a turn, and its images in base64. ``marks``: the text says where each image goes, if some
+    of it stands before an image."""
     content = turn["content"]
     if isinstance(content, str):
-        return content, []
+        return _TEXT_LIKE_MARK.sub("[ ", content), []
     texts: list[str] = []
     images: list[str] = []
+    needs_marks = any(is_text(before) and is_image(part) for before, part in pairwise(content))
     for part in content:
-        if part["type"] == "text":
-            texts.append(part["text"])
-        elif part["type"] == "image_url":
+        if is_text(part):
+            texts.append(_TEXT_LIKE_MARK.sub("[ ", part["text"]))
+        elif is_image(part):
             # After the comma of "data:image/jpeg;base64,…".
             images.append(part["image_url"]["url"].partition(",")[2])
+            if marks and needs_marks:
+                texts.append(_MARK)
     return "\n\n".join(texts), images
 
 
-def _ollama_request(body: Body, context: int, *, thinks: bool) -> Body:
+_TRANSLATED = {
+    "model",
+    "messages",
+    "temperature",
+    "top_p",
+    "seed",
+    "max_tokens",
+    "max_completion_tokens",
+    "response_format",
+    "think",
+    "options",
+}
+"""Fields of a request that have another form in Ollama's protocol. All others go on as they are."""
+
+
+def _ollama_request(body: Body, context: int, state: _ModelState) -> Body:
     """The request in the form of Ollama's protocol. ``context`` in tokens.
 
-    ``thinks``: ask the model not to think, for the line is short and the wait would be long.
+    A model that can think is asked not to, for the line is short and the wait would be long.
     """
     turns: list[Body] = []
     for openai_turn in body["messages"]:
-        text, images = _text_and_images(openai_turn)
+        text, images = _text_and_images(openai_turn, marks=state.takes_marks)
         turn: Body = {"role": openai_turn["role"], "content": text}
         if images:
             turn["images"] = images
@@ -188,6 +228,7 @@ def _ollama_request(body: Body, context: int, *, thinks: bool) -> Body:
     for openai_name, ollama_name in option_names.items():
         if openai_name in body:
             options[ollama_name] = body[openai_name]
+    options |= body.get("options") or {}  # of openai.extra
     request: Body = {
         "model": body["model"],
         "messages": turns,
@@ -197,11 +238,13 @@ def _ollama_request(body: Body, context: int, *, thinks: bool) -> Body:
         "shift": False,
         "options": options,
     }
-    if thinks:
-        request["think"] = False
+    if body.get("think") is False and state.thinking is not None:
+        request["think"] = state.thinking
+    elif body.get("think"):
+        request["think"] = body["think"]  # of openai.extra
     if "response_format" in body:
         request["format"] = body["response_format"]["json_schema"]["schema"]
-    return request
+    return {**request, **{name: value for name, value in body.items() if name not in _TRANSLATED}}
 
 
 def _error_answer(message: str) -> ServerAnswer:
@@ -221,7 +264,11 @@ def _as_chat_completion(raw: ServerAnswer, model: str) -> ServerAnswer:
         "prompt_tokens": answer.get("prompt_eval_count"),
         "completion_tokens": answer.get("eval_count"),
     }
-    message = {"role": "assistant", "content": answer_message.get("content", "")}
+    message = {
+        "role": "assistant",
+        "content": answer_message.get("content", ""),
+        "thinking": answer_message.get("thinking", ""),
+    }
     choice = {"index": 0, "finish_reason": answer.get("done_reason", "stop"), "message": message}
     completion = {"model": model, "choices": [choice], "usage": usage}
     return replace(raw, body=json.dumps(completion).encode())

@@ -101,17 +101,22 @@ class ChatClient:
         key, login = api_key(self._key_name), self.address.login
         basic = base64.b64encode(":".join(login).encode()).decode() if login is not None else ""
         # Everything that must not be shown: the key, and the login and query of the URL.
-        url_secrets = [basic, *(login or ()), *[value for _, value in self.address.query]]
+        query = [value for name, value in self.address.query if name != "api-version"]
+        url_secrets = [basic, *(login or ()), *query]
         remember_secrets([self._key_name], url_secrets)
         secrets = [key, *url_secrets]
         # A header of this call only: the client stores no key.
-        authorization = f"Bearer {key}" if login is None else f"Basic {basic}"
+        headers: dict[str, str] = {}
+        if login is not None:
+            headers["Authorization"] = f"Basic {basic}"
+        elif key:
+            headers |= {"api-key": key} if self.address.deployment else {"Authorization": f"Bearer {key}"}
         client, loop = self._client(httpx)
         request = client.build_request(
             "GET" if body is None else "POST",
             path,
             json=body,
-            headers={} if login is None and not key else {"Authorization": authorization},
+            headers=headers,
             timeout=httpx.Timeout(timeout, connect=min(timeout, _CONNECT_TIMEOUT)),
         )
         future = asyncio.run_coroutine_threadsafe(_send(client, request, timeout), loop)
@@ -127,8 +132,8 @@ class ChatClient:
             raise CallFailed(cause, down=is_down) from None
         finally:
             future.cancel()  # the call ends where the caller does (Ctrl-C)
-        headers = {name: redact(value, secrets) for name, value in raw.headers.items()}
-        return ServerAnswer(raw.status, redact_answer(raw.body, secrets), headers)
+        safe_headers = {name: redact(value, secrets) for name, value in raw.headers.items()}
+        return ServerAnswer(raw.status, redact_answer(raw.body, secrets), safe_headers)
 
     def _client(self, httpx: Any) -> tuple[Any, asyncio.AbstractEventLoop]:
         """The client of httpx, and the running event loop for its calls; made at the first call."""
@@ -299,6 +304,18 @@ class Address:
     def is_openai(self) -> bool:
         """Whether the host is one of OpenAI's own, which need a key."""
         return self.host == "openai.com" or self.host.endswith(".openai.com")
+
+    @property
+    def deployment(self) -> str:
+        """The deployment in a classic address of Azure, which takes its key in a header of its own; else
+        empty.
+
+        learn.microsoft.com, Azure OpenAI REST reference:
+        ``https://NAME.openai.azure.com/openai/deployments/DEPLOYMENT?api-version=…``. Azure's newer address
+        (``…/openai/v1``) takes the key as OpenAI does.
+        """
+        _, found, rest = self.url.partition("/openai/deployments/")
+        return unquote(rest.partition("/")[0]) if found else ""
 
     @property
     def is_open(self) -> bool:

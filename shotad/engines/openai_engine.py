@@ -1,20 +1,23 @@
 """The engine ``openai``: both stages through a server that speaks OpenAI's chat protocol.
 
-Here a request goes from beginning to end: it is sent, repeated, rewritten where the server refuses its form,
-and the answer or error becomes a reply. Tokens of an image are counted as OpenAI's guide to vision says, and
+Here a request goes from beginning to end: it is sent, repeated, rewritten where the server refuses its form
+(`openai_changes`), and the answer or error becomes a reply. What is known of servers beforehand stands in
+`openai_servers`. Tokens of an image are counted as OpenAI's guide to vision says, and
 as the preprocessing of Qwen's models does.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import ExitStack
 from dataclasses import replace
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 from shotad.core import (
@@ -30,6 +33,14 @@ from shotad.core import (
 from shotad.core.engine import Stage
 from shotad.core.errors import EngineError
 from shotad.engines import openai_wire as wire
+from shotad.engines.openai_changes import (
+    LEFT_OUT,
+    changes_for,
+    form_of,
+    images_in,
+    rewritten,
+    token_limit,
+)
 from shotad.engines.openai_client import (
     CallFailed,
     ChatClient,
@@ -38,11 +49,15 @@ from shotad.engines.openai_client import (
     key_name_of,
     require_httpx,
 )
+from shotad.engines.openai_servers import server_of
 from shotad.engines.table import named
 
 _MAX_MISSES = 3
 """Requests in a row that failed after all their repeats: then the server is taken for broken, and the run
 ends."""
+_MOST_CALLS = 12
+"""Calls of one attempt, each with another change of the request: a server that refuses what it named before
+would have no end of them."""
 _CONTINUE_HINT = "What is done is kept: the same command continues from here."
 _REPORTED_PAUSE = 10.0
 """Seconds; a pause that the server asks for is reported to the user from this length on."""
@@ -120,9 +135,10 @@ class OpenAI:
         settings = config.openai
         stage_settings = config.stage1 if stage == "stage1" else config.stage2
         self.address = address = address_of(stage_settings.base_url, settings.base_url)
-        server = named(config.engine)
+        local_server = named(config.engine)
+        kind = local_server[0].word if local_server is not None else ""
         # Of all servers only vLLM takes videos.
-        self._video = stage == "stage1" and server is not None and server[0].word == "vllm"
+        self._video = stage == "stage1" and kind == "vllm"
         # The revision of the identity: everything beside the model's name that changes answers.
         revision = [] if stage_settings.revision is None else [stage_settings.revision]
         if stage == "stage1":
@@ -131,10 +147,18 @@ class OpenAI:
                 revision.append("video")
             if self.hears:
                 revision.append("sound")
-        model = stage_settings.model or settings.model or ""
+        if settings.thinking != "lowest":
+            revision.append(f"thinking={settings.thinking}")
+        if settings.extra:
+            revision.append(f"extra={json.dumps(settings.extra, sort_keys=True, separators=(',', ':'))}")
+        # A classic address of Azure names the model too.
+        model = stage_settings.model or settings.model or address.deployment
         self.identity = Identity(self.name, model, " ".join(revision))
+        self._server = server_of(address, kind)
+        self._thinking = self._thinking_fields(model) if settings.thinking == "lowest" else {}
         self.abilities = Abilities(
             accepts_images=True,
+            max_images=None if self._video else self._server.max_images,
             in_flight=settings.in_flight,
             sends_to="" if address.is_local else address.shown,
             key_name=key_name_of(address, settings.key_name),
@@ -143,18 +167,24 @@ class OpenAI:
         self._settings = settings
         self._limiter = wire.RateLimiter(settings.in_flight, settings.longest_pause, sleep=sleep, clock=clock)
         self._client = self.client_class(address, settings.key_name, settings.timeout)
-        self._accepted_changes: frozenset[str] = frozenset()
-        """Changes to requests that this server has accepted (`rewritten`): they are made from the start
-        now."""
+        self._form = form_of(address.url, model, settings.extra)
+        if self.abilities.max_images is not None:
+            self._form.begin_with("images", self.abilities.max_images)
         self._progress: Progress = NoProgress()
+        self._told_of_fewer_frames = False
 
     @classmethod
     def for_stage(cls, config: Config, stage: Stage) -> Self:
         """The engine of one of the stages. Raises EngineError."""
         return cls(config, stage)
 
+    def _thinking_fields(self, model: str) -> dict[str, Any]:
+        """The fields that keep ``model`` from thinking, or let it think least."""
+        return self._server.lowest_thinking(model)
+
     def get_ready(self, progress: Progress) -> None:
-        """Check that there is a client, a model, and a key for OpenAI. Sends nothing to other machines.
+        """Check that there is a client, a model, and a key where the server is known to want one. Sends
+        nothing to other machines.
 
         Raises ShotadError.
         """
@@ -162,7 +192,8 @@ class OpenAI:
         require_httpx()
         if not self.identity.model:
             raise self._no_model_error(self._client.models() if self.address.is_local else ())
-        if not api_key(self._settings.key_name) and self.address.is_openai and self.address.login is None:
+        wants_key = bool(self._server.hosts) and not self.address.is_local
+        if wants_key and not api_key(self._settings.key_name) and self.address.login is None:
             raise EngineError(
                 f"{self.address.shown} wants a key, and the environment has no {self._settings.key_name}.",
                 "Set it, name another variable (openai.key_name), or another server (openai.base_url).",
@@ -184,24 +215,37 @@ class OpenAI:
 
     def _reply(self, request: Request) -> Reply:
         """The reply to one request, failed or not. Raises EngineError for errors that stop the run."""
-        calls = 1
         with self._limiter.place():
-            body = wire.body_of(request, self.identity.model, self._settings, video=self._video)
+            body, growth = self._body_of(request), self._form.growth
             reply = self._answer(body, request.seed)
+            calls = 1
             if "media_io_kwargs" in body and "video" in str(reply.error):
                 # The model takes no videos, now or later: send the frames as images.
                 self._video = False
-                body = wire.body_of(request, self.identity.model, self._settings)
+                body = self._body_of(request)
                 reply = self._answer(body, request.seed)
-            if reply.error == wire.EMPTY:
+            error = reply.error or ""
+            if error.startswith(wire.CUT_IN_THOUGHT) and self._form.grow() > growth:
+                reply = self._another(reply, body, request.seed)
+                calls += 1
+            elif error == wire.EMPTY or error.startswith(wire.ONLY_THOUGHT):
                 # With the same seed the answer might be empty again.
                 seed = request.seed + 1
-                second = self._answer({**body, "seed": wire.seed_of(seed)}, seed)
-                reply = replace(second, usage=reply.usage + second.usage)
-                calls = 2
-        timed = request.timed and request.clip is not None
-        shown = "video" if "media_io_kwargs" in body else "stills" if timed else ""
-        return replace(reply, calls=calls, shown=shown)
+                reply = self._another(
+                    reply, {**body, "seed": wire.seed_of(seed), **self._settings.extra}, seed
+                )
+                calls += 1
+        return replace(reply, calls=calls)
+
+    def _body_of(self, request: Request) -> wire.Body:
+        return wire.body_of(
+            request, self.identity.model, self._settings, video=self._video, thinking=self._thinking
+        )
+
+    def _another(self, first: Reply, body: wire.Body, seed: int) -> Reply:
+        """The reply to a request that is asked again, with the tokens of both."""
+        second = self._answer(body, seed)
+        return replace(second, usage=first.usage + second.usage)
 
     def _answer(self, body: wire.Body, seed: int) -> Reply:
         """The reply to a request, repeated where that may help. Raises EngineError.
@@ -231,24 +275,61 @@ class OpenAI:
 
         Raises CallFailed where another attempt may help, and EngineError.
         """
-        changes = self._accepted_changes
-        while True:
-            self._limiter.check()
-            request = wire.rewritten(body, changes)
-            raw = self._client.ask(request)
-            error = wire.error_in(raw)
-            if error is None:
-                reply = wire.reply_in(raw.document, body["max_tokens"])
-                if reply is None:
-                    start = wire.shortened(raw.body[:2000].decode("utf-8", "replace"))[:80]
-                    raise CallFailed(f"its answer is no chat completion ({start!r})")
-                self._accepted_changes |= changes
-                self._limiter.answered()
-                return reply
-            change = wire.change_for(request, error)
-            if change is None:
-                return self._reply_to_error(error, raw)
-            changes |= {change}
+        form, fixed = self._form, self._settings.extra
+        changes = form.changes
+        guesses: list[str] = []
+        calls = 0
+        is_alone = False
+        with ExitStack() as guessing:
+            while True:
+                self._limiter.check()
+                request = rewritten(body, changes)
+                raw = self._client.ask(request)
+                error = wire.error_in(raw)
+                if error is None:
+                    reply = self._reply_in(raw, request)
+                    form.accept(request, changes, guesses)
+                    self._limiter.answered()
+                    return replace(reply, shown=self._shown(request, body))
+                more = changes_for(request, error, changes, fixed)
+                guess = None if more else form.guess(request, error, changes, fixed)
+                if guess is not None and not is_alone:
+                    # One thread guesses; the others wait, and begin with what it learned.
+                    form.alone(guessing)
+                    is_alone = True
+                    more = {name: value for name, value in form.changes.items() if name not in changes}
+                    guess = None if more else form.guess(request, error, changes, fixed)
+                if guess is not None:
+                    guesses.append(guess)
+                    more = {guess: LEFT_OUT}
+                calls += 1
+                if not more or calls == _MOST_CALLS:
+                    if guesses:
+                        form.stop_guessing()
+                    return self._reply_to_error(error, raw)
+                changes = {**changes, **more}
+
+    def _reply_in(self, raw: wire.ServerAnswer, request: wire.Body) -> Reply:
+        """The reply that an answer holds. Raises CallFailed for an answer of another kind."""
+        reply = wire.reply_in(raw.document, token_limit(request))
+        if reply is None:
+            start = wire.shortened(raw.body[:2000].decode("utf-8", "replace"))[:80]
+            raise CallFailed(f"its answer is no chat completion ({start!r})")
+        return reply
+
+    def _shown(self, request: wire.Body, body: wire.Body) -> str:
+        """How the clip of ``body`` was shown in ``request``, for the record. Fewer frames are reported
+        once."""
+        shown, sent, frames = wire.shown_in(request), images_in(request), images_in(body)
+        if sent == frames:
+            return shown
+        if not self._told_of_fewer_frames:
+            self._told_of_fewer_frames = True
+            self._progress.note(
+                f"{self.address.shown} takes {sent} images in a request: it is shown {sent} of the {frames} "
+                "frames of a clip."
+            )
+        return f"{shown}, {sent} of {frames} frames"
 
     def _reply_to_error(self, error: wire.ServerError, raw: wire.ServerAnswer) -> Reply:
         """The failed reply for an error of this request alone.
@@ -257,7 +338,7 @@ class OpenAI:
         """
         name, server, message = self._settings.key_name, self.address.shown, error.message.rstrip(".")
         server_message = f"{server} says ({error.status}): {message}."
-        if error.meaning in ("refused", "too long", "slot"):
+        if error.meaning in ("refused", "too long", "images", "slot"):
             self._limiter.answered()  # the server works; only this request fails
         match error.meaning:
             case "again":
@@ -271,7 +352,7 @@ class OpenAI:
                 return Reply(
                     "", "error", error=f"The request is too long for the model. {server_message} {hint}"
                 )
-            case "slot":
+            case "slot" | "images":
                 return Reply("", "error", error=server_message)
             case "quota":
                 problem, hint = (

@@ -5,9 +5,7 @@ frames before the text. Servers cache what they have computed for the beginning 
 frames, which cost most, come again with other text (repairs, the second check). Models are also trained with
 images first.
 
-Newer models of OpenAI refuse ``max_tokens`` and any temperature but 1. Ollama, LM Studio and older vLLM know
-no JSON schema, or only some. Chat templates such as Gemma's have no system turn. The refusal is a 400 or 422
-that names the parameter, or a 500 that names the schema. A change of the request that has helped is kept.
+What a server refuses of a request, and how the request is changed then, stands in `openai_changes`.
 
 Pauses after an error double from one second on, with jitter from the request's own seed, so that requests do
 not come back together. The pause that a server asks for is read as the official client does it:
@@ -26,9 +24,10 @@ import re
 import threading
 import time
 import wave
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Literal
 
 from shotad.core import (
@@ -52,16 +51,38 @@ _THOUGHT = re.compile(r"^.*</think(?:ing)?>", re.DOTALL)
 _UNENDED_THOUGHT = re.compile(r"^\s*<think(?:ing)?>.*$", re.DOTALL)
 
 
+_STAMP = re.compile(r"Frame \d+, at [\d.]+ s:")
+"""The words before a frame, see `Clip.stamps`."""
+
 _CUT_OFF_FINISHES = ("length", "max_tokens", "max_output_tokens")
 """Finish reasons of an answer that reached its limit of tokens."""
 EMPTY = "empty answer"
-"""The error of a reply without text."""
+"""The error of a reply without text and without thought."""
+CUT_IN_THOUGHT = "the answer was cut off before its first word"
+"""Beginning of the error of a reply whose tokens went into thought."""
+ONLY_THOUGHT = "the answer is thought alone"
+"""Beginning of the error of a reply that ended without a text."""
+_THINKING_HINT = (
+    "Turn thinking off at the server or through openai.extra (docs/engines.md), or raise the stage's "
+    "sampling.max_tokens"
+)
+_THOUGHT_FIELDS = ("reasoning_content", "reasoning", "thinking")
+"""Where servers put thoughts beside the content: llama.cpp, SGLang, LM Studio and older vLLM; vLLM, Groq and
+OpenRouter; Ollama."""
 _REFUSED_FINISHES = ("content_filter", "safety", "refusal", "prohibited_content", "blocklist")
 """Finish reasons of an answer that the server held back."""
 
 
-def body_of(request: Request, model: str, settings: EndpointSettings, *, video: bool = False) -> Body:
-    """The request as JSON. ``video``: send a timed clip as one video, in vLLM's form."""
+def body_of(
+    request: Request,
+    model: str,
+    settings: EndpointSettings,
+    *,
+    video: bool = False,
+    thinking: Mapping[str, Any] | None = None,
+) -> Body:
+    """The request as JSON. ``video``: send the clip as one video, in vLLM's form. ``thinking``: the fields
+    that keep the model from thinking. The user's own (``openai.extra``) win over all others."""
     sampling = request.sampling
     body: Body = {
         "model": model,
@@ -74,10 +95,13 @@ def body_of(request: Request, model: str, settings: EndpointSettings, *, video: 
     if request.schema is not None:
         schema = {"name": "answer", "strict": True, "schema": strict(request.schema)}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
-    if video and request.timed and request.clip is not None:
-        times = {"num_frames": -1, "do_sample_frames": False, **request.clip.video_metadata}
-        body["media_io_kwargs"] = {"video": times}
-    return body
+    if video and request.clip is not None:
+        # All frames, none of them left out. Without times vLLM takes them to stand a second apart
+        # (vllm/frontend/processing/multimodal/media/video.py).
+        frames = {"num_frames": -1, "do_sample_frames": False}
+        times = request.clip.video_metadata if request.timed else {}
+        body["media_io_kwargs"] = {"video": {**frames, **times}}
+    return {**body, **(thinking or {}), **settings.extra}
 
 
 def seed_of(seed: int) -> int:
@@ -94,7 +118,7 @@ def messages_of(request: Request, settings: EndpointSettings, *, video: bool = F
         return messages
     frames = [base64.b64encode(jpeg(image, JPEG_QUALITY)).decode() for image in clip.images]
     parts: list[Body] = []
-    if request.timed and video:
+    if video:
         parts = [{"type": "video_url", "video_url": {"url": ",".join([_VIDEO_URL_START, *frames])}}]
     else:
         for stamp, data in zip(clip.stamps, frames, strict=True):
@@ -131,6 +155,31 @@ def _text_part(text: str) -> Body:
     return {"type": "text", "text": sound(text)}
 
 
+def is_text(part: Body) -> bool:
+    """Whether a part of a turn is text."""
+    return bool(part["type"] == "text")
+
+
+def is_image(part: Body) -> bool:
+    """Whether a part of a turn is an image."""
+    return bool(part["type"] == "image_url")
+
+
+def shown_in(request: Body) -> str:
+    """How a request shows its clip, as a record keeps it: ``video``, ``timed stills``, ``stills``; empty
+    without one."""
+    if "media_io_kwargs" in request:
+        return "video"
+    shown = ""
+    for turn in request["messages"]:
+        if isinstance(turn["content"], list):
+            for before, part in pairwise([_text_part(""), *turn["content"]]):
+                if is_image(part):
+                    has_time = is_text(before) and _STAMP.fullmatch(before["text"])
+                    shown = "timed stills" if has_time else "stills"
+    return shown
+
+
 def strict(schema: Any) -> Any:
     """A schema as OpenAI's strict mode wants it: every object closed, all of its properties required."""
     if isinstance(schema, list):
@@ -155,8 +204,8 @@ def reply_in(document: Any, limit: int) -> Reply | None:
             return None
     if finish == "error":
         return None
-    counts = rest.get("usage")
-    counts = counts if isinstance(counts, Mapping) else {}
+    found = rest.get("usage")
+    counts: Mapping[str, Any] = found if isinstance(found, Mapping) else {}
     usage = Usage(_count(counts.get("prompt_tokens")), _count(counts.get("completion_tokens")))
     # Models put thoughts in marks before the answer. Some servers leave out the opening mark, and an answer
     # that was cut off lacks the closing one.
@@ -166,10 +215,24 @@ def reply_in(document: Any, limit: int) -> Reply | None:
         return Reply(refusal or text, "refused", usage)
     if text:
         return Reply(text, "length" if finish in _CUT_OFF_FINISHES else "stop", usage)
-    error = EMPTY
+    return Reply("", "error", usage, _reason_without_text(message, counts, finish, limit))
+
+
+def _reason_without_text(
+    message: Mapping[Any, Any], counts: Mapping[str, Any], finish: str, limit: int
+) -> str:
+    """Why an answer without text has none: the model thought, or was cut off in thought, or said nothing."""
     if finish in _CUT_OFF_FINISHES:
-        error += f": all {limit} tokens went before a word; raise the stage's sampling.max_tokens"
-    return Reply("", "error", usage, error)
+        # OpenAI tells nothing of thoughts but their tokens; before a first word there is nothing else.
+        return f"{CUT_IN_THOUGHT}: all {limit} tokens went into thought. {_THINKING_HINT}"
+    thoughts = [name for name in _THOUGHT_FIELDS if _message_text(message.get(name)).strip()]
+    details = counts.get("completion_tokens_details")
+    reasoning_tokens = _count(details.get("reasoning_tokens")) if isinstance(details, Mapping) else 0
+    if thoughts:
+        return f"{ONLY_THOUGHT}: {thoughts[0]} is filled, the content is empty. {_THINKING_HINT}"
+    if reasoning_tokens or _message_text(message.get("content")).strip():
+        return f"{ONLY_THOUGHT}, without a text. {_THINKING_HINT}"
+    return EMPTY
 
 
 def sound(text: str) -> str:
@@ -198,84 +261,29 @@ def _count(value: Any) -> int:
     return int(value) if isinstance(value, int | float) and 0 <= value < 1e12 else 0
 
 
-_REFUSES_PARAMETER = re.compile(
-    r"unsupported|not support|unknown|unrecogni[sz]ed|unexpected|not permitted|not allowed|not available"
-    r"|forbidden|extra|invalid|only the default|deprecated|instead|must be"
-)
-"""Words of an error that refuses a parameter, where it also names the parameter."""
-_ABOUT_SCHEMA = re.compile(
-    r"response[_ ]?format|schema|guided|grammar|structured|json mode|request\.format|for format|expected peg"
-)
-_ABOUT_SYSTEM_TURN = re.compile(r"system (?:role|message|prompt|turn)|'system'|roles must alternate")
-
-
-def _has_system(body: Body) -> bool:
-    return any(turn["role"] == "system" for turn in body["messages"])
-
-
-def _without_system(body: Body) -> Body:
-    """The request with the texts of its system turns at the beginning of the first turn of the user."""
-    system_text = "\n\n".join(turn["content"] for turn in body["messages"] if turn["role"] == "system")
-    turns = [turn for turn in body["messages"] if turn["role"] != "system"]
-    for index, turn in enumerate(turns):
-        if turn["role"] == "user":
-            content = turn["content"]
-            if isinstance(content, str):
-                joined: Any = f"{system_text}\n\n{content}"
-            else:
-                joined = [{"type": "text", "text": system_text}, *content]
-            turns[index] = {**turn, "content": joined}
-            return {**body, "messages": turns}
-    return {**body, "messages": [{"role": "user", "content": system_text}, *turns]}
-
-
-def rewritten(body: Body, changes: Collection[str]) -> Body:
-    """The request with ``changes``, where they apply.
-
-    A change is the name of a key to leave out (``max_tokens`` gets its new name), or ``system``: no system
-    turn.
-    """
-    request = {key: value for key, value in body.items() if key not in changes}
-    if "max_tokens" in changes and "max_tokens" in body:
-        request["max_completion_tokens"] = body["max_tokens"]
-    if "system" in changes and _has_system(body):
-        return _without_system(request)
-    return request
-
-
-def change_for(request: Body, error: ServerError) -> str | None:
-    """The change (see `rewritten`) that may help after this error; None where none does."""
-    message = error.words
-    is_about_form = error.status in (400, 422) and error.meaning == "slot"
-    if is_about_form:
-        for name in ("max_tokens", "temperature", "top_p", "seed"):
-            is_refused = error.param == name or (name in message and _REFUSES_PARAMETER.search(message))
-            if name in request and is_refused:
-                return name
-    about_schema = error.param.startswith("response_format") or _ABOUT_SCHEMA.search(message)
-    if "response_format" in request and about_schema and (is_about_form or error.status >= 500):
-        return "response_format"
-    if is_about_form and _has_system(request) and _ABOUT_SYSTEM_TURN.search(message):
-        return "system"
-    return None
-
-
 _MAX_MESSAGE = 300
 """Characters of a server's message that are shown."""
+_LONGEST_MESSAGE = 10_000
+"""Characters of a server's message that are searched."""
 _MARKUP = re.compile(
     r"<(script|style)\b(?=((?:[^<]|<(?!/?\1\b))*))\2</\1>|<[^<>]*>", re.DOTALL | re.IGNORECASE
 )
 """Tags, and scripts and styles whole. The inside is found ahead and then repeated, see `answers._VALUE`."""
 
-Meaning = Literal["again", "slot", "refused", "too long", "quota", "key", "missing", "blind", "moved"]
-"""What an error means: it may pass (again), only this request fails (slot, refused, too long), or every
-request will (the others)."""
+Meaning = Literal[
+    "again", "slot", "refused", "too long", "images", "quota", "key", "missing", "blind", "moved"
+]
+"""What an error means: it may pass (again), only this request fails (slot, refused, too long, images: too
+many of them), or every request will (the others)."""
 
 _QUOTA_CODES = {
     "insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_balance",
     "insufficient_credits", "insufficient_funds",
 }  # fmt: skip
 """Codes of a quota that is spent. A limit of requests per minute has other codes, and passes."""
+_QUOTA = re.compile(r"credit balance is too low|reached your specified api usage limits")
+"""How Anthropic says so, with the status and code of a wrong request
+(github.com/continuedev/continue/issues/5499)."""
 _REFUSED_CODES = {
     "content_filter",
     "content_policy_violation",
@@ -287,13 +295,24 @@ _TOO_LONG_CODES = {"context_length_exceeded", "exceed_context_size_error", "stri
 _TOO_LONG = re.compile(
     r"context (?:length|size|window)|maximum context|max_model_len|prompt is too long|too many tokens"
     r"|reduce the length|input is too long|longer than the maximum"
-    r"|must be at least 1, got -|too many images|at most \d+ image"
+    r"|must be at least 1, got -"
 )
 _BLIND = re.compile(
-    r"not a multimodal model"
-    r"|(?:image|vision|multimodal)[a-z_ ]{0,20}(?:is|are) not (?:support|enabled|available)"
-    r"|(?:not|n't) support (?:image|vision|multimodal)|support image input|mmproj"
+    r"not a multimodal model|at most 0 image|image_url is only supported by|unknown variant `image_url`"
+    r"|content must be a string"
+    r"|(?<!multiple )(?:image|vision|multimodal)(?![a-z_ ]{0,20}detail)[a-z_ ]{0,20}(?:is|are) not"
+    r" (?:support|enabled|available)"
+    r"|(?:not|n't) support (?:image|vision|multimodal)(?![a-z_. ]{0,8}detail)|support image input|mmproj"
 )
+_IMAGES = re.compile(r"\bimages?\b|\bmedia\b|\bpictures?\b|data-uri")
+_COUNT_LIMIT = re.compile(
+    r"too many|too much|at most|\bmax|exceed|\blimit|up to \d|only (?:\w+ )?(?:one|a single|\d)"
+    r"|more than (?:one|\d)|multiple images|\d > \d"
+)
+_IMAGE_SIZE = re.compile(
+    r"\d ?[kmg]i?b\b|bytes|pixel|dimension|resolution|size|token|context|per (?:minute|day)|rate limit"
+)
+"""Words of a limit that is not one of how many images."""
 _FLAGGED = re.compile(r"\bflagged\b|requires moderation|content (?:policy|filter)")
 """Words by which gateways refuse the content of a request with a 403, which otherwise is about the key."""
 _NO_SUCH_MODEL = re.compile(r"model\b.{0,120}?(?:not found|does not exist|not exist|is not available)")
@@ -319,30 +338,39 @@ class ServerAnswer:
 @dataclass(frozen=True, slots=True)
 class ServerError:
     """An error of a server: HTTP status, message, code, and the parameter that it is about (empty: not
-    named)."""
+    named). ``whole`` is the message before it was cut (empty: it was not)."""
 
     status: int
     message: str
     code: str = ""
     param: str = ""
+    whole: str = field(default="", repr=False)
 
     @property
     def words(self) -> str:
         """The message in small letters, to be searched."""
-        return self.message.lower()
+        return (self.whole or self.message).lower()
 
     @property
     def meaning(self) -> Meaning:
         """What the error means for this request and further ones."""
-        if self.status == 402 or self.code in _QUOTA_CODES:
+        if self.status == 402 or self.code in _QUOTA_CODES or _QUOTA.search(self.words):
             return "quota"
         if self.code in _REFUSED_CODES or (self.status == 403 and _FLAGGED.search(self.words)):
             return "refused"
-        if self.code in _TOO_LONG_CODES or self.status == 413:
+        if self.code in _TOO_LONG_CODES:
             return "too long"
         if _BLIND.search(self.words):
             return "blind"
-        return self._by_status()
+        if self.status in (400, 413, 422, 500) and self._is_about_number_of_images:
+            return "images"
+        return "too long" if self.status == 413 else self._by_status()
+
+    @property
+    def _is_about_number_of_images(self) -> bool:
+        """Whether the error is that of too many images in a request."""
+        is_limit = _IMAGES.search(self.words) and _COUNT_LIMIT.search(self.words)
+        return bool(is_limit and not _IMAGE_SIZE.search(self.words))
 
     def _by_status(self) -> Meaning:
         """The meaning where code and message do not decide it."""
@@ -371,23 +399,58 @@ def error_in(raw: ServerAnswer) -> ServerError | None:
     status = raw.status
     if status == 200 and (fields.get("choices") or not fields.get("error")):
         return None
-    name = next((name for name in ("error", "detail", "errors", "message") if fields.get(name)), None)
-    if name is None:
-        return ServerError(status, shortened(raw.body.decode("utf-8", "replace")))
-    error = fields if name == "message" else fields[name]
+    # OpenAI's errors are an object with message, code and parameter; others have these beside the message.
+    objects = [fields]
+    while inner := [
+        objects[-1][name] for name in _MESSAGE_FIELDS if isinstance(objects[-1].get(name), Mapping)
+    ]:
+        objects.append(inner[0])
+    codes = [error[name] for error in objects[::-1] for name in ("code", "type") if error.get(name)]
     if status == 200:  # some gateways have the true status in the body
-        body_status = error.get("code") if isinstance(error, Mapping) else None
-        status = 500
-        if isinstance(body_status, int) and 400 <= body_status < 600:
-            status = int(body_status)
-    if not isinstance(error, Mapping):
-        return ServerError(status, shortened(error if isinstance(error, str) else json.dumps(error)))
-    message = error.get("message") or error.get("detail") or json.dumps(error, ensure_ascii=False)
-    codes = [str(error[name]).lower() for name in ("code", "type") if error.get(name)]
+        body_codes = [code for code in codes if isinstance(code, int) and 400 <= code < 600]
+        status = body_codes[0] if body_codes else 500
+    message = _message_in(fields) or raw.body.decode("utf-8", "replace")
     # Servers write what is of use to us in either field.
     known_codes = _QUOTA_CODES | _REFUSED_CODES | _UNKNOWN_MODEL_CODES | _TOO_LONG_CODES
-    code = next((code for code in codes if code in known_codes), codes[0] if codes else "")
-    return ServerError(status, shortened(str(message)), code, str(error.get("param") or ""))
+    names = [str(code).lower() for code in codes]
+    code = next((name for name in names if name in known_codes), names[0] if names else "")
+    params = [str(error["param"]) for error in objects[::-1] if error.get("param")]
+    return ServerError(status, shortened(message), code, params[0] if params else "", _on_one_line(message))
+
+
+_MESSAGE_FIELDS = ("error", "detail", "errors", "message")
+"""Where servers put the message of an error, or an object that holds it."""
+_DEEPEST = 6
+"""Objects within each other that are looked into for a message."""
+
+
+def _message_in(error: Any, depth: int = 0) -> str:
+    """The message of an error, which gateways wrap once more, also as text; empty where there is none.
+
+    FastAPI lists what is wrong with each field: ``body.seed: Extra inputs are not permitted``. OpenRouter
+    keeps what the server behind it said in ``metadata.raw``.
+    """
+    if depth > _DEEPEST:
+        return ""
+    if isinstance(error, str):
+        if error.lstrip()[:1] in ("{", "["):
+            try:
+                return _message_in(json.loads(error), depth + 1) or error
+            except (ValueError, RecursionError):
+                return error
+        return error
+    if isinstance(error, list):
+        return "; ".join(filter(None, (_message_in(item, depth + 1) for item in error)))
+    if not isinstance(error, Mapping):
+        return ""
+    if "msg" in error:
+        location = error.get("loc")
+        place = ".".join(str(part) for part in location) if isinstance(location, list) else ""
+        return f"{place}: {error['msg']}" if place else str(error["msg"])
+    messages = [_message_in(error[name], depth + 1) for name in _MESSAGE_FIELDS[::-1] if error.get(name)]
+    metadata = error.get("metadata")
+    raw = _message_in(metadata.get("raw"), depth + 1) if isinstance(metadata, Mapping) else ""
+    return ": ".join(filter(None, [*messages[:1], raw]))
 
 
 def shortened(text: str) -> str:
@@ -396,8 +459,13 @@ def shortened(text: str) -> str:
     >>> shortened("<h1>Bad\\n gateway</h1>")
     'Bad gateway'
     """
-    line = " ".join(_MARKUP.sub(" ", text).split())
+    line = _on_one_line(text)
     return line if len(line) <= _MAX_MESSAGE else line[: _MAX_MESSAGE - 1] + "…"
+
+
+def _on_one_line(text: str) -> str:
+    """A text on one line and without markup; of a long one the beginning."""
+    return " ".join(_MARKUP.sub(" ", text[:_LONGEST_MESSAGE]).split())
 
 
 Sleep = Callable[[float], object]

@@ -184,6 +184,9 @@ class Proxy:
             with self._lock:
                 self._child, self._thread = None, None
                 self._known, self._failed = known_copy(self._order), why
+                if why == gone_text(self._order.film):
+                    # It may be back before `look` has ever missed it: then `look` is to find that it came back.
+                    self._was_there = False
             self._tell()
 
     def _tell(self) -> None:
@@ -230,7 +233,8 @@ class CopyOrder:
 
 
 def _work(order: CopyOrder, sender: Connection) -> None:
-    """Make the copy, in a process of its own: reports the shares done, then why it failed or nothing."""
+    """Make the copy, in a process of its own: reports the shares done, then why it failed (`gone_text` where
+    the film is gone) or nothing."""
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 2)
     if hasattr(os, "nice"):
@@ -238,7 +242,7 @@ def _work(order: CopyOrder, sender: Connection) -> None:
     try:
         make_copy(order, sender.send)
     except ShotadError as error:
-        sender.send(str(error))
+        sender.send(str(error) if order.film.exists() else gone_text(order.film))
     else:
         sender.send("")
 

@@ -319,7 +319,9 @@ def test_a_film_that_changes_each_time_is_not_whole_yet(server: Server, tmp_path
 
     def shrink(part: int) -> None:
         if part == 2:
-            server.put("in/a film ü.mp4", LARGE[: next(sizes) * PART], "films")
+            parts_left = next(sizes)
+            server.put("in/a film ü.mp4", LARGE[: parts_left * PART], "films")
+            print("now it has", parts_left, "parts, and its mark is", store.find(PLACE))
 
     store.before = shrink
     with pytest.raises(StorageError, match="it changed each time"):

@@ -7,12 +7,13 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from shotad.core import Config, Engine
+from shotad.core import Config, Engine, Request
 from shotad.core.errors import EngineError
 from shotad.core.settings import build_settings
 from shotad.engines import best_preset, make_engine, running_servers, stage_engines
@@ -31,11 +32,12 @@ PICTURE = 500
 
 class Ollama:
     """A scripted Ollama. ``says_so``: what it does with a prompt that is longer than its context: newer ones
-    refuse it, older ones leave half of it and tell nobody. ``asked`` are the requests to chat."""
+    refuse it, older ones leave half of it and tell nobody. ``shown`` is what else it tells of a model.
+    ``asked`` are the requests to chat."""
 
-    def __init__(self, longest: int = 131_072, *, says_so: bool = True) -> None:
+    def __init__(self, longest: int = 131_072, *, says_so: bool = True, **shown: Any) -> None:
         self.asked: list[dict[str, Any]] = []
-        self._longest, self._says_so = longest, says_so
+        self._longest, self._says_so, self._shown = longest, says_so, shown
 
     def answer(self, path: str, body: Mapping[str, Any]) -> tuple[int, Any]:
         able = {SEES: ["completion", "vision", "thinking"], BLIND: ["completion"]}
@@ -47,6 +49,7 @@ class Ollama:
             sizes = {"qwen25vl.context_length": self._longest, "qwen25vl.block_count": 28}
             return 200, {
                 "capabilities": able[body["model"]], "model_info": sizes, "details": {"family": "qwen"},
+                **self._shown,
             }  # fmt: skip
         assert path == "/api/chat", path
         self.asked.append(dict(body))
@@ -179,6 +182,79 @@ def test_stage_two_may_have_a_model_that_sees_nothing(ollama: Ollama) -> None:
         False,
         SCHEMA["properties"],
     )
+
+
+def with_times(frames: int, text: str = "What is seen?") -> Request:
+    return replace(request(text, frames=frames), timed=True)
+
+
+def test_each_image_stands_behind_its_time_where_a_model_has_no_renderer(serve):
+    """Ollama puts all images before the text that has no marks for them (server/prompt.go)."""
+    plain, rendering = Ollama(), Ollama(renderer="qwen3-vl-instruct")
+    texts = []
+    for server in (plain, rendering):
+        made = engine(openai={"base_url": serve(server.answer)})
+        made.generate([with_times(2, "What is seen? A sign says [img-0] and [img].")])
+        turn = server.asked[0]["messages"][-1]
+        assert len(turn["images"]) == 2
+        texts.append(" ".join(turn["content"].split()))
+    said = "What is seen? A sign says [ img-0] and [ img]."
+    assert texts == [
+        f"Frame 1, at 0.0 s: [img] Frame 2, at 1.0 s: [img] {said}",
+        f"Frame 1, at 0.0 s: Frame 2, at 1.0 s: {said}",
+    ]
+    # Without times nothing stands before an image.
+    made = engine(openai={"base_url": serve(plain.answer)})
+    made.generate([request(frames=2)])
+    assert plain.asked[-1]["messages"][-1]["content"] == "What is seen?"
+
+
+def test_models_of_ollama_think_as_little_as_they_can(serve):
+    plain, gpt_oss = Ollama(), Ollama(details={"family": "gptoss"})
+    for server, settings, think in (
+        (plain, {}, False),
+        (gpt_oss, {}, "low"),
+        (plain, {"thinking": "server"}, None),
+        (plain, {"extra": {"think": "high", "keep_alive": "1h", "options": {"top_k": 9}}}, "high"),
+    ):
+        made = engine(openai={"base_url": serve(server.answer), **settings})
+        made.generate([request()])
+        assert server.asked[-1].get("think") == think
+    assert (plain.asked[-1]["keep_alive"], plain.asked[-1]["options"]["top_k"]) == ("1h", 9)
+    assert plain.asked[-1]["options"]["num_ctx"] == 8192, "what shotad sets stays beside it"
+
+
+def test_an_ollama_that_knows_no_low_is_asked_without_and_its_thought_is_named(serve):
+    server, asked = Ollama(details={"family": "gptoss"}), []
+
+    def answer(path: str, body: Mapping[str, Any]) -> tuple[int, Any]:
+        if path != "/api/chat":
+            return server.answer(path, body)
+        asked.append((body.get("think"), body["options"]["num_predict"]))
+        if "think" in body:
+            what = "json: cannot unmarshal string into Go struct field ChatRequest.think of type bool"
+            return 400, {"error": what}
+        message = {"role": "assistant", "content": "", "thinking": "Let me see."}
+        return 200, {"message": message, "done_reason": "length", "prompt_eval_count": 9, "eval_count": 512}
+
+    (reply,) = engine(openai={"base_url": serve(answer)}).generate([request()])
+    assert asked == [("low", 512), (None, 512), (None, 2048)]
+    assert "2048 tokens went into thought" in (reply.error or "")
+
+
+def test_a_model_of_ollama_that_takes_one_image_gets_one(serve):
+    server, shown = Ollama(), []
+
+    def answer(path: str, body: Mapping[str, Any]) -> tuple[int, Any]:
+        if path == "/api/chat":
+            shown.append(len(body["messages"][-1]["images"]))
+            if shown[-1] > 1:
+                what = "this model only supports one image while more than one image requested"
+                return 400, {"error": what}
+        return server.answer(path, body)
+
+    (reply,) = engine(openai={"base_url": serve(answer)}).generate([with_times(4)])
+    assert (shown, reply.shown) == ([4, 1], "timed stills, 1 of 4 frames")
 
 
 def test_an_ollama_that_knows_no_schema_is_asked_plainly_from_then_on(serve):

@@ -199,6 +199,27 @@ def test_a_processor_loads_in_bfloat16_what_it_cannot_hold_in_float32(
     assert precision_of(model, "compute.device=cpu", "compute.precision=float32") == "float32"
 
 
+def test_a_processor_reads_no_weights_that_it_cannot_hold(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = load_config(
+        None,
+        [
+            f"stage2.model={model}",
+            "compute.device=cpu",
+            "compute.precision=float32",
+            "stage2.sampling.max_tokens=40",
+        ],
+    )
+    engine: Any = make_engine("llama3", config, "stage2")
+    local_loading.CACHE.clear()
+    have_memory(monkeypatch, (model / "model.safetensors").stat().st_size // 2)
+    with pytest.raises(
+        EngineError, match=r"tiny does not fit: .* in float32, and this machine has .* Nothing"
+    ):
+        engine.generate([])
+
+
 # Libraries that do not fit each other
 def in_another_process(program: str, *paths: Path, **environment: str) -> str:
     """What a Python program prints, with these folders before all others."""

@@ -42,7 +42,7 @@ def test_identity_tells_what_changes_answers_and_words_of_all_scripts_arrive() -
     assert engine_for(None, detail="high").identity != one.identity
     assert engine_for(None, stage="stage2", detail="high").identity == Identity("openai", "tiny", "")
     reply, seen = ask(echo, request("Zoë — 猫 😀 “so”", frames=3))
-    assert reply == Reply("Zoë — 猫 😀 “so”", "stop", Usage(11, 5))
+    assert reply == Reply("Zoë — 猫 😀 “so”", "stop", Usage(11, 5), shown="stills")
     assert len(seen[0].pictures) == 3
 
 
@@ -252,7 +252,7 @@ def test_an_empty_answer_is_asked_for_once_more_with_another_seed() -> None:
     assert (reply.finish, reply.error, reply.usage, len(seen)) == ("error", "empty answer", Usage(22, 10), 2)
     reply, seen = ask([answer("<think>Hmm", finish="length")])
     assert "max_tokens" in (reply.error or ""), "thought took all tokens: it says what to raise"
-    assert (reply.usage, len(seen)) == (Usage(11, 5), 1)
+    assert (reply.usage, len(seen)) == (Usage(22, 10), 2), "once more, with more tokens"
 
 
 # What a server does not understand
@@ -293,7 +293,8 @@ def test_newer_models_are_asked_in_their_own_words_from_then_on() -> None:
         engine = engine_for(server.url)
         assert [engine.generate([request(text)])[0].text for text in ("one", "two")] == ["one", "two"]
         assert len(server.requests) == 6
-        assert set(server.requests[-1].body) == {"model", "messages", "max_completion_tokens"}
+        left = {"model", "messages", "max_completion_tokens", "chat_template_kwargs"}
+        assert set(server.requests[-1].body) == left
         assert server.requests[-1].body["max_completion_tokens"] == server.requests[0].body["max_tokens"]
 
 

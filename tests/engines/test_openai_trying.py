@@ -322,6 +322,7 @@ def test_what_an_error_means() -> None:
         (429, {"code": "insufficient_quota"}, "quota"),
         (400, {"code": "billing_hard_limit_reached"}, "quota"),
         (402, {"message": "Insufficient Balance"}, "quota"),
+        (400, {"message": "Your credit balance is too low to access the Anthropic API."}, "quota"),
         (429, {"code": "rate_limit_exceeded", "message": "You exceeded your current quota per minute"}, "again"),
         (408, {}, "again"), (409, {}, "again"), (500, {}, "again"), (503, {"message": "Loading model"}, "again"),
         (401, {}, "key"), (403, {}, "key"),
@@ -331,7 +332,7 @@ def test_what_an_error_means() -> None:
         (400, {"code": "context_length_exceeded"}, "too long"), (413, {}, "too long"),
         (400, {"message": "'max_tokens' is too large: 512. This model's maximum context length is 400 tokens"}, "too long"),
         (400, {"message": "max_tokens must be at least 1, got -3888."}, "too long"),
-        (400, {"message": "At most 16 image(s) may be provided in one request."}, "too long"),
+        (400, {"message": "At most 16 image(s) may be provided in one request."}, "images"),
         (400, {"message": "Llama is not a multimodal model"}, "blind"),
         (500, {"message": "image input is not supported - hint: you may need to provide the mmproj"}, "blind"),
         (307, {}, "moved"), (400, {"message": "messages: wrong"}, "slot"), (422, {}, "slot"),
@@ -362,7 +363,7 @@ def test_vllm_gets_one_video_with_true_times_and_stills_where_the_model_takes_no
         assert engine.identity.revision.endswith(" video")
         replies = [engine.generate([asked])[0] for _ in range(3)]
         bodies = [seen.body for seen in server.requests]
-    assert [reply.shown for reply in replies] == ["video", "stills", "stills"]
+    assert [reply.shown for reply in replies] == ["video", "timed stills", "timed stills"]
     video, text = bodies[0]["messages"][1]["content"]
     head, *frames = video["video_url"]["url"].split(",")
     assert (head, len(frames), text["type"]) == ("data:video/jpeg;base64", 3, "text")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, JsonValue, field_validator
 
 from shotad.core.settings import Settings
 from shotad.core.trust import ANY_FILE, LOCAL_ENGINES, PLAIN_NAME, UserOnly
@@ -183,10 +184,28 @@ class EndpointSettings(Settings):
     """How often to repeat a call after 408, 409, 429, 5xx and broken connections."""
     longest_pause: float = Field(60.0, ge=0.001, le=86_400)
     """Seconds of the longest pause before a call is repeated. A longer ``Retry-After`` stops the run."""
+    thinking: Literal["lowest", "server"] = "lowest"
+    """How much models think before they answer. ``lowest``: not at all, or as little as they can;
+    ``server``: as the server is set up."""
+    extra: Annotated[dict[str, JsonValue], UserOnly()] = Field(default_factory=dict)
+    """Fields to add to each request, such as ``{top_k: 20}``; they win over all others, and are never left
+    out. Not ``model``, ``messages`` and ``stream``."""
     price_in: float | None = Field(None, ge=0, le=1_000_000)
     """Price of a million tokens read, in any currency."""
     price_out: float | None = Field(None, ge=0, le=1_000_000)
     """Price of a million tokens written, in the same currency."""
+
+    @field_validator("extra")
+    @classmethod
+    def _extra_is_extra(cls, fields: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        own = [name for name in ("model", "messages", "stream") if name in fields]
+        if own:
+            raise ValueError(f"{' and '.join(own)} cannot be among them")
+        try:
+            json.dumps(fields, allow_nan=False)
+        except ValueError:
+            raise ValueError("It holds a number that JSON does not have") from None
+        return fields
 
 
 class StorySettings(Settings):
