@@ -172,7 +172,7 @@ def label_of(model: str) -> str:
     return _repository(model)[0]
 
 
-_WORDS = (".json", ".jinja", ".model", ".txt")
+_SMALL_SUFFIXES = (".json", ".jinja", ".model", ".txt")
 """How the files of a model folder end that are small and change its answers."""
 _REPO = re.compile(r"[\w.-]+/[\w.-]+")
 
@@ -206,7 +206,7 @@ def _on_disk(model: str) -> ModelPlace | None:
             f"The folder {model} holds no whole model: config.json and all of its safetensors are needed.",
             "Give the folder that save_pretrained of transformers wrote, or that of a model's repository.",
         )
-    small = (file for file in sorted(path.iterdir()) if file.suffix in _WORDS and file.is_file())
+    small = (file for file in sorted(path.iterdir()) if file.suffix in _SMALL_SUFFIXES and file.is_file())
     return ModelPlace(path, path.name, fingerprint(small, weight_files(path)))
 
 
@@ -231,7 +231,7 @@ MEMORY_FACTOR = 1.2
 """Bytes of memory for a byte of weights: frames and answers come on top."""
 BEARABLE = 10e9
 """Bytes of weights up to which a model is fetched for a machine without a GPU: larger ones take minutes."""
-_SHARE = {"none": 1.0, "8bit": 0.55, "4bit": 0.33}
+_QUANTISED_SHARE = {"none": 1.0, "8bit": 0.55, "4bit": 0.33}
 """Bytes of a quantised weight for each byte of a published one, on average, with what stays whole."""
 _PACKAGES = ("torch", "transformers")
 
@@ -289,14 +289,14 @@ def _memory(largest: int, config: Config) -> list[str]:
     if sum(cards) == 0 and device != "auto":
         # One that is named and not there is told by torch.
         return []
-    on_gpu = in_memory if quantise == "none" else int(largest * MEMORY_FACTOR * _SHARE[quantise])
+    on_gpu = in_memory if quantise == "none" else int(largest * MEMORY_FACTOR * _QUANTISED_SHARE[quantise])
     if sum(cards) >= on_gpu:
         return []
     have_text = "there is none"
     if sum(cards):
         together = f" on {len(cards)} GPUs together" if len(cards) > 1 else ""
         have_text = f"there are {size_text(sum(cards))}{together}"
-    smaller = {"local.quantise=4bit": int(largest * MEMORY_FACTOR * _SHARE["4bit"])}
+    smaller = {"local.quantise=4bit": int(largest * MEMORY_FACTOR * _QUANTISED_SHARE["4bit"])}
     if precision == "float32":
         smaller = {"compute.precision=auto": int(largest * MEMORY_FACTOR), **smaller}
     enough = [

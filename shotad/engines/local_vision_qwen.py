@@ -114,7 +114,7 @@ class QwenWords:
                 positions[1:, row, start:] = self.positions(request, tokens)
             model_input["position_ids"] = torch.from_numpy(positions)
         if sounds := [sound for request in requests if (sound := self._sound(request)) is not None]:
-            heard = self.ears(
+            features = self.ears(
                 sounds,
                 sampling_rate=HEARING_RATE,
                 # With silence behind it, as its makers have it: else the last frame would be another in a
@@ -124,16 +124,16 @@ class QwenWords:
                 return_attention_mask=True,
                 return_tensors="pt",
             )
-            model_input["input_features"] = heard["input_features"]
-            model_input["feature_attention_mask"] = heard["attention_mask"]
+            model_input["input_features"] = features["input_features"]
+            model_input["feature_attention_mask"] = features["attention_mask"]
         return model_input
 
     def prompt(self, request: Request) -> str:
         """The prompt with one mark for the video, and one for its sound. Raises UnfitPrompt."""
-        shown, heard = int(request.clip is not None), int(self._sound(request) is not None)
-        parts = [{"type": "video"}] * shown + [{"type": "audio"}] * heard
+        videos, sounds = int(request.clip is not None), int(self._sound(request) is not None)
+        parts = [{"type": "video"}] * videos + [{"type": "audio"}] * sounds
         prompt = self.template.prompt(turns(request, parts))
-        if (prompt.count(self.video), prompt.count(SOUND)) != (shown, heard):
+        if (prompt.count(self.video), prompt.count(SOUND)) != (videos, sounds):
             raise UnfitPrompt(
                 f"the chat template of {self.template.label} has no place for videos or their sound"
             )
@@ -195,8 +195,8 @@ class QwenWords:
         frame_tokens = VIDEO * tokens_in((1, *grid[1:]), self.rules)
         moments = patch_seconds(seconds, self.rules.depth)
         block = "".join(f"<{moment:.1f} seconds>{START}{frame_tokens}{END}" for moment in moments)
-        whole = f"{START}{VIDEO}{END}"
-        return prompt.replace(whole if whole in prompt else VIDEO, block)
+        marked_video = f"{START}{VIDEO}{END}"
+        return prompt.replace(marked_video if marked_video in prompt else VIDEO, block)
 
 
 def seconds_per_patch(seconds: npt.NDArray[np.float64], depth: int) -> float:
@@ -307,24 +307,24 @@ class PatchRules:
         32
         """
 
-        def whole(name: str, own: str, usual: int) -> int:
-            own_value = getattr(vision, own, None)
-            return int(settings.get(name, usual if own_value is None else own_value))
+        def number(name: str, name_in_config: str, default: int) -> int:
+            in_config = getattr(vision, name_in_config, None)
+            return int(settings.get(name, default if in_config is None else in_config))
 
-        norm, least, most = settings.get("do_normalize", True), 0, math.inf
+        is_normalised, min_pixels, max_pixels = settings.get("do_normalize", True), 0, math.inf
         if frames is not None and frames.short_side is None:
-            least, most = frames.min_pixels, float(frames.max_pixels)
+            min_pixels, max_pixels = frames.min_pixels, float(frames.max_pixels)
         return cls(
-            patch=whole("patch_size", "patch_size", 14),
-            merge=whole("merge_size", "spatial_merge_size", 2),
-            depth=whole("temporal_patch_size", "temporal_patch_size", 2),
-            mean=_three(settings.get("image_mean", _CLIP_MEAN) if norm else 0.0),
-            std=_three(settings.get("image_std", _CLIP_STD) if norm else 1.0),
+            patch=number("patch_size", "patch_size", 14),
+            merge=number("merge_size", "spatial_merge_size", 2),
+            depth=number("temporal_patch_size", "temporal_patch_size", 2),
+            mean=_three(settings.get("image_mean", _CLIP_MEAN) if is_normalised else 0.0),
+            std=_three(settings.get("image_std", _CLIP_STD) if is_normalised else 1.0),
             rescale=float(settings.get("rescale_factor", 1 / 255))
             if settings.get("do_rescale", True)
             else 1.0,
-            min_pixels=least,
-            max_pixels=most,
+            min_pixels=min_pixels,
+            max_pixels=max_pixels,
         )
 
 
@@ -380,9 +380,9 @@ def video_patches(
     The last frame is repeated until the number is a multiple of the rules' depth.
     """
     fitted = fit_frames(images, size, rules)
-    short = -len(fitted) % rules.depth
-    if short:
-        fitted = np.concatenate([fitted, np.repeat(fitted[-1:], short, axis=0)])
+    missing = -len(fitted) % rules.depth
+    if missing:
+        fitted = np.concatenate([fitted, np.repeat(fitted[-1:], missing, axis=0)])
     n, height, width, _ = fitted.shape
     t, h, w = grid = grid_of(width, height, n, rules)
     m, p = rules.merge, rules.patch
