@@ -13,6 +13,7 @@ from shotad.core.errors import ConfigError
 from shotad.core.model_loading import (
     device_of,
     dtype_of,
+    language_model_dtype,
     require_module,
     require_torch,
 )
@@ -71,6 +72,25 @@ def test_gpus_that_gain_by_bfloat16(monkeypatch: pytest.MonkeyPatch) -> None:
     assert dtype_of(ComputeSettings(), torch.device("mps")) == torch.float32
 
 
+def test_float16_is_for_language_models_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    cpu, half = torch.device("cpu"), ComputeSettings(precision="float16")
+    assert dtype_of(half, cpu) == torch.float32
+    assert language_model_dtype(half, cpu) == torch.float16
+    # A GPU of NVIDIA without bfloat16, by its number too
+    show_gpus(monkeypatch, 2, capability=(7, 5))
+    for device in (torch.device("cuda"), torch.device("cuda:1")):
+        assert language_model_dtype(ComputeSettings(), device) == torch.float16
+        assert language_model_dtype(ComputeSettings(precision="bfloat16"), device) == torch.bfloat16
+    # A Mac, whose system brings bfloat16 from version 14 on
+    for version, wanted in ((13, torch.float16), (14, torch.bfloat16)):
+        monkeypatch.setattr(
+            torch.backends.mps, "is_macos_or_newer", lambda major, minor, here=version: here >= major
+        )
+        assert language_model_dtype(ComputeSettings(), torch.device("mps")) == wanted
+    # A processor, as for other networks
+    assert language_model_dtype(ComputeSettings(), cpu, tmp_path) == torch.float32
+
+
 def test_libraries_missing_or_broken_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(ShotadError, match=r'Scales needs torch.*pip install "shotad\[models\]"'):
@@ -81,3 +101,12 @@ def test_libraries_missing_or_broken_are_told(monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ShotadError, match="installed but cannot be loaded: operator does not exist"):
         require_module("broken_vision", "A test")
+    # What hides behind another error, as transformers has it
+    (tmp_path / "torchvision.py").write_text("raise RuntimeError('operator torchvision::nms does not exist')")
+    (tmp_path / "hides_it.py").write_text(
+        "try:\n    import torchvision\n"
+        "except RuntimeError as error:\n    raise ModuleNotFoundError('Could not import module X') from error\n"
+    )
+    with pytest.raises(ShotadError, match="torchvision that is installed does not fit torch") as caught:
+        require_module("hides_it", "A test")
+    assert "pip uninstall torchvision" in caught.value.hint

@@ -106,6 +106,10 @@ EXTRAS = {  # name of import: what pip installs, what it is for
     "transformers": ("shotad[models]", "transformers, for DINOv2, local engines and Recall@k/N"),
     "httpx": ("shotad[openai]", "httpx, for engines and voices through a server"),
     "sentence_transformers": ("shotad[evaluate]", "sentence-transformers, for comparing lines by meaning"),
+    "qwen_vl_utils": (
+        "shotad[qwen]",
+        "qwen-vl-utils, the frames of Qwen's models as their authors resize them",
+    ),
     "bitsandbytes": ("bitsandbytes", "bitsandbytes, for local models in fewer bits"),
     "timm": ("shotad[timm]", "timm, a second way to DINOv2"),
     "spacy": ("shotad[evaluate]", "spaCy, for shotad lint and the action score"),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import importlib
+import importlib.metadata
 import importlib.util
 import io
 import json
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 _BFLOAT16_FLAGS = frozenset({"avx512_bf16", "amx_bf16", "bf16"})
 """Names by which Linux says that the processor multiplies bfloat16 (Intel and AMD; Intel; Arm)."""
+_BFLOAT16_CAPABILITY = (8, 0)
+"""The CUDA capability from which on GPUs multiply bfloat16: Ampere."""
 
 
 def require_torch(purpose: str, extra: str = "models") -> Any:
@@ -49,16 +52,64 @@ def require_module(module: str, purpose: str, extra: str = "models") -> Any:
     """
     try:
         return importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        raise ShotadError(
-            f"{purpose} needs {module}, which is not installed ({error}).",
-            f'Install it: pip install "shotad[{extra}]".',
-        ) from None
     except (ImportError, RuntimeError, OSError) as error:
-        raise ShotadError(
-            f"{purpose} needs {module}, which is installed but cannot be loaded: {error}.",
-            f'Install builds that fit each other: pip install "shotad[{extra}]" in a new environment.',
-        ) from None
+        raise unusable_library(f"{purpose} needs {module}", error, extra) from None
+
+
+def unusable_library(need: str, error: Exception, extra: str = "models") -> ShotadError:
+    """What to raise where a library could not be imported: it is missing, or does not fit another.
+
+    ``need`` begins the message ("Threads need torch"), ``extra`` is the extra of this package that brings the
+    library. Transformers hides the cause behind a ModuleNotFoundError of its own, which names no module.
+    """
+    causes = [error]
+    while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None and isinstance(
+        cause, Exception
+    ):
+        causes.append(cause)
+    first = causes[-1]
+    if isinstance(first, ModuleNotFoundError) and first.name is not None:
+        return ShotadError(
+            f"{need}, which is not installed ({first}).", f'Install it: pip install "shotad[{extra}]".'
+        )
+    if any("torchvision" in str(cause) for cause in causes):
+        return ShotadError(
+            f"{need}, but the torchvision that is installed does not fit torch: {first_message_line(first)}.",
+            _torchvision_hint(),
+        )
+    return ShotadError(
+        f"{need}, which is installed but cannot be loaded: {first}.",
+        f'Install builds that fit each other: pip install "shotad[{extra}]" in a new environment.',
+    )
+
+
+def is_library_error(error: Exception) -> bool:
+    """True where a library is at fault that is missing or does not fit another, not a model's files."""
+    causes = _causes(error)
+    return any(isinstance(cause, ImportError) or "torchvision" in str(cause) for cause in causes)
+
+
+def _causes(error: Exception) -> list[Exception]:
+    """The error, what it was raised from, and so on."""
+    causes = [error]
+    while isinstance(cause := causes[-1].__cause__ or causes[-1].__context__, Exception):
+        causes.append(cause)
+    return causes
+
+
+def _torchvision_hint() -> str:
+    """What to do about a torchvision that does not fit torch.
+
+    Release 0.n of torchvision is built for torch 2.(n - 15), each for one kind of processor (the table in
+    torchvision's README).
+    """
+    torch_version = importlib.metadata.version("torch")
+    release = re.match(r"2\.([0-9]+)", torch_version)
+    requirement = f'"torchvision==0.{int(release[1]) + 15}.*"' if release else "torchvision"
+    return (
+        "Take it away (pip uninstall torchvision): Qwen's models do without it. Or install the one that was "
+        f"built for torch {torch_version}, from where torch came from: pip install {requirement}."
+    )
 
 
 def device_of(settings: ComputeSettings) -> torch.device:
@@ -92,20 +143,42 @@ def device_of(settings: ComputeSettings) -> torch.device:
 
 
 def dtype_of(settings: ComputeSettings, device: torch.device, root: Path = ROOT) -> torch.dtype:
-    """The precision of the matrix products: bfloat16 where it is asked for or the machine gains by it.
+    """The precision of a network's matrix products: bfloat16 if asked for or if the machine gains by it.
 
     It gains on GPUs of CUDA capability 8 and above, and on processors with bfloat16 instructions
-    (benchmarks/LOG.md); elsewhere bfloat16 is emulated, and slower than float32. ``root`` is where the
-    kernel's files lie, by which Linux tells of its processors.
+    (benchmarks/LOG.md); elsewhere bfloat16 is emulated, and slower than float32. Never float16, which is for
+    `language_model_dtype`: the networks that ask here are small, and one of them is trained. ``root`` is
+    where the kernel's files lie, by which Linux tells of its processors.
     """
     torch = require_torch("A model")
     if settings.precision != "auto":
         gains = settings.precision == "bfloat16"
     elif device.type == "cuda":
-        gains = torch.cuda.get_device_capability(device) >= (8, 0)
+        gains = torch.cuda.get_device_capability(device) >= _BFLOAT16_CAPABILITY
     else:
         gains = device.type == "cpu" and bool(_cpu_flags(root) & _BFLOAT16_FLAGS)
     return torch.bfloat16 if gains else torch.float32
+
+
+def language_model_dtype(settings: ComputeSettings, device: torch.device, root: Path = ROOT) -> torch.dtype:
+    """The precision of a language model's weights: that of the settings, or with ``auto`` that of ``device``.
+
+    On a GPU always 16 bits, for models of this kind fill its memory: bfloat16, in which they were trained;
+    float16 where the GPU has no bfloat16. These are NVIDIA's of CUDA capability below 8.0 (V100, T4, RTX 20;
+    torch counts in bfloat16 on them too, but slowly: pytorch #148322) and Apple's below macOS 14 (pytorch
+    #119641). Of several cards the first decides.
+
+    A processor without bfloat16 instructions gets float32, see `dtype_of`.
+    """
+    torch = require_torch("A model")
+    if settings.precision != "auto":
+        return getattr(torch, settings.precision)
+    if device.type == "cuda":
+        capability = torch.cuda.get_device_capability(device)
+        return torch.bfloat16 if capability >= _BFLOAT16_CAPABILITY else torch.float16
+    if device.type == "mps":
+        return torch.bfloat16 if torch.backends.mps.is_macos_or_newer(14, 0) else torch.float16
+    return dtype_of(settings, device, root)
 
 
 @cache
@@ -121,10 +194,13 @@ def _cpu_flags(root: Path) -> frozenset[str]:
 
 _WEIGHTS = "model.safetensors"
 _INDEX = "model.safetensors.index.json"
-WANTED = ("config.json", "*.safetensors", _INDEX)
+_SAFETENSORS = "*.safetensors"
+WANTED = ("config.json", _SAFETENSORS, _INDEX)
 """The files of a model that has neither words nor a processor."""
-TEXT_MODEL_FILES = (*WANTED, "*.json", "*.jinja", "*.model", "merges.txt", "vocab.txt")
-"""The files of one that has: tokenizer, chat template, processor."""
+SMALL_FILES = ("*.json", "*.jinja", "*.model", "merges.txt", "vocab.txt")
+"""The files of one that has, without the weights: configuration, tokenizer, chat template, processor."""
+TEXT_MODEL_FILES = (_SAFETENSORS, *SMALL_FILES)
+"""All the files of one that has."""
 
 NETWORK_HINT = (
     "Check the network (HF_HUB_OFFLINE forbids it, HF_ENDPOINT names a mirror), copy the hub's cache of "
@@ -175,6 +251,15 @@ def weight_files(folder: Path) -> list[Path]:
     return files if all(path.is_file() for path in files) else []
 
 
+def read_settings(file: Path) -> dict[str, Any]:
+    """A JSON object of a model's folder; empty where the file is missing or holds no object."""
+    try:
+        settings = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return settings if isinstance(settings, dict) else {}
+
+
 def cached_model_folder(repo: str, revision: str | None = None) -> Path | None:
     """The folder of a model in the hub's cache, whole; None where it is not there. Touches no network.
 
@@ -204,8 +289,9 @@ def model_folder(
 ) -> Path:
     """The folder of a model, fetched from the hub if it is not in the cache.
 
-    ``patterns`` say which files to fetch (``*.json``), ``hint`` is what to do where it cannot be had. Raises
-    WeightsError where it is neither here nor to be had, ShotadError without the hub's library.
+    ``patterns`` say which files to fetch (``*.json``); where they leave out the weights, the folder may be
+    without. ``hint`` is what to do where it cannot be had. Raises WeightsError where it is neither here nor
+    to be had, ShotadError without the hub's library.
     """
     return cached_model_folder(repo, revision) or _fetch(
         repo,
@@ -263,7 +349,8 @@ def _fetch(repo: str, revision: str | None, progress: Progress, patterns: Sequen
     finally:
         task.done()
     folder = Path(snapshot)
-    if not is_model_folder(folder):
+    is_whole = is_model_folder(folder) if _SAFETENSORS in patterns else (folder / "config.json").is_file()
+    if not is_whole:
         raise WeightsError(f"The hub's {repo}{version} holds no safetensors with a config.json.", hint)
     return folder
 

@@ -106,23 +106,37 @@ def memory_free(root: Path = ROOT) -> int | None:
 
 
 def gpu_memory() -> int | None:
-    """Memory of all GPUs together; 0 where there is none, None where there may be one that does not tell.
+    """Memory of all GPUs together; 0 where there is none, None where there may be one that does not tell."""
+    cards = gpu_memories()
+    return None if cards is None else sum(cards)
 
-    NVIDIA's own program is asked, so that torch need not be loaded.
+
+def gpu_memories() -> list[int] | None:
+    """Memory of each GPU; empty where there is none, None where there may be one that does not tell.
+
+    NVIDIA's own program is asked, so that torch need not be loaded. Of its cards those count that
+    ``CUDA_VISIBLE_DEVICES`` names by number, in that order; all where it names none, or names them otherwise.
     """
     if sys.platform == "darwin" or any(Path(name).exists() for name in ("/dev/kfd", "/dev/dxg")):
         return None
-    if os.environ.get("CUDA_VISIBLE_DEVICES", "0").strip() in ("", "-1"):
-        return 0
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is not None and visible.strip() in ("", "-1"):
+        return []
     program = shutil.which("nvidia-smi")
     if program is None:
-        return None if any(Path("/dev").glob("nvidia[0-9]*")) else 0
+        return None if any(Path("/dev").glob("nvidia[0-9]*")) else []
     command = [program, "--query-gpu=memory.total", "--format=csv,noheader,nounits"]
     try:
         output = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout
-        return sum(int(line) for line in output.split()) << 20
+        cards = [int(line) << 20 for line in output.split()]
     except (OSError, subprocess.SubprocessError, ValueError):
         return None
+    if visible is None:
+        return cards
+    try:
+        return [cards[int(number)] for number in visible.split(",")]
+    except (ValueError, IndexError):
+        return cards
 
 
 def process_memory(process: int | None = None) -> int | None:

@@ -32,14 +32,17 @@ from shotad.core.config.film import FrameSettings
 from shotad.core.engine import Stage
 from shotad.core.errors import EngineError
 from shotad.core.model_loading import (
+    SMALL_FILES,
     HubModel,
     damaged_model_errors,
     first_message_line,
+    is_model_folder,
+    read_settings,
     require_module,
     require_torch,
 )
 from shotad.engines import local_vision_qwen as qwen
-from shotad.engines.local_model import ModelPlace, at_hand, check_fits, label_of, resolve, to_fetch
+from shotad.engines.local_model import ModelPlace, at_hand, check_fits, label_of, listed, resolve, to_fetch
 from shotad.engines.local_words import (
     StillWords,
     Template,
@@ -48,13 +51,13 @@ from shotad.engines.local_words import (
     VideoWords,
     black_clip,
     make_processor,
-    read_settings,
 )
 from shotad.film import vlm_size
 
 if TYPE_CHECKING:
     from shotad.engines.local_loading import Loaded
 
+_INSTEAD = "A server can answer in its place: openai."
 PROMPT_TOKENS = 200
 """Tokens that the shortest prompts of both stages have."""
 
@@ -101,7 +104,7 @@ class ChatModel:
         few tokens or no images where it is to look; ShotadError without torch or transformers, ConfigError
         for a wrong device, WeightsError for a model that cannot be had or read.
         """
-        check_fits(self.to_fetch, self._config, "A server can answer in its place: openai.")
+        check_fits(self.to_fetch, self._config, _INSTEAD)
         self._prepare(progress)
 
     @property
@@ -176,11 +179,15 @@ class ChatModel:
             from shotad.engines import local_loading
 
             settings = self._config
-            # What the machine lacks is told before many GB are fetched.
+            # What the machine lacks and what is wrong with the model is told before many GB are fetched.
             local_loading.check_machine(settings.compute, settings.local)
-            place = resolve(self._model, self._revision, progress)
-            way = local_loading.way_of(place, self.kind, settings.compute, settings.local)
+            local_loading.check_libraries()
+            place = resolve(self._model, self._revision, progress, files=SMALL_FILES)
+            if (to_fetch_now := listed(place)) is not None:
+                check_fits([to_fetch_now], settings, _INSTEAD)
+            local_loading.way_of(place, self.kind, settings.compute, settings.local)
             config, tokenizer = local_loading.config_of(place), local_loading.tokenizer_of(place)
+            local_loading.import_class(place, self.kind)
             words: Words = TextWords(Template(tokenizer, None, place.label, words_only=True))
             if self.kind != "text":
                 words = make_words(place, config, tokenizer, settings.frames, times=settings.prompt.times)
@@ -194,6 +201,10 @@ class ChatModel:
                     f"{hint}ame a model that takes more.",
                     again=False,
                 )
+            if place.gguf is None and not is_model_folder(place.folder):
+                # Of the same version as the small files
+                place = resolve(self._model, place.folder.name, progress)
+            way = local_loading.way_of(place, self.kind, settings.compute, settings.local)
             timed = "timed stills" if isinstance(words, StillWords) and words.timed else ""
             shown = "video" if isinstance(words, VideoWords) else timed
             revision = " ".join(filter(None, [place.revision, shown, way.precision]))
@@ -334,12 +345,15 @@ def _qwen(
             "Fetch or save it again, whole.",
             again=False,
         ) from None
+    # Qwen2.5-VL and Qwen2.5-Omni name the same figure in two ways; the others have none.
+    per_second = getattr(config.vision_config, "tokens_per_second", 1.0)
     pad = tokenizer.pad_token_id
     return qwen.QwenWords(
         template,
         qwen.FAMILY[config.model_type],
         rules,
         pad=0 if pad is None else pad,
+        positions_per_second=getattr(config, "position_id_per_seconds", per_second),
         ears=ears,
     )
 

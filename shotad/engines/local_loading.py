@@ -32,16 +32,18 @@ from shotad.core.memory_errors import is_out_of_memory
 from shotad.core.model_loading import (
     damaged_model_errors,
     device_of,
-    dtype_of,
     first_message_line,
+    is_library_error,
+    language_model_dtype,
     require_module,
     require_torch,
     silence_transformers,
+    unusable_library,
     weight_files,
 )
-from shotad.core.system import memory_free
+from shotad.core.system import memory_free, memory_total
 from shotad.engines.local_batches import BatchLimit, ClipSize
-from shotad.engines.local_model import ModelPlace
+from shotad.engines.local_model import MEMORY_FACTOR, ModelPlace
 
 PURPOSE = "A local model"
 
@@ -54,9 +56,27 @@ ModelKind = Literal["text", "image-text"]
 """What a model takes."""
 
 _CLASSES: dict[ModelKind, str] = {"text": "AutoModelForCausalLM", "image-text": "AutoModelForImageTextToText"}
+_MAPPINGS: dict[ModelKind, str] = {
+    "text": "MODEL_FOR_CAUSAL_LM_MAPPING",
+    "image-text": "MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING",
+}
+"""Of the classes by the model's configuration."""
 
-_WHOLE = ("lm_head", "visual", "vision_tower", "vision_model", "multi_modal_projector", "merger", "connector")
+_SENSES = (
+    "visual", "vision_tower", "vision_model", "audio_tower", "multi_modal_projector", "projector", "merger",
+    "connector",
+)  # fmt: skip
+"""Modules of image-text models that see or hear, and that turn what is seen or heard into tokens."""
+
+_WHOLE = ("lm_head", *_SENSES)
 """Modules that stay as they are where weights are put in fewer bits: the last layer, and what sees."""
+
+_TOO_LARGE_FOR_FLOAT16 = frozenset(
+    {"gemma2", "gemma3", "gemma3_text", "gemma3n", "gemma3n_text", "glm4", "plamo2"}
+)
+"""Types of language models whose numbers leave the range of float16, which ends at 65,504: vLLM's list
+(``_FLOAT16_NOT_SUPPORTED_MODELS`` in its ``config/model.py``; activations of Gemma 3 reach 800,000: unsloth
+#4014), and Gemma 3n, which is built as Gemma 3."""
 
 _SHARE = {"none": None, "8bit": 1.1, "4bit": 0.65}
 """Bytes of a quantised weight, on average, with what stays whole."""
@@ -115,7 +135,37 @@ def way_of(place: ModelPlace, kind: ModelKind, compute: ComputeSettings, local: 
             "Set it to none, or name the folder of a model in safetensors.",
         )
     device = check_machine(compute, local)
-    return LoadingWay(place, kind, device, dtype_of(compute, device), local.quantise)
+    return LoadingWay(place, kind, device, _dtype(place, compute, device), local.quantise)
+
+
+def _dtype(place: ModelPlace, compute: ComputeSettings, device: torch.device) -> torch.dtype:
+    """The precision of the model's weights on ``device``. Raises ConfigError where it cannot be as set.
+
+    Where the precision is ours to choose, a model that fails in float16 gets float32, and one that is too
+    large for this machine's memory in float32 gets bfloat16, which a processor may have to emulate, slowly.
+    """
+    dtype = language_model_dtype(compute, device)
+    if dtype is torch.float16 and (unfit := _types(place) & _TOO_LARGE_FOR_FLOAT16):
+        if compute.precision == "float16":
+            raise ConfigError(
+                f"compute.precision = 'float16' cannot be used for {place.label} ({min(unfit)}): "
+                "its numbers become too large for float16.",
+                "Set it to auto, bfloat16 or float32.",
+            )
+        return torch.float32
+    if device.type == "cpu" and compute.precision == "auto" and dtype is torch.float32:
+        memory = memory_total()
+        in_float32 = sum(weight_counts(place)) * torch.float32.itemsize * MEMORY_FACTOR
+        if memory is not None and in_float32 > memory:
+            return torch.bfloat16
+    return dtype
+
+
+@cache
+def _types(place: ModelPlace) -> frozenset[str]:
+    """The types of a model and of the language model in it, such as ``gemma3`` and ``gemma3_text``."""
+    config = config_of(place)
+    return frozenset({config.model_type, config.get_text_config().model_type})
 
 
 def check_machine(compute: ComputeSettings, local: LocalSettings) -> torch.device:
@@ -137,6 +187,33 @@ def check_machine(compute: ComputeSettings, local: LocalSettings) -> torch.devic
     return device
 
 
+def check_libraries() -> None:
+    """Import what every model of transformers is made of, before one is fetched.
+
+    Raises ShotadError where a library forbids it, such as a torchvision that does not fit torch: transformers
+    imports it for all models, also for those that do without.
+    """
+    transformers = require_module("transformers", PURPOSE)
+    try:
+        _ = transformers.PreTrainedModel
+    except (ImportError, RuntimeError, OSError) as error:
+        raise unusable_library(f"{PURPOSE} needs transformers", error) from None
+
+
+def import_class(place: ModelPlace, kind: ModelKind) -> None:
+    """Import the class of the model in ``place``; reads no weights. Raises ShotadError where it cannot be."""
+    transformers = require_module("transformers", PURPOSE)
+    classes = getattr(transformers, _MAPPINGS[kind])
+    config = config_of(place)
+    try:
+        # A model that is not of this kind is refused with its name, later.
+        _ = classes.get(type(config), None)
+    except (ImportError, RuntimeError, OSError) as error:
+        raise unusable_library(
+            f"The model {place.label} ({config.model_type}) needs a library", error
+        ) from None
+
+
 DeviceMap = dict[str, torch.device]
 """Where the parts of a model go, by their names; the empty name stands for the whole model."""
 
@@ -145,9 +222,11 @@ def load_way(way: LoadingWay, device_map: DeviceMap) -> Loaded:
     """The model, on its devices. Raises WeightsError for damaged files; want of memory passes."""
     try:
         model, report = _from_pretrained(way, device_map)
-    except _broken() as error:
+    except _loading_errors() as error:
         if is_out_of_memory(error):
             raise
+        if is_library_error(error):
+            raise unusable_library(f"The model {way.place.label} needs a library", error) from None
         takes = "vision-language" if way.kind == "image-text" else "text"
         raise WeightsError(
             f"The model {way.place.label} cannot be loaded: {first_message_line(error)}.",
@@ -161,8 +240,70 @@ def load_way(way: LoadingWay, device_map: DeviceMap) -> Loaded:
     model.generation_config = type(own)(
         bos_token_id=own.bos_token_id, eos_token_id=own.eos_token_id, pad_token_id=own.pad_token_id
     )
+    if way.dtype is torch.float16:
+        _run_senses_in_float32(model)
+        _watch_for_overflow(model, way.place.label)
     devices = tuple(dict.fromkeys(device_map.values()))
     return Loaded(model, model.device, way.dtype, way.place.label, devices)
+
+
+def _run_senses_in_float32(model: Any) -> None:
+    """Have what sees and hears in a float16 model count in float32.
+
+    Of several families the language model works in float16 but the vision tower does not: its numbers grow
+    beyond 65,504, and every answer is one token over and over (Qwen2.5-VL: vllm #13968, llama.cpp #17534;
+    Gemma 4: vllm #40290; Molmo 2: mlx-vlm #1163). These modules are small: 0.7 of the 8.3 billion weights of
+    Qwen2-VL-7B. What they hand on is cut to float16's range, as vLLM cuts it.
+
+    Their weights become float32 for the time of a call: some models ask their vision tower for the precision
+    of all else (SmolVLM).
+    """
+    from torch.utils._pytree import tree_map_only  # where transformers registers its models' outputs
+
+    largest = torch.finfo(torch.float16).max
+
+    def raised(value: torch.Tensor) -> torch.Tensor:
+        return value.float() if value.is_floating_point() else value
+
+    def lowered(value: torch.Tensor) -> torch.Tensor:
+        return value.clamp(-largest, largest).half() if value.is_floating_point() else value
+
+    def begin(module: Any, args: Any, kwargs: Any) -> Any:
+        module.float()
+        return tree_map_only(torch.Tensor, raised, (args, kwargs))
+
+    def end(module: Any, _args: Any, output: Any) -> Any:
+        module.half()
+        return tree_map_only(torch.Tensor, lowered, output)
+
+    outermost: list[str] = []
+    for name, module in model.named_modules():
+        is_within = any(name.startswith(f"{outer}.") for outer in outermost)
+        if name.rpartition(".")[2] in _SENSES and not is_within:
+            outermost.append(name)
+            module.register_forward_pre_hook(begin, with_kwargs=True)
+            # Also after an error: the next call may come with less to do.
+            module.register_forward_hook(end, always_call=True)
+
+
+def _watch_for_overflow(model: Any, label: str) -> None:
+    """Have a float16 model raise EngineError where its numbers leave float16's range.
+
+    That would else go unseen: of scores that are no numbers the greatest is the first, so that every token of
+    the answer is the first of the vocabulary.
+    """
+
+    def check(_module: Any, _args: Any, scores: torch.Tensor) -> None:
+        # Only the last place of each row: what stands at the padding before it may be anything.
+        if not bool(torch.isfinite(scores[:, -1]).all()):
+            raise EngineError(
+                f"The numbers of {label} become too large for float16.",
+                "Set compute.precision to bfloat16 (slow on this device), or to float32 (twice the memory).",
+                again=False,
+            )
+
+    if (last_layer := model.get_output_embeddings()) is not None:
+        last_layer.register_forward_hook(check)
 
 
 def config_of(place: ModelPlace) -> Any:
@@ -172,7 +313,9 @@ def config_of(place: ModelPlace) -> Any:
         with silence_transformers(transformers):
             whole = transformers.AutoConfig.from_pretrained(place.folder, **_local(place))
             return getattr(whole, "thinker_config", whole)
-    except damaged_model_errors(PURPOSE) as error:
+    except _loading_errors() as error:
+        if is_library_error(error):
+            raise unusable_library(f"The configuration of {place.label} needs a library", error) from None
         problem = f"The configuration of {place.label} cannot be read: {first_message_line(error)}."
         raise WeightsError(problem, _DAMAGED) from None
 
@@ -189,7 +332,9 @@ def tokenizer_of(place: ModelPlace) -> Any:
     try:
         with silence_transformers(transformers):
             return transformers.AutoTokenizer.from_pretrained(place.folder, **_local(place))
-    except _broken() as error:
+    except _loading_errors() as error:
+        if is_library_error(error):
+            raise unusable_library(f"The tokenizer of {place.label} needs a library", error) from None
         raise WeightsError(
             f"The tokenizer of {place.label} cannot be loaded: {first_message_line(error)}.",
             "Its files (tokenizer.json, tokenizer_config.json …) belong beside the weights.",
@@ -197,21 +342,44 @@ def tokenizer_of(place: ModelPlace) -> Any:
 
 
 def weight_bytes(way: LoadingWay) -> int:
-    """What the weights will take in memory, roughly: their number, by their files, times the bytes of one."""
-    count = 0
-    if way.place.gguf is not None:
-        count = _numbers_in_gguf(way.place.folder / way.place.gguf)
-    for path in weight_files(way.place.folder) if way.place.gguf is None else ():
-        try:
-            with path.open("rb") as stream:
-                (size,) = struct.unpack("<Q", stream.read(8))
-                header = json.loads(stream.read(min(size, 100_000_000)))
-            count += sum(prod(tensor["shape"]) for name, tensor in header.items() if name != "__metadata__")
-        except (OSError, ValueError, struct.error, KeyError, TypeError, AttributeError) as error:
-            raise WeightsError(
-                f"The weights {path.name} are damaged: {first_message_line(error)}.", _DAMAGED
-            ) from None
-    return int(count * (_SHARE[way.quantise] or way.dtype.itemsize))
+    """What the weights will take in memory, roughly: their number, by their files, times the bytes of one.
+
+    In float16 what sees and hears takes twice that at work (`_run_senses_in_float32`). Raises WeightsError
+    for damaged files.
+    """
+    language, senses = weight_counts(way.place)
+    share = _SHARE[way.quantise]
+    in_memory = (language + senses) * (share or way.dtype.itemsize)
+    if way.dtype is torch.float16:
+        in_memory += senses * (torch.float32.itemsize - torch.float16.itemsize)
+    return int(in_memory)
+
+
+def weight_counts(place: ModelPlace) -> tuple[int, int]:
+    """How many weights a model has, by its files: those of the language, and those of what sees and hears."""
+    if place.gguf is not None:
+        return _numbers_in_gguf(place.folder / place.gguf), 0
+    counts = [
+        _numbers_in_safetensors(path, path.stat().st_size, path.stat().st_mtime_ns)
+        for path in weight_files(place.folder)
+    ]
+    return sum(language for language, _ in counts), sum(senses for _, senses in counts)
+
+
+@cache
+def _numbers_in_safetensors(path: Path, _size: int, _modified: int) -> tuple[int, int]:
+    """As `weight_counts`, of one file. Kept, for as long as the file is the same."""
+    try:
+        with path.open("rb") as stream:
+            (size,) = struct.unpack("<Q", stream.read(8))
+            header = json.loads(stream.read(min(size, 100_000_000)))
+        counts = {name: prod(tensor["shape"]) for name, tensor in header.items() if name != "__metadata__"}
+    except (OSError, ValueError, struct.error, KeyError, TypeError, AttributeError) as error:
+        raise WeightsError(
+            f"The weights {path.name} are damaged: {first_message_line(error)}.", _DAMAGED
+        ) from None
+    senses = sum(count for name, count in counts.items() if not set(name.split(".")).isdisjoint(_SENSES))
+    return sum(counts.values()) - senses, senses
 
 
 def _from_pretrained(way: LoadingWay, device_map: DeviceMap) -> tuple[Any, dict[str, Any]]:
@@ -258,12 +426,11 @@ def spread(way: LoadingWay, bytes_needed: int, free: Mapping[torch.device, int])
     transformers = require_module("transformers", PURPOSE)
     modeling = require_module("accelerate.utils.modeling", PURPOSE)
     config = config_of(way.place)
-    failures: tuple[type[Exception], ...] = (*damaged_model_errors(PURPOSE), ImportError)
     try:
         with silence_transformers(transformers), torch.device("meta"):
             model = getattr(transformers, _CLASSES[way.kind]).from_config(config, dtype=way.dtype)
             model.tie_weights()
-    except failures:
+    except _loading_errors():
         return None  # loading tells what is wrong with it
     # Weights in fewer bits are reckoned as if each took the average share.
     scale = modeling.compute_module_sizes(model)[""] / bytes_needed
@@ -276,7 +443,7 @@ def spread(way: LoadingWay, bytes_needed: int, free: Mapping[torch.device, int])
     return {name: torch.device("cuda", place) for name, place in parts.items()}
 
 
-def _broken() -> tuple[type[Exception], ...]:
+def _loading_errors() -> tuple[type[Exception], ...]:
     return (*damaged_model_errors(PURPOSE), ImportError)
 
 
@@ -360,6 +527,15 @@ class ModelCache:
             free = memory_left(way.device) if self._loaded else None
             if free is not None and free < int(weight_bytes(way) * 1.1) + _WORKING_BYTES:
                 self.clear()
+            memory = memory_total() if way.device.type == "cpu" else None
+            weights = _bytes_in_memory(way)
+            if memory is not None and weights > memory:
+                raise EngineError(
+                    f"The model {way.place.label} does not fit: its weights take about "
+                    f"{weights / 1e9:.1f} GB in {way.precision}, and this machine has "
+                    f"{memory / 1e9:.1f} GB of memory. Nothing was read.",
+                    "Name a smaller model, or let a server answer.",
+                )
             return {"": way.device}
         weights = _bytes_in_memory(way)
         comfortable = int(weights * 1.1) + _WORKING_BYTES

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import shutil
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,10 +29,11 @@ from shotad.core.model_loading import (
     fingerprint,
     is_model_folder,
     model_folder,
+    read_settings,
     weight_files,
 )
 from shotad.core.progress import size_text
-from shotad.core.system import gpu_memory, memory_total
+from shotad.core.system import gpu_memories, memory_total
 from shotad.core.weight_store import (
     Weights,
     manifest,
@@ -97,18 +99,26 @@ class ModelPlace:
     gguf: str | None = None
 
 
-def resolve(model: str, revision: str | None = None, progress: Progress | None = None) -> ModelPlace:
+def resolve(
+    model: str,
+    revision: str | None = None,
+    progress: Progress | None = None,
+    *,
+    files: Sequence[str] = TEXT_MODEL_FILES,
+) -> ModelPlace:
     """The place of ``model``, fetched first if it is not here.
 
     ``model``: a short name, a name of the manifest, a folder, a ``.gguf`` file, or ``owner/name`` on the
-    hub, looked at in this order. Raises WeightsError for a model that cannot be had, with what to do.
+    hub, looked at in this order. ``files`` are the patterns of those that are fetched from the hub:
+    `SMALL_FILES` are enough to see what a model is. Raises WeightsError for a model that cannot be had, with
+    what to do.
     """
     if (entry := _in_manifest(model)) is not None:
         return _of_manifest(entry, weights_file(entry.name, progress))
     if (place := _on_disk(model)) is not None:
         return place
     repo, hint = _repository(model)
-    folder = model_folder(repo, revision, progress, patterns=TEXT_MODEL_FILES, hint=hint)
+    folder = model_folder(repo, revision, progress, patterns=files, hint=hint)
     return ModelPlace(folder, repo, folder.name)
 
 
@@ -132,6 +142,22 @@ def to_fetch(model: str, revision: str | None = None) -> HubModel | None:
     )
 
 
+def listed(place: ModelPlace) -> HubModel | None:
+    """A model of which the small files are here but the weights are not, with its size by the list of them.
+
+    None where there is no such list: the weights are one file. As in `MODELS`, the size is that of 2 bytes
+    for each weight.
+    """
+    metadata = read_settings(place.folder / "model.safetensors.index.json").get("metadata")
+    size = metadata.get("total_size") if isinstance(metadata, dict) else None
+    if not isinstance(size, int) or is_model_folder(place.folder):
+        return None
+    config = read_settings(place.folder / "config.json")
+    # Where nothing is said, in a half precision: so most are published.
+    is_float32 = config.get("dtype", config.get("torch_dtype")) == "float32"
+    return HubModel(place.label, place.label, size // 2 if is_float32 else size, "", "", "")
+
+
 def label_of(model: str) -> str:
     """What the model is called in records, be it here or not; never a path.
 
@@ -146,7 +172,7 @@ def label_of(model: str) -> str:
     return _repository(model)[0]
 
 
-_WORDS = (".json", ".jinja", ".model", ".txt")
+_SMALL_SUFFIXES = (".json", ".jinja", ".model", ".txt")
 """How the files of a model folder end that are small and change its answers."""
 _REPO = re.compile(r"[\w.-]+/[\w.-]+")
 
@@ -180,7 +206,7 @@ def _on_disk(model: str) -> ModelPlace | None:
             f"The folder {model} holds no whole model: config.json and all of its safetensors are needed.",
             "Give the folder that save_pretrained of transformers wrote, or that of a model's repository.",
         )
-    small = (file for file in sorted(path.iterdir()) if file.suffix in _WORDS and file.is_file())
+    small = (file for file in sorted(path.iterdir()) if file.suffix in _SMALL_SUFFIXES and file.is_file())
     return ModelPlace(path, path.name, fingerprint(small, weight_files(path)))
 
 
@@ -205,7 +231,7 @@ MEMORY_FACTOR = 1.2
 """Bytes of memory for a byte of weights: frames and answers come on top."""
 BEARABLE = 10e9
 """Bytes of weights up to which a model is fetched for a machine without a GPU: larger ones take minutes."""
-_SHARE = {"none": 1.0, "8bit": 0.55, "4bit": 0.33}
+_QUANTISED_SHARE = {"none": 1.0, "8bit": 0.55, "4bit": 0.33}
 """Bytes of a quantised weight for each byte of a published one, on average, with what stays whole."""
 _PACKAGES = ("torch", "transformers")
 
@@ -235,18 +261,49 @@ def check_fits(models: Sequence[HubModel], config: Config, instead: str) -> None
 
 
 def _memory(largest: int, config: Config) -> list[str]:
-    """The GPU that is missing or too small; of a machine that is to do without, its memory."""
-    bytes_needed = int(largest * MEMORY_FACTOR * _SHARE[config.local.quantise])
-    device, memory_here = config.compute.device, gpu_memory()
-    if device not in ("auto", "cpu"):
+    """The GPU that is missing or too small; of a machine that is to do without, its memory.
+
+    ``largest`` is in bytes as published, 2 for each weight. As many it takes on every GPU (in bfloat16, or in
+    float16 where there is no other), and at least as many on a processor, where a model that does not fit in
+    float32 is loaded in bfloat16; twice as many where the settings ask for float32.
+    """
+    precision, quantise, device = config.compute.precision, config.local.quantise, config.compute.device
+    in_memory = int(largest * MEMORY_FACTOR) * (2 if precision == "float32" else 1)
+    in_float32 = " in float32" if precision == "float32" else ""
+    cards = gpu_memories()
+    no_gpu = cards is not None and sum(cards) == 0
+    if device == "cpu" or (device == "auto" and no_gpu and largest <= BEARABLE):
+        have = memory_total()
+        if have is None or have >= in_memory:
+            return []
+        return [f"{size_text(in_memory)} of memory{in_float32} (there are {size_text(have)})"]
+    if cards is None:
+        # A Mac's GPU shares the machine's memory; of others nothing is known.
+        have = memory_total() if sys.platform == "darwin" else None
+        if have is None or have >= in_memory:
+            return []
+        return [f"{size_text(in_memory)} of memory{in_float32} (there are {size_text(have)})"]
+    number = re.fullmatch(r"cuda:([0-9]+)", device)
+    if number is not None:
+        cards = cards[int(number[1]) :][:1]
+    if sum(cards) == 0 and device != "auto":
         # One that is named and not there is told by torch.
         return []
-    if device == "cpu" or (device == "auto" and memory_here == 0 and largest <= BEARABLE):
-        bytes_needed, have = int(largest * MEMORY_FACTOR), memory_total()
-        if have is None or have >= bytes_needed:
-            return []
-        return [f"{size_text(bytes_needed)} of memory (there are {size_text(have)})"]
-    if memory_here is None or memory_here >= bytes_needed:
+    on_gpu = in_memory if quantise == "none" else int(largest * MEMORY_FACTOR * _QUANTISED_SHARE[quantise])
+    if sum(cards) >= on_gpu:
         return []
-    gpu_text = f"there are {size_text(memory_here)}" if memory_here else "there is none"
-    return [f"a GPU with {size_text(bytes_needed)} of memory ({gpu_text})"]
+    have_text = "there is none"
+    if sum(cards):
+        together = f" on {len(cards)} GPUs together" if len(cards) > 1 else ""
+        have_text = f"there are {size_text(sum(cards))}{together}"
+    smaller = {"local.quantise=4bit": int(largest * MEMORY_FACTOR * _QUANTISED_SHARE["4bit"])}
+    if precision == "float32":
+        smaller = {"compute.precision=auto": int(largest * MEMORY_FACTOR), **smaller}
+    enough = [
+        f"; with {setting} {size_text(size)} are enough"
+        for setting, size in smaller.items()
+        if size <= sum(cards)
+    ]
+    suggestion = enough[0] if enough and quantise == "none" else ""
+    wanted = f"{size_text(on_gpu)} of memory{in_float32 if quantise == 'none' else ''}"
+    return [f"a GPU with {wanted} ({have_text}{suggestion})"]

@@ -1,6 +1,8 @@
 """What Qwen's vision-language models are given: frames as one video, words around them.
 
-Nothing of transformers' processors is used, so that torchvision is never needed. What they do is kept:
+Nothing of transformers' processors is used, so that torchvision is never needed. Where the authors' package
+qwen-vl-utils is installed, its ``process_vision_info`` gives the frames their size; without it the same
+values come from Pillow. What the processors do is kept:
 
 - Qwen2-VL gets no times; temporal patches are numbered.
 - Qwen2.5-VL gets one figure, the seconds between two temporal patches. Uneven frames have no such figure:
@@ -13,17 +15,24 @@ Nothing of transformers' processors is used, so that torchvision is never needed
 The arithmetic, in numpy, is that of transformers' ``Qwen2VLVideoProcessor``, ``Qwen3VLVideoProcessor`` and
 ``Qwen2VLImageProcessor`` (Apache-2.0, The Qwen team and The HuggingFace Inc. team): sides rounded to whole
 merged patches, values normalised, each patch of two frames one row, the rows of a merged square together.
+
+The positions of all tokens are given to the model too, for transformers 5.18 to 5.24 places the text that
+follows a long video among the video's own positions (`token_positions`).
 """
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from PIL import Image
 
 from shotad.core import Request
 from shotad.core.config.film import FrameSettings
@@ -52,18 +61,28 @@ OMNI_VIDEO, OMNI_IMAGE, SOUND = "<|VIDEO|>", "<|IMAGE|>", "<|AUDIO|>"
 
 @dataclass(frozen=True, slots=True)
 class QwenWords:
-    """Words, frames and sound, made ready for a model of the family; ``ears`` None: it hears nothing."""
+    """Words, frames and sound, made ready for a model of the family; ``ears`` None: it hears nothing.
+
+    ``positions_per_second`` is how far two frames a second apart stand from each other, for models that get
+    their times as an interval.
+    """
 
     template: Template
     times: Times
     rules: PatchRules
     pad: int
+    positions_per_second: float = 1.0
     ears: Any = None
 
     @property
     def video(self) -> str:
         """What stands for a video's token."""
         return OMNI_VIDEO if self.ears else VIDEO
+
+    @property
+    def video_id(self) -> int:
+        """The id of a video's token."""
+        return int(self.template.tokenizer.convert_tokens_to_ids(self.video))
 
     def image_tokens(self, width: int, height: int, frames: int) -> int:
         """Tokens of a clip, without the marks and times around them."""
@@ -74,28 +93,28 @@ class QwenWords:
         return len(self.tokens(request))
 
     def inputs(self, requests: Sequence[Request]) -> dict[str, Any]:
-        """All that the model is given, padded on the left; tensors, but for `second_per_grid_ts`, a list."""
+        """Tensors of all that the model is given, padded on the left."""
         import torch
 
         from shotad.engines.local_answers import padded
 
-        model_input: dict[str, Any] = {**padded([self.tokens(request) for request in requests], self.pad)}
-        video = self.template.tokenizer.convert_tokens_to_ids(self.video)
+        rows = [self.tokens(request) for request in requests]
+        model_input: dict[str, Any] = {**padded(rows, self.pad)}
         # What kind each token is: 0 words, 2 video.
-        model_input["mm_token_type_ids"] = 2 * (model_input["input_ids"] == video).long()
+        model_input["mm_token_type_ids"] = 2 * (model_input["input_ids"] == self.video_id).long()
         model_input |= {name: torch.from_numpy(values) for name, values in self.arrays(requests).items()}
-        clips = [request.clip for request in requests if request.clip is not None]
-        if self.times == "interval" and clips:
-            # As a list, for tensors with a fraction are rounded to the model's precision
-            each = [seconds_per_patch(clip.seconds, self.rules.depth) for clip in clips]
-            if self.ears:
-                model_input["video_second_per_grid"] = [
-                    torch.tensor(seconds_per_grid) for seconds_per_grid in each
-                ]
-            else:
-                model_input["second_per_grid_ts"] = each
+        if any(request.clip is not None for request in requests):
+            longest = model_input["input_ids"].shape[1]
+            # A fourth line, before the positions in time, height and width, counts the tokens: by it
+            # transformers finds out whether sequences are packed.
+            positions = np.zeros((4, len(rows), longest), np.int64)
+            for row, (request, tokens) in enumerate(zip(requests, rows, strict=True)):
+                start = longest - len(tokens)
+                positions[0, row, start:] = np.arange(len(tokens))
+                positions[1:, row, start:] = self.positions(request, tokens)
+            model_input["position_ids"] = torch.from_numpy(positions)
         if sounds := [sound for request in requests if (sound := self._sound(request)) is not None]:
-            heard = self.ears(
+            features = self.ears(
                 sounds,
                 sampling_rate=HEARING_RATE,
                 # With silence behind it, as its makers have it: else the last frame would be another in a
@@ -105,16 +124,16 @@ class QwenWords:
                 return_attention_mask=True,
                 return_tensors="pt",
             )
-            model_input["input_features"] = heard["input_features"]
-            model_input["feature_attention_mask"] = heard["attention_mask"]
+            model_input["input_features"] = features["input_features"]
+            model_input["feature_attention_mask"] = features["attention_mask"]
         return model_input
 
     def prompt(self, request: Request) -> str:
         """The prompt with one mark for the video, and one for its sound. Raises UnfitPrompt."""
-        shown, heard = int(request.clip is not None), int(self._sound(request) is not None)
-        parts = [{"type": "video"}] * shown + [{"type": "audio"}] * heard
+        videos, sounds = int(request.clip is not None), int(self._sound(request) is not None)
+        parts = [{"type": "video"}] * videos + [{"type": "audio"}] * sounds
         prompt = self.template.prompt(turns(request, parts))
-        if (prompt.count(self.video), prompt.count(SOUND)) != (shown, heard):
+        if (prompt.count(self.video), prompt.count(SOUND)) != (videos, sounds):
             raise UnfitPrompt(
                 f"the chat template of {self.template.label} has no place for videos or their sound"
             )
@@ -149,6 +168,24 @@ class QwenWords:
             "video_grid_thw": np.array([grid for _, grid in videos], np.int64),
         }
 
+    def positions(self, request: Request, tokens: Sequence[int]) -> npt.NDArray[np.int64]:
+        """``int64[3, tokens]``: where the tokens of a request's prompt stand, see `token_positions`."""
+        is_video = [token == self.video_id for token in tokens]
+        clip = request.clip
+        if clip is None:
+            return token_positions(is_video, (1, 1, 1))
+        frames, high, wide = grid_of(
+            *self.rules.size(clip.images.shape[2], clip.images.shape[1]), len(clip), self.rules
+        )
+        grid = (frames, high // self.rules.merge, wide // self.rules.merge)
+        if self.times == "words":
+            # Each temporal patch stands apart, after its time.
+            return token_positions(is_video, (1, *grid[1:]))
+        if self.times == "interval":
+            interval = seconds_per_patch(clip.seconds, self.rules.depth)
+            return token_positions(is_video, grid, interval, self.positions_per_second)
+        return token_positions(is_video, grid)
+
     def _sound(self, request: Request) -> npt.NDArray[np.float32] | None:
         return request.clip.sound if self.ears and request.clip is not None else None
 
@@ -158,8 +195,8 @@ class QwenWords:
         frame_tokens = VIDEO * tokens_in((1, *grid[1:]), self.rules)
         moments = patch_seconds(seconds, self.rules.depth)
         block = "".join(f"<{moment:.1f} seconds>{START}{frame_tokens}{END}" for moment in moments)
-        whole = f"{START}{VIDEO}{END}"
-        return prompt.replace(whole if whole in prompt else VIDEO, block)
+        marked_video = f"{START}{VIDEO}{END}"
+        return prompt.replace(marked_video if marked_video in prompt else VIDEO, block)
 
 
 def seconds_per_patch(seconds: npt.NDArray[np.float64], depth: int) -> float:
@@ -187,6 +224,40 @@ def patch_seconds(seconds: npt.NDArray[np.float64], depth: int) -> list[float]:
 
 Grid = tuple[int, int, int]
 """Patches in time, from top to bottom, from left to right."""
+
+
+def token_positions(
+    is_video: Sequence[bool], grid: Grid, interval: float = 1.0, per_second: float = 1.0
+) -> npt.NDArray[np.int64]:
+    """``int64[3, tokens]``: the positions in time, height and width of each token of a prompt.
+
+    ``is_video`` says which tokens stand for a video; ``grid`` is how many of these there are in time, in
+    height and in width wherever a video begins. ``interval`` is the seconds from one to the next in time,
+    ``per_second`` the positions that a second takes.
+
+    >>> token_positions([False, True, True, False], (2, 1, 1), interval=1.75, per_second=2).tolist()
+    [[0, 1, 4, 5], [0, 1, 1, 5], [0, 1, 1, 5]]
+
+    A token of text, or of sound, is one further than all tokens before it, in each of the three. So counts
+    the code that the models' authors gave to transformers (#32318, #35569), until 4.57. Transformers 5.18 to
+    5.24 goes on after a video by the larger of its height and width alone: where a video is longer than that,
+    the text after it takes the positions of the video's own later frames. Positions in time are products of
+    float32 numbers, in this order, cut to whole ones (transformers #35569, #48669).
+    """
+    blocks: list[npt.NDArray[np.int64]] = []
+    following = 0
+    for in_video, run in groupby(is_video):
+        length = sum(1 for _ in run)
+        if in_video:
+            block = np.indices(grid, np.int64).reshape(3, -1)
+            seconds = block[0].astype(np.float32) * np.float32(interval)
+            block[0] = seconds * np.float32(per_second)
+        else:
+            block = np.tile(np.arange(length, dtype=np.int64), (3, 1))
+        blocks.append(following + block)
+        following += int(block.max()) + 1
+    return np.concatenate(blocks, axis=1)
+
 
 _CLIP_MEAN = (0.48145466, 0.4578275, 0.40821073)
 _CLIP_STD = (0.26862954, 0.26130258, 0.27577711)
@@ -236,24 +307,24 @@ class PatchRules:
         32
         """
 
-        def whole(name: str, own: str, usual: int) -> int:
-            own_value = getattr(vision, own, None)
-            return int(settings.get(name, usual if own_value is None else own_value))
+        def number(name: str, name_in_config: str, default: int) -> int:
+            in_config = getattr(vision, name_in_config, None)
+            return int(settings.get(name, default if in_config is None else in_config))
 
-        norm, least, most = settings.get("do_normalize", True), 0, math.inf
+        is_normalised, min_pixels, max_pixels = settings.get("do_normalize", True), 0, math.inf
         if frames is not None and frames.short_side is None:
-            least, most = frames.min_pixels, float(frames.max_pixels)
+            min_pixels, max_pixels = frames.min_pixels, float(frames.max_pixels)
         return cls(
-            patch=whole("patch_size", "patch_size", 14),
-            merge=whole("merge_size", "spatial_merge_size", 2),
-            depth=whole("temporal_patch_size", "temporal_patch_size", 2),
-            mean=_three(settings.get("image_mean", _CLIP_MEAN) if norm else 0.0),
-            std=_three(settings.get("image_std", _CLIP_STD) if norm else 1.0),
+            patch=number("patch_size", "patch_size", 14),
+            merge=number("merge_size", "spatial_merge_size", 2),
+            depth=number("temporal_patch_size", "temporal_patch_size", 2),
+            mean=_three(settings.get("image_mean", _CLIP_MEAN) if is_normalised else 0.0),
+            std=_three(settings.get("image_std", _CLIP_STD) if is_normalised else 1.0),
             rescale=float(settings.get("rescale_factor", 1 / 255))
             if settings.get("do_rescale", True)
             else 1.0,
-            min_pixels=least,
-            max_pixels=most,
+            min_pixels=min_pixels,
+            max_pixels=max_pixels,
         )
 
 
@@ -308,10 +379,10 @@ def video_patches(
 
     The last frame is repeated until the number is a multiple of the rules' depth.
     """
-    fitted = images if images.shape[2:0:-1] == size else resize_images(images, size)
-    short = -len(fitted) % rules.depth
-    if short:
-        fitted = np.concatenate([fitted, np.repeat(fitted[-1:], short, axis=0)])
+    fitted = fit_frames(images, size, rules)
+    missing = -len(fitted) % rules.depth
+    if missing:
+        fitted = np.concatenate([fitted, np.repeat(fitted[-1:], missing, axis=0)])
     n, height, width, _ = fitted.shape
     t, h, w = grid = grid_of(width, height, n, rules)
     m, p = rules.merge, rules.patch
@@ -326,6 +397,44 @@ def video_patches(
     values -= mean
     values /= std
     return values.reshape(t * h * w, -1), grid
+
+
+def fit_frames(
+    images: npt.NDArray[np.uint8], size: tuple[int, int], rules: PatchRules
+) -> npt.NDArray[np.uint8]:
+    """``uint8[n, H, W, 3]`` resized to ``size`` (width, height): bicubic, antialiased.
+
+    The authors' package gets each frame as an image of its own: of a list of frames its releases 0.0.13 and
+    0.0.14 make sides that are multiples of four patches first, and blur them. Frames of fewer than four
+    tokens it would enlarge; these are resized here.
+    """
+    if (package := _authors_package()) is not None:
+        width, height = size
+        parts = [
+            {
+                "type": "image",
+                "image": Image.fromarray(image),
+                "resized_width": width,
+                "resized_height": height,
+            }
+            for image in images
+        ]
+        frames, _ = package.process_vision_info(
+            [{"role": "user", "content": parts}], image_patch_size=rules.patch
+        )
+        if frames[0].size == size:
+            return np.stack([np.asarray(frame, np.uint8) for frame in frames])
+    return images if images.shape[2:0:-1] == size else resize_images(images, size)
+
+
+def _authors_package() -> Any:
+    """The module qwen_vl_utils; None where it is not installed, or torchvision, which it imports, is not."""
+    if importlib.util.find_spec("qwen_vl_utils") is None:
+        return None
+    try:
+        return importlib.import_module("qwen_vl_utils")
+    except (ImportError, RuntimeError, OSError):
+        return None
 
 
 def _three(value: Any) -> tuple[float, float, float]:

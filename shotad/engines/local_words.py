@@ -11,7 +11,6 @@ from __future__ import annotations
 import copy
 import importlib
 import inspect
-import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,6 +26,7 @@ from shotad.core.errors import EngineError
 from shotad.core.model_loading import (
     damaged_model_errors,
     first_message_line,
+    read_settings,
     require_module,
     silence_transformers,
 )
@@ -463,12 +463,3 @@ def _without_videos(kind: Any, parts: Mapping[str, Any]) -> Any:
     processor = bare(video_processor=parts["image_processor"], **parts)  # MiniCPM-V's reads settings of it
     processor.video_processor = None
     return processor
-
-
-def read_settings(file: Path) -> dict[str, Any]:
-    """A JSON object; empty where the file is missing or holds no object."""
-    try:
-        settings = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return settings if isinstance(settings, dict) else {}

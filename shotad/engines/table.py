@@ -151,7 +151,9 @@ def best_preset() -> str:
 
     if not torch.cuda.is_available():
         return FALLBACK_PRESET
-    memory = torch.cuda.get_device_properties(0).total_memory
+    # A model too large for one card is spread over all.
+    cards = range(torch.cuda.device_count())
+    memory = sum(torch.cuda.get_device_properties(card).total_memory for card in cards)
     return "paper" if memory >= PAPER_MEMORY else FALLBACK_PRESET
 
 

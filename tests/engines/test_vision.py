@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 import re
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
@@ -20,11 +22,14 @@ pytest.importorskip("transformers")
 
 import torch
 import transformers
+from PIL import Image
 
 from shotad.core import Clip, Config, Message, NoProgress, load_config
 from shotad.core.errors import EngineError
 from shotad.core.types import HEARING_RATE
 from shotad.engines import make_engine
+from shotad.engines.local_vision_qwen import PatchRules, fit_frames, smart_size
+from shotad.film import resize_images
 from tests.language_models import ModelCalls, make_llama
 from tests.vision_models import (
     CHATML,
@@ -168,6 +173,55 @@ def test_single_frames_and_sizes_are_those_of_the_published_processor(
             assert engine.image_tokens(width, height, 1) == tokens, (width, height)
 
 
+SIZES = ((196, 84), (500, 280), (123, 457), (84, 61), (28, 28))
+"""Of frames: right as they are, too large, upright, too small."""
+
+
+@pytest.mark.parametrize("patch", [14, 16])
+def test_frames_are_resized_as_by_the_authors_package(patch: int) -> None:
+    try:
+        package = importlib.import_module("qwen_vl_utils")
+    except (ImportError, RuntimeError) as error:
+        pytest.skip(f"qwen-vl-utils wants torchvision, in a build that fits torch: {error}")
+    for width, height in SIZES:
+        images = make_clip(3, width, height).images
+        size = smart_size(width, height, 2 * patch, 4 * (2 * patch) ** 2, 40_000)
+        part = {"type": "image", "resized_width": size[0], "resized_height": size[1]}
+        turn = {"role": "user", "content": [{**part, "image": Image.fromarray(image)} for image in images]}
+        theirs, _ = package.process_vision_info([turn], image_patch_size=patch)
+        assert np.array_equal(np.stack([np.asarray(frame) for frame in theirs]), resize_images(images, size))
+        assert np.array_equal(fit_frames(images, size, PatchRules(patch)), resize_images(images, size))
+
+
+@pytest.mark.parametrize("kind", ["qwen2_vl", "qwen3_vl"])
+def test_the_authors_package_resizes_where_it_is_installed(
+    kind: str, folder_of: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stand-in for it notes what it is asked for."""
+    clips = [make_clip(4, 84, 56), make_clip(3, 150, 90, seed=1)]
+    requests = [make_request(str(number), clip=clip) for number, clip in enumerate(clips)]
+    before = [reply.text for reply in vision(folder_of(kind)).generate(requests)]
+    (tmp_path / "qwen_vl_utils.py").write_text(
+        "asked = []\n"
+        "def process_vision_info(conversations, image_patch_size=14):\n"
+        "    parts = [part for turn in conversations for part in turn['content']]\n"
+        "    asked.append((len(parts), image_patch_size))\n"
+        "    sizes = [(part['resized_width'], part['resized_height']) for part in parts]\n"
+        "    return [part['image'].resize(size) for part, size in zip(parts, sizes)], None\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "qwen_vl_utils", raising=False)
+    assert [reply.text for reply in vision(folder_of(kind)).generate(requests)] == before
+    package = importlib.import_module("qwen_vl_utils")
+    patch = 16 if kind == "qwen3_vl" else 14
+    assert sorted(package.asked) == [(3, patch), (4, patch)]
+    # One that cannot be imported, for want of torchvision, is as none.
+    (tmp_path / "qwen_vl_utils.py").write_text("raise ImportError('no torchvision')\n")
+    importlib.invalidate_caches()
+    monkeypatch.delitem(sys.modules, "qwen_vl_utils")
+    assert [reply.text for reply in vision(folder_of(kind)).generate(requests)] == before
+
+
 def write_settings(folder: Path, file: str = "preprocessor_config.json", **settings: Any) -> None:
     (folder / file).write_text(json.dumps(settings), encoding="utf-8")
 
@@ -215,9 +269,12 @@ def test_times_in_words_are_those_of_the_published_processor(folder_of: Any, mod
 
 
 def test_times_in_one_figure_are_the_mean_of_uneven_frames(folder_of: Any, model_calls: ModelCalls) -> None:
-    clip = replace(make_clip(3), seconds=np.array([7.0, 7.5, 9.0]))
+    clip = replace(make_clip(5), seconds=np.array([7.0, 7.5, 9.0, 10.5, 11.0]))
     vision(folder_of("qwen2_5_vl")).generate([make_request(clip=clip)])
-    assert model_calls.inputs[-1]["second_per_grid_ts"] == [2.0]
+    (given,) = model_calls.inputs
+    in_time = given["position_ids"][1, 0, given["mm_token_type_ids"][0] == 2]
+    per_second = 2  # of the tiny model's configuration
+    assert (in_time - in_time[0]).unique().tolist() == [0, 2 * per_second, 4 * per_second]
 
 
 def test_smolvlm_has_the_words_of_its_own_processor(tmp_path: Path, model_calls: ModelCalls) -> None:
