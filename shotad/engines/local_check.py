@@ -28,7 +28,7 @@ from shotad.core.model_loading import (
 from shotad.core.system import forget_peak, peak_memory
 from shotad.engines import local_vision_qwen as qwen
 from shotad.engines.local_engines import ChatModel, VisionModel, Words, accepted_names
-from shotad.engines.local_model import ModelPlace, at_hand, label_of
+from shotad.engines.local_model import ModelPlace, label_of, place_on_disk
 from shotad.engines.local_words import StillWords, Template, TextWords, turns
 
 PURPOSE = "Checking a model"
@@ -65,7 +65,7 @@ def check_model(model: str, config: Config) -> list[ModelCheck]:
 
     Raises WeightsError where the weights are not here, and whatever its engine raises where it cannot work.
     """
-    place = at_hand(model)
+    place = place_on_disk(model)
     if place is None:
         raise WeightsError(
             f"The weights of {label_of(model)} are not on this machine.",

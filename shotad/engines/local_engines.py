@@ -42,7 +42,15 @@ from shotad.core.model_loading import (
     require_torch,
 )
 from shotad.engines import local_vision_qwen as qwen
-from shotad.engines.local_model import ModelPlace, at_hand, check_fits, label_of, listed, resolve, to_fetch
+from shotad.engines.local_model import (
+    ModelPlace,
+    check_fits,
+    label_of,
+    listed,
+    place_on_disk,
+    resolve,
+    to_fetch,
+)
 from shotad.engines.local_words import (
     StillWords,
     Template,
@@ -87,7 +95,7 @@ class ChatModel:
         self.place: ModelPlace
         self.words: Words
         self.shown: str
-        place = at_hand(self._model, self._revision)
+        place = place_on_disk(self._model, self._revision)
         revision = place.revision if place else self._revision or ""
         self.identity = Identity(self.name, place.label if place else label_of(self._model), revision)
         self.abilities = Abilities(accepts_images=self.kind != "text", batch=config.local.batch)
@@ -115,7 +123,7 @@ class ChatModel:
 
     def ready_if_here(self) -> None:
         """As `get_ready` where the model is on this machine; else nothing happens."""
-        if at_hand(self._model, self._revision) is not None:
+        if place_on_disk(self._model, self._revision) is not None:
             self._prepare(NoProgress())
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
@@ -185,7 +193,7 @@ class ChatModel:
             place = resolve(self._model, self._revision, progress, files=SMALL_FILES)
             if (to_fetch_now := listed(place)) is not None:
                 check_fits([to_fetch_now], settings, _INSTEAD)
-            local_loading.way_of(place, self.kind, settings.compute, settings.local)
+            local_loading.loading_plan(place, self.kind, settings.compute, settings.local)
             config, tokenizer = local_loading.config_of(place), local_loading.tokenizer_of(place)
             local_loading.import_class(place, self.kind)
             words: Words = TextWords(Template(tokenizer, None, place.label, words_only=True))
@@ -204,10 +212,10 @@ class ChatModel:
             if place.gguf is None and not is_model_folder(place.folder):
                 # Of the same version as the small files
                 place = resolve(self._model, place.folder.name, progress)
-            way = local_loading.way_of(place, self.kind, settings.compute, settings.local)
+            plan = local_loading.loading_plan(place, self.kind, settings.compute, settings.local)
             timed = "timed stills" if isinstance(words, StillWords) and words.timed else ""
             shown = "video" if isinstance(words, VideoWords) else timed
-            revision = " ".join(filter(None, [place.revision, shown, way.precision]))
+            revision = " ".join(filter(None, [place.revision, shown, plan.precision]))
             self.identity = Identity(self.name, place.label, revision)
             self.abilities = replace(
                 self.abilities, hears=isinstance(words, qwen.QwenWords) and bool(words.ears)

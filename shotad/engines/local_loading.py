@@ -68,7 +68,7 @@ _SENSES = (
 )  # fmt: skip
 """Modules of image-text models that see or hear, and that turn what is seen or heard into tokens."""
 
-_WHOLE = ("lm_head", *_SENSES)
+_UNQUANTISED_MODULES = ("lm_head", *_SENSES)
 """Modules that stay as they are where weights are put in fewer bits: the last layer, and what sees."""
 
 _TOO_LARGE_FOR_FLOAT16 = frozenset(
@@ -78,14 +78,14 @@ _TOO_LARGE_FOR_FLOAT16 = frozenset(
 (``_FLOAT16_NOT_SUPPORTED_MODELS`` in its ``config/model.py``; activations of Gemma 3 reach 800,000: unsloth
 #4014), and Gemma 3n, which is built as Gemma 3."""
 
-_SHARE = {"none": None, "8bit": 1.1, "4bit": 0.65}
+_BYTES_PER_QUANTISED_WEIGHT = {"none": None, "8bit": 1.1, "4bit": 0.65}
 """Bytes of a quantised weight, on average, with what stays whole."""
 
-_DAMAGED = "Fetch or save it again, whole."
+_DAMAGED_HINT = "Fetch or save it again, whole."
 
 
 @dataclass(frozen=True, slots=True)
-class LoadingWay:
+class LoadingPlan:
     """A model and how it is loaded: all by which one loaded model differs from another."""
 
     place: ModelPlace
@@ -123,7 +123,9 @@ class Loaded:
         return tuple(device for device in self.devices if device.type == "cuda")
 
 
-def way_of(place: ModelPlace, kind: ModelKind, compute: ComputeSettings, local: LocalSettings) -> LoadingWay:
+def loading_plan(
+    place: ModelPlace, kind: ModelKind, compute: ComputeSettings, local: LocalSettings
+) -> LoadingPlan:
     """How to load a model by these settings; reads no weights. Raises ConfigError, ShotadError."""
     require_module("transformers", PURPOSE)
     if place.gguf is not None:
@@ -135,7 +137,7 @@ def way_of(place: ModelPlace, kind: ModelKind, compute: ComputeSettings, local: 
             "Set it to none, or name the folder of a model in safetensors.",
         )
     device = check_machine(compute, local)
-    return LoadingWay(place, kind, device, _dtype(place, compute, device), local.quantise)
+    return LoadingPlan(place, kind, device, _dtype(place, compute, device), local.quantise)
 
 
 def _dtype(place: ModelPlace, compute: ComputeSettings, device: torch.device) -> torch.dtype:
@@ -218,33 +220,33 @@ DeviceMap = dict[str, torch.device]
 """Where the parts of a model go, by their names; the empty name stands for the whole model."""
 
 
-def load_way(way: LoadingWay, device_map: DeviceMap) -> Loaded:
+def load_model(plan: LoadingPlan, device_map: DeviceMap) -> Loaded:
     """The model, on its devices. Raises WeightsError for damaged files; want of memory passes."""
     try:
-        model, report = _from_pretrained(way, device_map)
+        model, report = _from_pretrained(plan, device_map)
     except _loading_errors() as error:
         if is_out_of_memory(error):
             raise
         if is_library_error(error):
-            raise unusable_library(f"The model {way.place.label} needs a library", error) from None
-        takes = "vision-language" if way.kind == "image-text" else "text"
+            raise unusable_library(f"The model {plan.place.label} needs a library", error) from None
+        takes = "vision-language" if plan.kind == "image-text" else "text"
         raise WeightsError(
-            f"The model {way.place.label} cannot be loaded: {first_message_line(error)}.",
-            f"{_DAMAGED} It must be a {takes} model that transformers knows without code of its own.",
+            f"The model {plan.place.label} cannot be loaded: {first_message_line(error)}.",
+            f"{_DAMAGED_HINT} It must be a {takes} model that transformers knows without code of its own.",
         ) from None
     missing = sorted(report["missing_keys"])
     if missing:
-        problem = f"The model {way.place.label} lacks {len(missing)} of its weights, such as {missing[0]}."
-        raise WeightsError(problem, _DAMAGED)
+        problem = f"The model {plan.place.label} lacks {len(missing)} of its weights, such as {missing[0]}."
+        raise WeightsError(problem, _DAMAGED_HINT)
     own = model.generation_config
     model.generation_config = type(own)(
         bos_token_id=own.bos_token_id, eos_token_id=own.eos_token_id, pad_token_id=own.pad_token_id
     )
-    if way.dtype is torch.float16:
+    if plan.dtype is torch.float16:
         _run_senses_in_float32(model)
-        _watch_for_overflow(model, way.place.label)
+        _watch_for_overflow(model, plan.place.label)
     devices = tuple(dict.fromkeys(device_map.values()))
-    return Loaded(model, model.device, way.dtype, way.place.label, devices)
+    return Loaded(model, model.device, plan.dtype, plan.place.label, devices)
 
 
 def _run_senses_in_float32(model: Any) -> None:
@@ -311,13 +313,13 @@ def config_of(place: ModelPlace) -> Any:
     transformers = require_module("transformers", PURPOSE)
     try:
         with silence_transformers(transformers):
-            whole = transformers.AutoConfig.from_pretrained(place.folder, **_local(place))
+            whole = transformers.AutoConfig.from_pretrained(place.folder, **_local_options(place))
             return getattr(whole, "thinker_config", whole)
     except _loading_errors() as error:
         if is_library_error(error):
             raise unusable_library(f"The configuration of {place.label} needs a library", error) from None
         problem = f"The configuration of {place.label} cannot be read: {first_message_line(error)}."
-        raise WeightsError(problem, _DAMAGED) from None
+        raise WeightsError(problem, _DAMAGED_HINT) from None
 
 
 def context_of(config: Any) -> int | None:
@@ -331,7 +333,7 @@ def tokenizer_of(place: ModelPlace) -> Any:
     transformers = require_module("transformers", PURPOSE)
     try:
         with silence_transformers(transformers):
-            return transformers.AutoTokenizer.from_pretrained(place.folder, **_local(place))
+            return transformers.AutoTokenizer.from_pretrained(place.folder, **_local_options(place))
     except _loading_errors() as error:
         if is_library_error(error):
             raise unusable_library(f"The tokenizer of {place.label} needs a library", error) from None
@@ -341,16 +343,16 @@ def tokenizer_of(place: ModelPlace) -> Any:
         ) from None
 
 
-def weight_bytes(way: LoadingWay) -> int:
+def weight_bytes(plan: LoadingPlan) -> int:
     """What the weights will take in memory, roughly: their number, by their files, times the bytes of one.
 
     In float16 what sees and hears takes twice that at work (`_run_senses_in_float32`). Raises WeightsError
     for damaged files.
     """
-    language, senses = weight_counts(way.place)
-    share = _SHARE[way.quantise]
-    in_memory = (language + senses) * (share or way.dtype.itemsize)
-    if way.dtype is torch.float16:
+    language, senses = weight_counts(plan.place)
+    share = _BYTES_PER_QUANTISED_WEIGHT[plan.quantise]
+    in_memory = (language + senses) * (share or plan.dtype.itemsize)
+    if plan.dtype is torch.float16:
         in_memory += senses * (torch.float32.itemsize - torch.float16.itemsize)
     return int(in_memory)
 
@@ -376,34 +378,34 @@ def _numbers_in_safetensors(path: Path, _size: int, _modified: int) -> tuple[int
         counts = {name: prod(tensor["shape"]) for name, tensor in header.items() if name != "__metadata__"}
     except (OSError, ValueError, struct.error, KeyError, TypeError, AttributeError) as error:
         raise WeightsError(
-            f"The weights {path.name} are damaged: {first_message_line(error)}.", _DAMAGED
+            f"The weights {path.name} are damaged: {first_message_line(error)}.", _DAMAGED_HINT
         ) from None
     senses = sum(count for name, count in counts.items() if not set(name.split(".")).isdisjoint(_SENSES))
     return sum(counts.values()) - senses, senses
 
 
-def _from_pretrained(way: LoadingWay, device_map: DeviceMap) -> tuple[Any, dict[str, Any]]:
+def _from_pretrained(plan: LoadingPlan, device_map: DeviceMap) -> tuple[Any, dict[str, Any]]:
     transformers = require_module("transformers", PURPOSE)
-    options: dict[str, Any] = {"dtype": way.dtype, **_local(way.place)}
-    if way.place.gguf is None:
+    options: dict[str, Any] = {"dtype": plan.dtype, **_local_options(plan.place)}
+    if plan.place.gguf is None:
         options["use_safetensors"] = True
-        if (part := config_of(way.place)).model_type.endswith("_thinker"):
+        if (part := config_of(plan.place)).model_type.endswith("_thinker"):
             options["config"] = part
-    if way.quantise != "none":
+    if plan.quantise != "none":
         options["quantization_config"] = transformers.BitsAndBytesConfig(
-            load_in_8bit=way.quantise == "8bit",
-            load_in_4bit=way.quantise == "4bit",
+            load_in_8bit=plan.quantise == "8bit",
+            load_in_4bit=plan.quantise == "4bit",
             bnb_4bit_quant_type="nf4",
-            bnb_4bit_compute_dtype=way.dtype,
-            llm_int8_skip_modules=list(_WHOLE),
+            bnb_4bit_compute_dtype=plan.dtype,
+            llm_int8_skip_modules=list(_UNQUANTISED_MODULES),
         )
     # Parts go to their device as they are read; without accelerate to the CPU, and from there as a whole.
-    is_placed = way.device.type != "cpu" and _has_accelerate()
+    is_placed = plan.device.type != "cpu" and _has_accelerate()
     if is_placed:
         options["device_map"] = device_map
     with silence_transformers(transformers):
-        model, report = getattr(transformers, _CLASSES[way.kind]).from_pretrained(
-            way.place.folder, output_loading_info=True, **options
+        model, report = getattr(transformers, _CLASSES[plan.kind]).from_pretrained(
+            plan.place.folder, output_loading_info=True, **options
         )
         if not is_placed:
             model = model.to(device_map[""])
@@ -414,21 +416,21 @@ def _has_accelerate() -> bool:
     return importlib.util.find_spec("accelerate") is not None
 
 
-def spread(way: LoadingWay, bytes_needed: int, free: Mapping[torch.device, int]) -> DeviceMap | None:
+def spread(plan: LoadingPlan, bytes_needed: int, free: Mapping[torch.device, int]) -> DeviceMap | None:
     """The parts of a model over several GPUs, evenly; None where they do not fit. Reads no weights.
 
     ``bytes_needed`` are those of the weights, ``free`` those of each GPU that they may take. The model is
     built without weights (on torch's device ``meta``), and accelerate's ``get_balanced_memory`` and
     ``infer_auto_device_map`` place its layers. What fits nowhere they would put on the disk.
     """
-    if way.place.gguf is not None or not _has_accelerate():
+    if plan.place.gguf is not None or not _has_accelerate():
         return None
     transformers = require_module("transformers", PURPOSE)
     modeling = require_module("accelerate.utils.modeling", PURPOSE)
-    config = config_of(way.place)
+    config = config_of(plan.place)
     try:
         with silence_transformers(transformers), torch.device("meta"):
-            model = getattr(transformers, _CLASSES[way.kind]).from_config(config, dtype=way.dtype)
+            model = getattr(transformers, _CLASSES[plan.kind]).from_config(config, dtype=plan.dtype)
             model.tie_weights()
     except _loading_errors():
         return None  # loading tells what is wrong with it
@@ -447,7 +449,7 @@ def _loading_errors() -> tuple[type[Exception], ...]:
     return (*damaged_model_errors(PURPOSE), ImportError)
 
 
-def _local(place: ModelPlace) -> dict[str, Any]:
+def _local_options(place: ModelPlace) -> dict[str, Any]:
     options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
     return options if place.gguf is None else {**options, "gguf_file": place.gguf}
 
@@ -485,59 +487,62 @@ def cards_for(device: torch.device) -> list[torch.device]:
 
 
 class ModelCache:
-    """Loaded models by the way they are loaded. Threads may share it."""
+    """Loaded models by their plan. Threads may share it."""
 
     def __init__(self) -> None:
-        self._loaded: dict[LoadingWay, Loaded] = {}
+        self._loaded: dict[LoadingPlan, Loaded] = {}
         self._lock = threading.RLock()
 
     def take(
         self, place: ModelPlace, kind: ModelKind, compute: ComputeSettings, local: LocalSettings
     ) -> Loaded:
-        """The model, loaded at first use. Raises as `way_of`, `load_way`, EngineError if it does not fit."""
-        way = way_of(place, kind, compute, local)
+        """The model, loaded at first use.
+
+        Raises as `loading_plan` and `load_model`, and EngineError where it does not fit.
+        """
+        plan = loading_plan(place, kind, compute, local)
         with self._lock:
-            if way in self._loaded:
-                return self._loaded[way]
+            if plan in self._loaded:
+                return self._loaded[plan]
             for _ in range(2 if self._loaded else 1):
-                device_map = self._placement(way)
+                device_map = self._placement(plan)
                 try:
-                    self._loaded[way] = load_way(way, device_map)
-                    return self._loaded[way]
+                    self._loaded[plan] = load_model(plan, device_map)
+                    return self._loaded[plan]
                 except Exception as error:
                     if not is_out_of_memory(error):
                         raise
                 # Outside the except block: a caught error keeps its frames, and with them what was read.
                 self.clear()
         raise EngineError(
-            f"The model {way.place.label} does not fit into the memory of {way.device} "
-            f"(its weights alone take about {weight_bytes(way) / 1e9:.1f} GB in {way.precision}).",
+            f"The model {plan.place.label} does not fit into the memory of {plan.device} "
+            f"(its weights alone take about {weight_bytes(plan) / 1e9:.1f} GB in {plan.precision}).",
             _SMALLER,
         )
 
-    def _placement(self, way: LoadingWay) -> DeviceMap:
+    def _placement(self, plan: LoadingPlan) -> DeviceMap:
         """Where the model goes, and put away what is in its way.
 
         Of several GPUs it goes to the one with the most free memory, beside no other model if it can; to one
         alone after others were put away; or is spread over all of them. Raises EngineError with the figures
         where the GPUs cannot hold it.
         """
-        cards = cards_for(way.device)
+        cards = cards_for(plan.device)
         if not cards:
-            free = memory_left(way.device) if self._loaded else None
-            if free is not None and free < int(weight_bytes(way) * 1.1) + _WORKING_BYTES:
+            free = memory_left(plan.device) if self._loaded else None
+            if free is not None and free < int(weight_bytes(plan) * 1.1) + _WORKING_BYTES:
                 self.clear()
-            memory = memory_total() if way.device.type == "cpu" else None
-            weights = _bytes_in_memory(way)
+            memory = memory_total() if plan.device.type == "cpu" else None
+            weights = _bytes_in_memory(plan)
             if memory is not None and weights > memory:
                 raise EngineError(
-                    f"The model {way.place.label} does not fit: its weights take about "
-                    f"{weights / 1e9:.1f} GB in {way.precision}, and this machine has "
+                    f"The model {plan.place.label} does not fit: its weights take about "
+                    f"{weights / 1e9:.1f} GB in {plan.precision}, and this machine has "
                     f"{memory / 1e9:.1f} GB of memory. Nothing was read.",
                     "Name a smaller model, or let a server answer.",
                 )
-            return {"": way.device}
-        weights = _bytes_in_memory(way)
+            return {"": plan.device}
+        weights = _bytes_in_memory(plan)
         comfortable = int(weights * 1.1) + _WORKING_BYTES
         free_now = {card: memory_left(card) or 0 for card in cards}
         emptiest = max(cards, key=free_now.__getitem__)
@@ -547,15 +552,15 @@ class ModelCache:
         largest = max(cards, key=free_when_empty.__getitem__)
         if free_when_empty[largest] < comfortable and len(cards) > 1:
             for_weights = {card: size * 9 // 10 - _WORKING_BYTES for card, size in free_when_empty.items()}
-            device_map = spread(way, weights, for_weights)
+            device_map = spread(plan, weights, for_weights)
             if device_map is not None:
                 self.clear()
                 return device_map
         if free_when_empty[largest] < weights:
             figures = ", ".join(f"{size / 1e9:.1f} GB on {card}" for card, size in free_when_empty.items())
             raise EngineError(
-                f"The model {way.place.label} does not fit: its weights take about {weights / 1e9:.1f} GB in "
-                f"{way.precision}, and there are {figures}. Nothing was read.",
+                f"The model {plan.place.label} does not fit: its weights take about {weights / 1e9:.1f} GB "
+                f"in {plan.precision}, and there are {figures}. Nothing was read.",
                 _SMALLER if len(cards) == 1 or _has_accelerate() else f"{_SMALLER} {_TO_SPREAD}",
             )
         self._put_away([held for held in self._loaded.values() if largest in held.devices])
@@ -581,10 +586,10 @@ class ModelCache:
             self._put_away(list(self._loaded.values()))
 
     def _put_away(self, models: list[Loaded]) -> None:
-        for way, held in list(self._loaded.items()):
+        for plan, held in list(self._loaded.items()):
             if any(held is model for model in models):
                 # Whoever has a reference left (a thread that is about to end) must not keep the memory.
-                self._loaded.pop(way).model = None
+                self._loaded.pop(plan).model = None
         empty_cache()
 
 
@@ -592,12 +597,12 @@ _SMALLER = "Name a smaller model, set local.quantise to 4bit (CUDA), or compute.
 _TO_SPREAD = "With accelerate a model can be spread over several GPUs: pip install accelerate."
 
 
-def _bytes_in_memory(way: LoadingWay) -> int:
+def _bytes_in_memory(plan: LoadingPlan) -> int:
     """As `weight_bytes`; but weights that were published in fewer bits (FP8, GPTQ, AWQ) stay as they are in
     their files."""
-    if way.place.gguf is None and getattr(config_of(way.place), "quantization_config", None) is not None:
-        return sum(path.stat().st_size for path in weight_files(way.place.folder))
-    return weight_bytes(way)
+    if plan.place.gguf is None and getattr(config_of(plan.place), "quantization_config", None) is not None:
+        return sum(path.stat().st_size for path in weight_files(plan.place.folder))
+    return weight_bytes(plan)
 
 
 def _free_when_empty(card: torch.device) -> int:

@@ -122,7 +122,7 @@ def resolve(
     return ModelPlace(folder, repo, folder.name)
 
 
-def at_hand(model: str, revision: str | None = None) -> ModelPlace | None:
+def place_on_disk(model: str, revision: str | None = None) -> ModelPlace | None:
     """As `resolve`, but None where the model would have to be fetched. Touches no network."""
     if (entry := _in_manifest(model)) is not None:
         return _of_manifest(entry, entry.path) if entry.path.is_file() else None
@@ -135,7 +135,7 @@ def at_hand(model: str, revision: str | None = None) -> ModelPlace | None:
 
 def to_fetch(model: str, revision: str | None = None) -> HubModel | None:
     """The published model that `resolve` would fetch; None where it is here or its size is not known."""
-    if at_hand(model, revision) is not None:
+    if place_on_disk(model, revision) is not None:
         return None
     return MODELS.get(model) or next(
         (published for published in MODELS.values() if published.repo == model), None

@@ -143,9 +143,9 @@ def best_preset() -> str:
     if not all(importlib.util.find_spec(module) for module in ("torch", "transformers")):
         return FALLBACK_PRESET
     # Imports in the order of their cost: torch takes seconds.
-    from shotad.engines.local_model import at_hand
+    from shotad.engines.local_model import place_on_disk
 
-    if not all(at_hand(model) for model in PAPER_MODELS):
+    if not all(place_on_disk(model) for model in PAPER_MODELS):
         return FALLBACK_PRESET
     import torch
 

@@ -54,17 +54,17 @@ def test_a_folder_is_known_by_its_name_and_its_files(model: Path, copy: Path, tm
     assert (place.folder, place.label, place.gguf) == (model, "tiny-llama", None)
     assert place.revision.startswith("files:")
     assert (again.label, again.revision) == (place.label, place.revision)
-    assert names.at_hand(str(model)) == place
+    assert names.place_on_disk(str(model)) == place
     assert str(tmp_path) not in names.label_of(str(copy)) + again.label + again.revision
 
 
 def test_a_short_name_is_a_repository_of_the_hub(empty_hub: Path, model: Path) -> None:
     assert names.label_of("llama3-8b") == LLAMA
-    assert names.at_hand("llama3-8b") is None
+    assert names.place_on_disk("llama3-8b") is None
     wanted = ModelPlace(put_in_cache(empty_hub, LLAMA, model), LLAMA, COMMIT)
-    assert names.at_hand("llama3-8b") == names.at_hand("llama3-8b", COMMIT) == wanted
+    assert names.place_on_disk("llama3-8b") == names.place_on_disk("llama3-8b", COMMIT) == wanted
     assert resolve("llama3-8b") == resolve(LLAMA) == wanted
-    assert names.at_hand("llama3-8b", "f" * 40) is None
+    assert names.place_on_disk("llama3-8b", "f" * 40) is None
 
 
 def test_what_cannot_be_had_says_what_to_do(empty_hub: Path, copy: Path, tmp_path: Path) -> None:
@@ -105,9 +105,9 @@ def test_a_gguf_file_is_known_by_its_bytes_and_one_of_the_manifest_is_fetched_at
             f"    sources:\n      - {{kind: url, url: {server.url}/chat/completions}}\n"
         )
         assert names.label_of("tiny") == "tiny"
-        assert names.at_hand("tiny") is None
+        assert names.place_on_disk("tiny") is None
         place = resolve("tiny")
-        assert names.at_hand("tiny") == resolve("tiny") == place
+        assert names.place_on_disk("tiny") == resolve("tiny") == place
         assert len(server.requests) == 1
     assert (place.gguf, place.revision) == ("Tiny.Q4_1.gguf", f"sha256:{digest[:16]}")
     assert (place.folder / place.gguf).read_bytes() == content
