@@ -147,6 +147,7 @@ class OpenAI:
         """Changes to requests that this server has accepted (`rewritten`): they are made from the start
         now."""
         self._progress: Progress = NoProgress()
+        self._told_of_top_k = False
 
     @classmethod
     def for_stage(cls, config: Config, stage: Stage) -> Self:
@@ -249,6 +250,12 @@ class OpenAI:
             if change is None:
                 return self._reply_to_error(error, raw)
             changes |= {change}
+            if change == "top_k" and not self._told_of_top_k:
+                # OpenAI's own servers have no such field (platform.openai.com/docs/api-reference/chat).
+                self._told_of_top_k = True
+                self._progress.note(
+                    f"{self.address.shown} knows no top_k: tokens are drawn without that limit."
+                )
 
     def _reply_to_error(self, error: wire.ServerError, raw: wire.ServerAnswer) -> Reply:
         """The failed reply for an error of this request alone.

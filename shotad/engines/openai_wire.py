@@ -70,6 +70,7 @@ def body_of(request: Request, model: str, settings: EndpointSettings, *, video: 
         "temperature": sampling.temperature,
         "top_p": sampling.top_p,
         "seed": seed_of(request.seed),
+        **({} if sampling.top_k is None else {"top_k": sampling.top_k}),
     }
     if request.schema is not None:
         schema = {"name": "answer", "strict": True, "schema": strict(request.schema)}
@@ -248,7 +249,7 @@ def change_for(request: Body, error: ServerError) -> str | None:
     message = error.words
     is_about_form = error.status in (400, 422) and error.meaning == "slot"
     if is_about_form:
-        for name in ("max_tokens", "temperature", "top_p", "seed"):
+        for name in ("max_tokens", "temperature", "top_p", "top_k", "seed"):
             is_refused = error.param == name or (name in message and _REFUSES_PARAMETER.search(message))
             if name in request and is_refused:
                 return name
