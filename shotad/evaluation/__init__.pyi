@@ -61,6 +61,14 @@ from .predicting.run import (
     clips_per_group as clips_per_group,
     predict as predict,
 )
+from .predictions import (
+    join as join,
+    read_predictions as read_predictions,
+)
+from .published_predictions import (
+    our_lines as our_lines,
+    published_table as published_table,
+)
 from .report.comparing import (
     agreement as agreement,
     agreement_text as agreement_text,
