@@ -40,8 +40,8 @@ def published_table(
         cells = {
             "anno_idx": ad.id,
             "imdbid": ad.film,
-            "start": seconds(interval.start),
-            "end": seconds(interval.end),
+            "start": round(interval.start, 3),
+            "end": round(interval.end, 3),
             "text_gt": ad.text,
             "text_gen": text or "",
         }
@@ -61,7 +61,7 @@ def our_lines(dataset: Dataset, items: Sequence[Item]) -> Iterator[str]:
     ADs without a prediction are left out.
     """
     for ad, item in zip(dataset.ads, items, strict=True):
-        if item.missing or (item.prediction is None and item.failure == "no prediction"):
+        if item.failure == "no prediction":
             continue
         line = {
             "id": ad.id,

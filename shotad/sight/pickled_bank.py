@@ -3,7 +3,7 @@
 A pickle is a program: ``pickle.load`` calls whatever it names. Here nothing is looked up and nothing called:
 each name of pandas, of numpy, and of the few others that frames need stands for a class of `_Record`, which
 only keeps what it is given. Any other name ends the reading. So neither pandas nor the version that wrote the
-file is needed. The layout of the records is that of pandas 1.0 to 2.3, and of 3 where texts are objects
+file is needed. The layout of the records is that of pandas 0.25 to 2.2, and of 3 where texts are objects
 (``BlockManager.__reduce__`` and ``__setstate__`` in pandas/_libs/internals.pyx; before 1.3
 ``__getstate__`` in pandas/core/internals/managers.py), and of numpy's ``ndarray.__reduce__``.
 
