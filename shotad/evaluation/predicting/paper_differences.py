@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from shotad.core import Config, load_config
-from shotad.core.errors import quoted
+from shotad.core.errors import WeightsError, quoted
 from shotad.core.progress import plural
 from shotad.description import Engines
 from shotad.evaluation.datasets.dataset import EDITION, Dataset
@@ -104,6 +104,22 @@ def _grammar_differences(
             "shot scales: by the heights of faces, for no checkpoint of the classifier is given "
             "(scale.checkpoint, or --grammar published)"
         )
+    elif not _is_of_the_paper(Path(config.scale.checkpoint).expanduser()):
+        yield (
+            f"shot scales: by the classifier {quoted(Path(config.scale.checkpoint).name)}, which the paper's "
+            "authors did not train"
+        )
+
+
+def _is_of_the_paper(checkpoint: Path) -> bool:
+    # Here, for it imports torch.
+    from shotad.grammar import scale_net
+
+    try:
+        return scale_net.is_of_the_paper(checkpoint)
+    except WeightsError:
+        # A name in the manifest; what is wrong with a file is said when it is loaded.
+        return False
 
 
 def _people_differences(dataset: Dataset, config: Config, bank: CharacterBanks | None) -> Iterator[str]:

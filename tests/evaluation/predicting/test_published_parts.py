@@ -14,6 +14,7 @@ from shotad.core import NoProgress, Request
 from shotad.core.errors import ConfigError, DatasetError
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.evaluation import load_dataset, read_bank_of_films, read_inputs, read_published_grammar
+from shotad.grammar.scale_net import BackboneShape, ScaleDesign, ScaleNet, save_net
 from tests.cli.program import FAKE, Shotad
 from tests.evaluation.datasets.datasetfiles import mad_eval, table
 from tests.evaluation.predicting.minidataset import CLIPS, SHOTS, Runs, make_cmd, make_tv
@@ -314,6 +315,20 @@ def test_the_paper_s_own_models_are_no_difference(runs: Runs) -> None:
     block = differences(runs, *PAPER)
     assert "not Qwen2" not in block
     assert "frames.short_side = None, not 336" in block, "that of the paper's system with GPT-4o"
+
+
+def test_a_classifier_of_ones_own_is_a_difference_and_the_published_one_is_none(
+    runs: Runs, tmp_path: Path
+) -> None:
+    net = ScaleNet(ScaleDesign(BackboneShape(16, 1, 2, side=56), 1, 112, 84))
+    for name, record in (("own", {"epochs": 3}), ("theirs", {"converted": {"sha256": "0" * 64}})):
+        save_net(tmp_path / f"{name}.safetensors", net, record)
+    settings = (*PAPER, "scale.method=classifier", "compute.device=cpu")
+    block = differences(runs, *settings, f"scale.checkpoint={tmp_path / 'own.safetensors'}")
+    assert "shot scales: by the classifier 'own.safetensors'" in block
+    assert "shot scales" not in differences(
+        runs, *settings, f"scale.checkpoint={tmp_path / 'theirs.safetensors'}"
+    )
 
 
 def test_another_edition_of_the_annotation_is_a_difference(runs: Runs) -> None:
