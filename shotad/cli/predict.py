@@ -154,8 +154,11 @@ def _opening(job: evaluation.Job, clips: int, options: dict[str, Any]) -> list[s
     """What is about to be done, and what is not there."""
     part = f", shard {options['shard']}" if options["shard"] else ""
     whose = "published shots" if job.published and job.dataset.shots else "shots found by the detector"
+    if job.grammar is not None:
+        whose += ", published scales and threads"
     lines = [f"{job.dataset.title}: {plural(clips, 'clip')}{part}, {whose}."]
-    if job.bank is not None:
+    # A run by the paper's prompts says it among what differs from the paper.
+    if job.bank is not None and not job.differences():
         films = {ad.film for ad in job.dataset.ads}
         without = sum(job.bank.key_of(film, job.dataset.films.get(film, "")) is None for film in films)
         if without:

@@ -149,9 +149,12 @@ def test_published_scales_and_threads_are_used_without_models(runs: Runs) -> Non
     grammar = read_published_grammar(data)
     assert list(grammar) == ["2"]
     asked: list[str] = []
-    runs.looks = FakeEngine(
-        answer=lambda request: (asked.append(request.messages[-1].text), plain_answer(request))[1]
-    )
+
+    def answer(request: Request) -> str:
+        asked.append(request.messages[-1].text)
+        return plain_answer(request)
+
+    runs.looks = FakeEngine(answer=answer)
     # Models that are not here: they are not looked for.
     paper = ("threads.features=dinov2-giant-registers", "scale.method=classifier", "scale.checkpoint=nowhere")
     runs.run(*paper, ids=("2", "3"), grammar=grammar)
@@ -207,6 +210,22 @@ def test_what_is_not_as_published_is_refused(
     with pytest.raises(DatasetError) as caught:
         read_published_grammar(runs.dataset)
     assert complaint in caught.value.what
+
+
+def test_the_command_takes_the_published_grammar_and_says_so(shotad: Shotad, tmp_path: Path) -> None:
+    root, out = make_cmd(tmp_path / "root"), tmp_path / "p.jsonl"
+    table(root / SCALE_THREAD, GRAMMAR_COLUMNS, grammar_rows((0, 4, 3, 1), "[[0, 2], [1], [3]]"))
+    ids = tmp_path / "ids.txt"
+    ids.write_text("2\n")
+    words = ("predict", "cmd-ad", "--root", root, "--out", out, "--ids", ids, *FAKE)
+    said = shotad(
+        *words, "--grammar", "published", "--set", "scale.method=auto", "--set", "prompt.rules=paper"
+    )
+    assert said.code == 0, said.err
+    assert "published shots, published scales and threads" in said.err
+    assert said.err.count("differs from the paper in") == 1
+    (row,) = map(json.loads, out.read_text().splitlines())
+    assert (row["scale"], row["threaded"]) == (3.5, True)
 
 
 def test_published_grammar_that_is_not_there_or_not_of_the_published_shots_is_refused(
