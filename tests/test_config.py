@@ -238,6 +238,7 @@ PAPER: dict[str, Any] = {
     "prompt.verbs": tuple(CMD_VERBS.split()), "prompt.example_count": 10, "prompt.note": "",
     "prompt.characters": "clip", "stage1.engine": None, "stage1.sampling.max_tokens": 512,
     "stage2.engine": None, "stage2.sampling.temperature": 0.6, "stage2.sampling.top_p": 0.9,
+    "stage2.sampling.top_k": None,
     "stage2.sampling.max_tokens": 256, "stage2.repair": "failed", "stage2.candidates": 1,
     "stage2.draw": "joint", "stage2.select": "single", "stage2.history": 0, "stage2.fit": "none",
     "story.on": False, "verify.on": False, "measures.missing": "zero",
@@ -250,6 +251,7 @@ PAPER: dict[str, Any] = {
 CODE: dict[str, Any] = {
     "context.rules": "code", "frames.sampling": "reference", "threads.rules": "code", "prompt.rules": "code",
     "stage1.attempts": 1, "stage2.repair": "none", "stage2.attempts": 1,
+    "stage2.sampling.top_k": 50,
     "measures.embedding.instruction": "code", "measures.rules": "code", "measures.critic.rules": "code",
 }  # fmt: skip
 

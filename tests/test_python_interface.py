@@ -408,6 +408,7 @@ EXTREMES = {
     "shots.window_width": (1, 1000), "context.past": (0, 100), "context.future": (0, 100),
     "frames.outside": (0, 20), "prompt.example_count": (0, 1000), "prompt.note_words": (0, 100_000),
     "stage2.history": (0, 1000), "stage2.sampling.temperature": (0, 10), "stage2.sampling.top_p": (0.0001, 1),
+    "stage2.sampling.top_k": (1, 1_000_000),
     "lint.rate_error": (0, 10_000), "seed": (0, 2**63 - 1),
 }  # fmt: skip
 

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from shotad import evaluation
-from shotad.cli.lazy import LazyGroup
+from shotad.cli.lazy import HerePath, LazyGroup
 from shotad.cli.options import (
     PATH,
     Console,
@@ -99,6 +99,7 @@ _KINDS = {
     "assisted": ("shotad.cli.evaluate:assisted_command", "Score the best of several candidates per AD."),
     "cml": ("shotad.cli.stories:cml_command", "Score screenplays by CML-Bench."),
     "compare": ("shotad.cli.evaluate:compare_command", "Compare two reports, film by film."),
+    "convert": ("shotad.cli.evaluate:convert_command", "Convert predictions to the published CSV, or back."),
     "inter-rater": ("shotad.cli.evaluate:interrater_command", "Compare two human ADs of the same film."),
     "merge": ("shotad.cli.evaluate:merge_command", "Merge the reports of shards."),
     "story": ("shotad.cli.stories:story_command", "Ask what can be followed of a film's story."),
@@ -235,6 +236,54 @@ def assisted_command(console: Console, **options: Any) -> None:
         "\n".join([text, "", "Files:", *(f"  {path}" for path in shown)]),
         evaluation.assisted_choice.assisted_json(done),
     )
+
+
+@click.command(name="convert", cls=SectionedCommand)
+@dataset_options
+@prediction_options
+@click.option(
+    "--stage", type=click.Choice(["1", "2"]), default="2", help="Whose texts a CSV file gets (default: 2)."
+)
+@click.option(
+    "--out",
+    type=HerePath(path_type=Path, dir_okay=False),
+    required=True,
+    help="File to write, .csv or .jsonl.",
+)
+@console_options
+@dataset_names_in_help
+def convert_command(console: Console, **options: Any) -> None:
+    """Convert predictions to the published CSV form, or back.
+
+    DATASET is {datasets}, or a file that describes another. --out X.csv writes what the scripts
+    published with Shot-by-Shot read: a row for each AD of the dataset, in its order, with an empty text
+    where there is none. With --stage 1 it has the descriptions of Stage I. --out X.jsonl writes JSON Lines
+    like those of shotad predict.
+    """
+    out: Path = options["out"]
+    suffix = out.suffix.lower()
+    if suffix not in (".csv", ".jsonl"):
+        raise UsageError(f"--out {out} is neither .csv nor .jsonl.", "The ending says which form is wanted.")
+    files = {name: options[name] for name in ("annotation", "actions", "casts")}
+    dataset = evaluation.load_dataset(options["dataset"], options["root"], **files)
+    predictions = evaluation.read_predictions(
+        *options["predictions"], text_column=options["text_column"], id_column=options["id_column"]
+    )
+    descriptions = options["descriptions"]
+    joined = evaluation.join(
+        dataset, predictions, evaluation.read_predictions(descriptions) if descriptions else None
+    )
+    for finding in joined.findings:
+        console.note(f"{finding.where}: {finding.what}")
+    items = joined.corpus.items
+    if suffix == ".csv":
+        text = evaluation.published_table(dataset, items, "stage1" if options["stage"] == "1" else "stage2")
+    else:
+        text = "".join(evaluation.our_lines(dataset, items))
+    write_text(out, text)
+    predicted = sum(item.prediction is not None for item in items)
+    message = f"{predicted:,} of {len(items):,} ADs have a prediction. Written: {out}"
+    console.result(message, {"out": str(out), "ads": len(items), "predicted": predicted})
 
 
 @click.command(name="compare")

@@ -28,6 +28,7 @@ from shotad.core.progress import plural
 
 _PREDICTIONS = HerePath(path_type=Path, dir_okay=False)
 _SHOTS = click.Choice(["published", "found"])
+_GRAMMAR = click.Choice(["published", "found"])
 
 
 @click.command(name="predict", cls=SectionedCommand)
@@ -44,9 +45,12 @@ _SHOTS = click.Choice(["published", "found"])
 @click.option(
     "--shots", type=_SHOTS, help="Shots of the dataset (default if it has any), or found by shotad."
 )
+@click.option(
+    "--grammar", type=_GRAMMAR, help="Shot scales and threads published with the dataset, or found (default)."
+)
 @click.option("--candidates", type=int, metavar="N", help="Lines to choose from for each AD, 1 to 10.")
 @sampling_option
-@click.option("--cast-bank", type=PATH, help="Character bank of all films (JSON), to name people.")
+@click.option("--cast-bank", type=PATH, help="Character bank of all films (.json, .pkl), to name people.")
 @click.option("--cast-photos", type=PATH, help="Profile pictures of the character bank.")
 @click.option("--keep-work", type=PATH, help="Folder to keep the work folder of each clip in.")
 @click.option(
@@ -119,6 +123,11 @@ def _job(
         raise UsageError(
             f"{data.title} has no published shots below {data.root}.", "Use --shots found, or add the file."
         )
+    grammar = None
+    if options["grammar"] == "published":
+        if options["shots"] == "found" or not data.shots:
+            raise UsageError("--grammar published goes with the published shots.", "Leave out --shots found.")
+        grammar = evaluation.read_published_grammar(data)
     engines = Engines.of(config)
     engines.check_machine(config)
     bank = None
@@ -134,6 +143,7 @@ def _job(
         options["videos"],
         published=options["shots"] != "found",
         bank=bank,
+        grammar=grammar,
         work=options["keep_work"],
         ahead=options["ahead"] or evaluation.clips_per_group(engines),
         progress=console,
@@ -144,10 +154,13 @@ def _opening(job: evaluation.Job, clips: int, options: dict[str, Any]) -> list[s
     """What is about to be done, and what is not there."""
     part = f", shard {options['shard']}" if options["shard"] else ""
     whose = "published shots" if job.published and job.dataset.shots else "shots found by the detector"
+    if job.grammar is not None:
+        whose += ", published scales and threads"
     lines = [f"{job.dataset.title}: {plural(clips, 'clip')}{part}, {whose}."]
-    if job.bank is not None:
+    # A run by the paper's prompts says it among what differs from the paper.
+    if job.bank is not None and not job.differences():
         films = {ad.film for ad in job.dataset.ads}
-        without = len(films - set(job.bank.rows))
+        without = sum(job.bank.key_of(film, job.dataset.films.get(film, "")) is None for film in films)
         if without:
             lines.append(f"The bank lacks {without:,} of {len(films):,} films: nobody is named in them.")
     return lines

@@ -270,22 +270,33 @@ def draw(pool: Sequence[str], settings: PromptSettings, words: int, chance: rand
     count = settings.example_count
     if settings.by_rules.example_choice == "random":
         return chance.sample(list(pool), min(count, len(pool)))
+    distances = [abs(length - words) for length in _lengths(tuple(pool))]
     if settings.by_rules.example_choice == "length":
         # Within one word of the length, or within as many more as ``count`` lines take
-        distances = [abs(count_words(line) - words) for line in pool]
         reach = max([1, *sorted(distances)[:count]])
         near = [line for line, away in zip(pool, distances, strict=True) if away <= reach]
         return chance.sample(near, min(count, len(near)))
-    near = [line for line in pool if abs(count_words(line) - words) <= 1]
+    near = [line for line, away in zip(pool, distances, strict=True) if away <= 1]
     drawn_from = near if len(near) >= count else list(pool)
     return chance.choices(drawn_from, k=count) if drawn_from else []
 
 
 @lru_cache(maxsize=8)
+def _lengths(pool: tuple[str, ...]) -> tuple[int, ...]:
+    """Words of each line. A training set has tens of thousands, and each slot draws from them anew."""
+    return tuple(count_words(line) for line in pool)
+
+
+@lru_cache(maxsize=8)
 def _lines_of_file(path: Path, _changed: int, _size: int) -> tuple[str, ...]:
-    text = read_text_file(path, "prompt", ConfigError, hint=_WANTED, encoding="utf-8").text
+    is_table = path.suffix.lower() == ".csv"
+    if is_table:
+        # A training set has megabytes, and published tables have single bytes that are not UTF-8.
+        text = read_text_file(path, "table", ConfigError, hint=_WANTED).text
+    else:
+        text = read_text_file(path, "prompt", ConfigError, hint=_WANTED, encoding="utf-8").text
     lines = tuple(_text_lines(text))
-    if path.suffix.lower() == ".csv":
+    if is_table:
         # The sign that the heading has most of separates the columns.
         separator = max(",;\t", key=text.partition("\n")[0].count)
         try:
@@ -300,7 +311,8 @@ def _lines_of_file(path: Path, _changed: int, _size: int) -> tuple[str, ...]:
                 f"Name one {' or '.join(COLUMNS)}.",
             )
         texts = (" ".join((row[column or ""] or "").split()) for row in rows)
-        lines = tuple(filter(None, texts))
+        # Published tables have "0" where the rewriting of an AD failed; U+FFFD is a byte that was no UTF-8.
+        lines = tuple(line for line in texts if re.search(r"[^\W\d_]", line) and "\ufffd" not in line)
     if not lines:
         raise ConfigError(f"The example file {path} holds no line.", _WANTED)
     return lines

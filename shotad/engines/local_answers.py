@@ -304,7 +304,8 @@ class MemoryMeter:
 class SeededChoice:
     """A logits processor of transformers that makes the greedy choice a draw, row by row.
 
-    Each row has its own generator, seeded by its request. Temperature and top-p come first, then noise
+    Each row has its own generator, seeded by its request. Temperature, top-k and top-p come first, in the
+    order of transformers (``GenerationMixin._get_logits_processor``), then noise
     after Gumbel: the greatest of ``score + noise`` is a draw from the softmax of the scores (Gumbel-max;
     see Maddison et al. 2014, arXiv 1411.0030), so that ``generate(do_sample=False)`` takes it. A row of
     temperature 0 stays; where all do (`draws` is False), none is needed. One object is for one ``generate``;
@@ -317,6 +318,8 @@ class SeededChoice:
         self._drawing = [requests[row] for row in self._rows]
         self._here: tuple[torch.Tensor, torch.Tensor, torch.Tensor, list[torch.Generator]] | None = None
         """Rows ``[n]``, temperatures and top-p ``[n, 1]``, and a generator for each row, on their device."""
+        self._top_ks: torch.Tensor | None = None
+        """Top-k ``[n, 1]`` on their device, all words where a row has no limit; None where no row has one."""
 
     @property
     def draws(self) -> bool:
@@ -334,15 +337,22 @@ class SeededChoice:
                 torch.tensor([sampling.top_p for sampling in samplings], device=device)[:, None],
                 [torch.Generator(device).manual_seed(request.seed) for request in self._drawing],
             )
+            words = scores.shape[-1]
+            if any(sampling.top_k is not None for sampling in samplings):
+                top_ks = [min(sampling.top_k or words, words) for sampling in samplings]
+                self._top_ks = torch.tensor(top_ks, device=device)[:, None]
         rows, temperatures, top_ps, generators = self._here
         heated = scores[rows] / temperatures
         is_whole = all(request.sampling.top_p >= 1 for request in self._drawing)
-        if not is_whole:
-            # All words but the likeliest that make up ``top_p`` go to minus infinity; the likeliest stays.
+        if not is_whole or self._top_ks is not None:
             ordered, places = heated.sort(dim=-1, descending=True, stable=True)
+            if self._top_ks is not None:
+                # Words below the last of the ``top_k`` likeliest go to minus infinity; its equals stay.
+                ordered = ordered.masked_fill(ordered < ordered.gather(1, self._top_ks - 1), float("-inf"))
+            # All words but the likeliest that make up ``top_p`` go there too; the likeliest stays.
             shares = ordered.softmax(dim=-1)
             above = shares.cumsum(dim=-1) - shares
-            out = (above >= top_ps) & (top_ps < 1)
+            out = (above >= top_ps) & (top_ps < 1) | ordered.isneginf()
             out[:, 0] = False
             heated = heated.masked_fill(torch.zeros_like(out).scatter(1, places, out), float("-inf"))
         # Times from the exponential distribution, ``[n, words]``; minus their logarithm is Gumbel noise.

@@ -222,6 +222,7 @@ def _ollama_request(body: Body, context: int, state: _ModelState) -> Body:
     option_names = {
         "temperature": "temperature",
         "top_p": "top_p",
+        "top_k": "top_k",
         "seed": "seed",
         "max_tokens": "num_predict",
     }

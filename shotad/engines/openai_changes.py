@@ -46,6 +46,7 @@ OPTIONAL_FIELDS = (
     "seed",
     "response_format",
     "detail",
+    "top_k",
     "top_p",
     "temperature",
     "system",
@@ -67,6 +68,7 @@ _NAMES: Mapping[str, re.Pattern[str]] = {
         r"|expected peg|(?:generate|validate) json"
     ),
     "detail": re.compile(r"(?<![a-z])detail(?![a-z])"),
+    "top_k": re.compile(r"(?<![a-z])top_?k(?![a-z])"),
     "top_p": re.compile(r"(?<![a-z])top_?p(?![a-z])"),
     "temperature": re.compile(r"temperature"),
     "system": re.compile(

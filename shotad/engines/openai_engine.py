@@ -172,6 +172,7 @@ class OpenAI:
             self._form.begin_with("images", self.abilities.max_images)
         self._progress: Progress = NoProgress()
         self._told_of_fewer_frames = False
+        self._told_of_top_k = False
 
     @classmethod
     def for_stage(cls, config: Config, stage: Stage) -> Self:
@@ -290,6 +291,7 @@ class OpenAI:
                     reply = self._reply_in(raw, request)
                     form.accept(request, changes, guesses)
                     self._limiter.answered()
+                    self._tell_of_top_k(request, body)
                     return replace(reply, shown=self._shown(request, body))
                 more = changes_for(request, error, changes, fixed)
                 guess = None if more else form.guess(request, error, changes, fixed)
@@ -330,6 +332,15 @@ class OpenAI:
                 "frames of a clip."
             )
         return f"{shown}, {sent} of {frames} frames"
+
+    def _tell_of_top_k(self, request: wire.Body, body: wire.Body) -> None:
+        """Report once that the server knows no ``top_k``, where ``request`` goes without that of ``body``.
+
+        OpenAI's own servers have no such field (platform.openai.com/docs/api-reference/chat).
+        """
+        if "top_k" in body and "top_k" not in request and not self._told_of_top_k:
+            self._told_of_top_k = True
+            self._progress.note(f"{self.address.shown} knows no top_k: tokens are drawn without that limit.")
 
     def _reply_to_error(self, error: wire.ServerError, raw: wire.ServerAnswer) -> Reply:
         """The failed reply for an error of this request alone.

@@ -88,6 +88,7 @@ def body_of(
         "temperature": sampling.temperature,
         "top_p": sampling.top_p,
         "seed": seed_of(request.seed),
+        **({} if sampling.top_k is None else {"top_k": sampling.top_k}),
     }
     if request.schema is not None:
         schema = {"name": "answer", "strict": True, "schema": strict(request.schema)}

@@ -29,6 +29,9 @@ from .datasets.dataset import (
 from .datasets.loading import (
     load_dataset as load_dataset,
 )
+from .datasets.published_grammar import (
+    read_published_grammar as read_published_grammar,
+)
 from .interrater import (
     inter_rater as inter_rater,
 )
@@ -45,6 +48,9 @@ from .metric import (
     make_metric as make_metric,
     score as score,
 )
+from .predicting.character_banks import (
+    read_bank_of_films as read_bank_of_films,
+)
 from .predicting.clip import (
     prediction_as_json as prediction_as_json,
     prediction_text as prediction_text,
@@ -54,7 +60,14 @@ from .predicting.run import (
     choose_clips as choose_clips,
     clips_per_group as clips_per_group,
     predict as predict,
-    read_bank_of_films as read_bank_of_films,
+)
+from .predictions import (
+    join as join,
+    read_predictions as read_predictions,
+)
+from .published_predictions import (
+    our_lines as our_lines,
+    published_table as published_table,
 )
 from .report.comparing import (
     agreement as agreement,

@@ -7,7 +7,7 @@ file without ids, by film, clip, times or text of the AD; never by its place in 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -37,7 +37,8 @@ class PredictionRow:
 
     ``where`` names file and line; ``id`` is empty in a file without ids. ``text`` (the prediction),
     ``failure``, ``candidates``, ``description``, ``scale`` and ``threaded`` are as in `Item`. ``start`` and
-    ``end`` are seconds as the file has them; ``reference`` is the human AD that the file repeats.
+    ``end`` are seconds as the file has them; ``reference`` is the human AD that the file repeats; ``differs``
+    is what was not as in the paper when the prediction was made.
     """
 
     where: str
@@ -53,6 +54,7 @@ class PredictionRow:
     start: float | None = None
     end: float | None = None
     reference: str = ""
+    differs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,17 @@ class Predictions:
         """The files' names, for messages."""
         return ", ".join(path.name for path in self.paths)
 
+    @property
+    def differs(self) -> tuple[str, ...]:
+        """What was not as in the paper when they were made, each once, with the number of rows where it is
+        not true of all."""
+        counts = Counter(text for row in self.rows for text in row.differs)
+        total = len(self.rows)
+        return tuple(
+            text if count == total else f"{text} ({count:,} of {total:,} rows)"
+            for text, count in counts.items()
+        )
+
 
 NAMES = {
     "id": ("id", "anno_idx", "ad_id"),
@@ -83,6 +96,7 @@ NAMES = {
     "start": ("start",),
     "end": ("end",),
     "reference": ("text_gt", "reference"),
+    "differs": ("differs",),
 }
 """Names that a column may have: in our files, in Shot-by-Shot's and AutoAD-Zero's outputs, in AutoAD's."""
 
@@ -205,6 +219,7 @@ def _prediction_row(
         start=row.number(columns.get("start")),
         end=row.number(columns.get("end")),
         reference=text("reference"),
+        differs=row.list(columns.get("differs")) or (),
     )
 
 

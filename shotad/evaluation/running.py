@@ -79,6 +79,8 @@ class Report:
     protocol: Protocol = "single"
     notes: tuple[str, ...] = ()
     """Remarks on this run that the report prints."""
+    differs: tuple[str, ...] = ()
+    """What was not as in the paper when the predictions were made, as their file says."""
     findings: tuple[str, ...] = ()
     """Problems in the input files, shown while the evaluation runs."""
     name: str = ""
@@ -212,6 +214,7 @@ def read_inputs(
         assignments=tuple(address_without_secrets(text) for text in assignments),
         title=data.title,
         titles=data.films,
+        differs=prediction_table.differs,
         notes=tuple(_notes(data, joined, descriptions, dataset_findings, parts)),
         findings=tuple(
             f"{finding.where}: {finding.what}" for finding in (*dataset_findings, *joined.findings)

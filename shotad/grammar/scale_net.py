@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -222,7 +223,21 @@ def load_released(net: ScaleNet, weights: Weights) -> None:
     net.head.load_state_dict({k: weights[f"head.{k}"].clone() for k in ("weight", "bias")}, assign=True)
 
 
+def is_of_the_paper(path: Path) -> bool:
+    """Whether a checkpoint holds the weights published with Shot-by-Shot, converted by
+    ``tools/convert_scale_checkpoint.py``. Reads no weights. Raises WeightsError as `load_net`."""
+    with _opened(path) as (about, _):
+        return "converted" in about.get("training", {})
+
+
 def _read(path: Path) -> tuple[Mapping[str, Any], Weights]:
+    with _opened(path) as (about, file):
+        return about, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[Mapping[str, Any], Any]]:
+    """What a checkpoint says of itself, and its open file of safetensors. Raises WeightsError."""
     safetensors = require_module("safetensors", "A checkpoint of shot scale")
     if not path.is_file():
         raise WeightsError(f"There is no file {path}.", _REMEDY)
@@ -241,7 +256,7 @@ def _read(path: Path) -> tuple[Mapping[str, Any], Weights]:
                     f"{path} is of schema {schema}; this version of shotad reads {SCHEMA}.",
                     "Update shotad, or train the checkpoint again.",
                 )
-            return tree, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            yield tree, file
     except (safetensors.SafetensorError, OSError) as error:
         raise WeightsError(f"{path} cannot be read as safetensors: {error}.", _REMEDY) from None
 

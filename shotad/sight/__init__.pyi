@@ -24,6 +24,7 @@ from .castfolder import (
 )
 from .charbank import (
     load_cast as load_cast,
+    read_films_of_bank as read_films_of_bank,
 )
 from .faces import (
     Embedding as Embedding,

@@ -35,7 +35,7 @@ from shotad.core.text_files import read_text_file
 from shotad.script.cast_members import name_keys
 from shotad.script.cue import parse_time, timecode
 
-KEYS = (
+KEYS: tuple[str, ...] = (
     "id", "name", "speak", "say_as", "aliases", "pronoun", "descriptor", "reveal_at", "photos", "nameless",
 )  # fmt: skip
 """Keys of a person, in the order in which they are written."""
@@ -121,7 +121,7 @@ def _entry_of(node: yaml.Node, path: Path) -> CastEntry:
 
 
 _EXAMPLE = "Write, for example, '- name: Anna'."
-FIELDS = {"speak": "spoken", "reveal_at": "reveals"}
+FIELDS: dict[str, str] = {"speak": "spoken", "reveal_at": "reveals"}
 """Keys that have another name in `Member`."""
 
 

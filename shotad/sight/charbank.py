@@ -3,7 +3,8 @@
 AutoAD-Zero and Shot-by-Shot publish their banks as ``{film: [{id, name, role}, …]}`` in JSON, with a folder
 of profile pictures: ``id`` is the actor's and names the picture (``<id>.jpg``, or a folder ``<id>``),
 ``role`` is what the person is called in the film. ``{film: [role, …]}`` is read too. The JSON is read value
-by value with its index in the text, so that errors have a line.
+by value with its index in the text, so that errors have a line. The bank of MAD-Eval is a pickle
+(`pickled_bank`).
 """
 
 from __future__ import annotations
@@ -30,8 +31,10 @@ from shotad.sight.castfile import (
     unreadable_photos,
 )
 from shotad.sight.photos import how_to_read, is_photo, named_in
+from shotad.sight.pickled_bank import PICKLED, read_pickled_bank
 
-_KINDS = "a cast.yaml, a folder that holds one, a folder of photos, or a character bank in JSON"
+_KINDS = "a cast.yaml, a folder that holds one, a folder of photos, or a character bank (.json, .pkl)"
+_BANKS = (".json", *PICKLED)
 
 
 def load_cast(path: Path, *, key: str = "", photos: Path | None = None) -> Cast:
@@ -44,7 +47,7 @@ def load_cast(path: Path, *, key: str = "", photos: Path | None = None) -> Cast:
     try:
         if not path.exists():
             raise CastError(f"There is no cast {path}.", f"Name {_KINDS}.")
-        if path.suffix.lower() == ".json" and path.is_file():
+        if path.suffix.lower() in _BANKS and path.is_file():
             return read_bank(path, key, photos)
         if key or photos is not None:
             option = "A key" if key else "A folder of profile pictures"
@@ -107,7 +110,7 @@ def read_bank(path: Path, key: str = "", photos: Path | None = None) -> Cast:
     ``key`` may be left out where the bank has one film. Two actors with the same role are two faces with one
     name. One actor with two roles cannot be told apart by the face, and so is not named. Raises CastError.
     """
-    text = read_text(path)
+    text = _json_of_bank(path)
     start = _film_index(text, key, path)
     if text[start] != "[":
         raise error_at(path, line_at(text, start), "a list of characters is expected here.")
@@ -125,6 +128,27 @@ def read_bank(path: Path, key: str = "", photos: Path | None = None) -> Cast:
         picture_names = {id_: bank_id or role for (bank_id, role), id_ in zip(characters, ids, strict=True)}
         members = _with_pictures(members, picture_names, photos, path)
     return Cast(members, path, (*notes, *warnings(members)))
+
+
+def _json_of_bank(path: Path) -> str:
+    """The bank as JSON: the file's text, or what a pickle holds. Raises CastError."""
+    if path.suffix.lower() in PICKLED:
+        return json.dumps(read_pickled_bank(path), indent=1)
+    return read_text(path)
+
+
+def read_films_of_bank(path: Path) -> dict[str, list[Any]]:
+    """The entries of each film of a bank, by the film's key, as they are: `read_bank` checks them.
+
+    Raises CastError for a file that is no bank of films.
+    """
+    try:
+        films = parse_json(_json_of_bank(path))
+    except ValueError as error:
+        raise CastError(f"The bank {path} is no JSON: {error}.", "Fetch it again.") from None
+    if not isinstance(films, dict) or not all(isinstance(cast, list) for cast in films.values()):
+        raise CastError(f"{path} is no bank of films.", 'Give a file with {"film": [{"id": …, "role": …}]}.')
+    return films
 
 
 def _film_index(text: str, key: str, path: Path) -> int:

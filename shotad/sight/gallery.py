@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +31,7 @@ from shotad.sight.faces import Embedding, Embeddings, FaceModels
 from shotad.sight.facetracks import FaceTrack
 from shotad.sight.photos import load_photo
 
-PhotoReading = Embedding | Literal["no face", "several faces"]
+PhotoReading: TypeAlias = Embedding | Literal["no face", "several faces"]
 """The embedding of a photo, ``float32[d]`` of length 1, or why it has none. Of one `FaceModels.identity`."""
 
 _PROBLEM_TEXTS = {

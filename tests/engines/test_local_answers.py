@@ -12,12 +12,14 @@ from typing import Any
 import pytest
 import torch
 from transformers import AutoTokenizer, GenerationMixin, LlamaForCausalLM
+from transformers.generation.logits_process import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
 from shotad.core import Config, Message, Reply, Request
 from shotad.core.config.words import SamplingSettings
 from shotad.core.errors import EngineError
 from shotad.core.settings import build_settings
 from shotad.engines import make_engine
+from shotad.engines.local_answers import SeededChoice
 from tests.language_models import (
     BEGIN,
     LLAMA_TEMPLATE,
@@ -45,14 +47,20 @@ def ask(folder: Path, requests: Sequence[Request], batch: int = 16) -> list[Repl
 
 
 def request(
-    number: int, text: str = "Say.", temperature: float = 0.6, top_p: float = 0.9, max_tokens: int = 12
+    number: int,
+    text: str = "Say.",
+    temperature: float = 0.6,
+    top_p: float = 0.9,
+    top_k: int | None = None,
+    *,
+    max_tokens: int = 12,
 ) -> Request:
-    sampling = SamplingSettings(temperature=temperature, top_p=top_p, max_tokens=max_tokens)
+    sampling = SamplingSettings(temperature=temperature, top_p=top_p, top_k=top_k, max_tokens=max_tokens)
     return Request(f"s{number}", (Message("user", text),), sampling=sampling, seed=number + 100)
 
 
-SAMPLING = [(0.6, 0.9), (0.0, 0.9), (1.5, 0.95), (1.0, 1.0), (3.0, 0.9)]
-"""Temperature and top-p."""
+SAMPLING = [(0.6, 0.9, None), (0.0, 0.9, 1), (1.5, 0.95, 50), (1.0, 1.0, 3), (3.0, 0.9, None)]
+"""Temperature, top-p and top-k."""
 REQUESTS = [
     request(number, text, *sampling)
     for number, (text, sampling) in enumerate(zip(TEXTS, SAMPLING, strict=True))
@@ -347,11 +355,12 @@ def dice(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_llama(tmp_path_factory.mktemp("models") / "dice", template=None, scores=SCORES)
 
 
-def expected_shares(temperature: float, top_p: float) -> dict[str, float]:
+def expected_shares(temperature: float, top_p: float, top_k: int | None = None) -> dict[str, float]:
     """How often each letter ought to be drawn, worked out letter by letter."""
-    shares = (torch.tensor(list(SCORES.values()), dtype=torch.float64) / temperature).softmax(-1)
+    scores = list(SCORES.values())[:top_k]
+    shares = (torch.tensor(scores, dtype=torch.float64) / temperature).softmax(-1)
     likeliest, mass = dict[str, float](), 0.0
-    for letter, share in zip(SCORES, shares.tolist(), strict=True):
+    for letter, share in zip(SCORES, shares.tolist(), strict=False):
         if mass < top_p:
             likeliest[letter] = share
         mass += share
@@ -359,15 +368,43 @@ def expected_shares(temperature: float, top_p: float) -> dict[str, float]:
     return {letter: share / total for letter, share in likeliest.items()}
 
 
-@pytest.mark.parametrize(("temperature", "top_p"), [(1.0, 1.0), (0.6, 0.9), (1.5, 0.95)])
-def test_words_are_drawn_as_often_as_they_ought(dice: Path, temperature: float, top_p: float) -> None:
+@pytest.mark.parametrize(
+    ("temperature", "top_p", "top_k"),
+    [
+        (1.0, 1.0, None), (0.6, 0.9, None), (1.5, 0.95, None), (1.5, 0.95, 50), (1.5, 0.95, 4), (1.5, 1.0, 3),
+        # Of the first three letters top_p takes two, where of all it would take three.
+        (1.0, 0.8, 3), (1.5, 0.95, 1),
+    ],
+)  # fmt: skip
+def test_words_are_drawn_as_often_as_they_ought(
+    dice: Path, temperature: float, top_p: float, top_k: int | None
+) -> None:
     count = 3000
-    requests = [request(seed, "?", temperature, top_p, max_tokens=1) for seed in range(count)]
+    requests = [request(seed, "?", temperature, top_p, top_k, max_tokens=1) for seed in range(count)]
     letters = Counter(reply.text for reply in ask(dice, requests, batch=500))
-    shares = expected_shares(temperature, top_p)
+    shares = expected_shares(temperature, top_p, top_k)
     assert set(letters) <= set(shares)
     chi = sum((letters[letter] - share * count) ** 2 / (share * count) for letter, share in shares.items())
     assert chi < QUANTILES[len(shares) - 1]
+
+
+@pytest.mark.parametrize(
+    ("temperature", "top_p", "top_k"), [(1.5, 0.95, 50), (0.6, 0.9, 50), (1.5, 0.95, None), (3.0, 1.0, 7)]
+)
+def test_the_same_words_can_be_drawn_as_by_transformers(
+    temperature: float, top_p: float, top_k: int | None
+) -> None:
+    scores = torch.randn(6, 500, generator=torch.Generator().manual_seed(3))
+    scores[:, 100] = scores[:, 101]  # equals at the border of the 50 stay both
+    expected = TemperatureLogitsWarper(temperature)(None, scores)
+    if top_k is not None:
+        expected = TopKLogitsWarper(top_k)(None, expected)
+    if top_p < 1:
+        expected = TopPLogitsWarper(top_p)(None, expected)
+    requests = [request(row, "?", temperature, top_p, top_k) for row in range(6)]
+    drawn = SeededChoice(requests)(torch.zeros(6, 1, dtype=torch.long), scores)
+    assert (drawn.isneginf() == expected.isneginf()).all()
+    assert expected.isneginf().sum() > 0 or top_p == 1.0
 
 
 def test_the_steps_of_one_row_are_independent_draws_too(dice: Path) -> None:

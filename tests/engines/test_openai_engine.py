@@ -22,6 +22,7 @@ from shotad.core import (
     ShotadError,
     Usage,
 )
+from shotad.core.config.words import SamplingSettings
 from shotad.core.errors import EngineError
 from shotad.engines import privacy_notice
 from shotad.engines.fake import FakeEngine
@@ -280,6 +281,36 @@ def test_a_server_without_schemas_is_asked_plainly_from_then_on() -> None:
             texts = ["one", "two", "three"]
             assert [engine.generate([request(text, schema=True)])[0].text for text in texts] == texts
             assert ["response_format" in seen.body for seen in server.requests] == [True, False, False, False]
+
+
+class Notes(NoProgress):
+    """Keeps what an engine says."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.lines.append(text)
+
+
+def test_top_k_is_sent_where_it_is_set_and_left_out_and_said_once_where_it_is_refused() -> None:
+    limited = SamplingSettings(temperature=0.6, top_p=0.9, top_k=50)
+    _, seen = ask(echo, request(sampling=limited))
+    assert seen[0].body["top_k"] == 50
+    _, seen = ask(echo, request())
+    assert "top_k" not in seen[0].body
+    # As OpenAI refuses it.
+    refusal = status(400, "Unrecognized request argument supplied: top_k", code=None)
+    notes = Notes()
+    with BadServer(refusing(top_k=refusal)) as server:
+        engine = engine_for(server.url)
+        engine.get_ready(notes)
+        replies = [engine.generate([request(text, sampling=limited)])[0].text for text in ("one", "two")]
+        assert replies == ["one", "two"]
+        assert ["top_k" in seen.body for seen in server.requests] == [True, False, False]
+        assert {seen.body["top_p"] for seen in server.requests} == {0.9}
+    assert [line for line in notes.lines if "top_k" in line] == notes.lines
+    assert len(notes.lines) == 1
 
 
 def test_newer_models_are_asked_in_their_own_words_from_then_on() -> None:

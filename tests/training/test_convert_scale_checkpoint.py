@@ -14,7 +14,7 @@ import torch
 from transformers import Dinov2Config, Dinov2Model
 
 from shotad.core.errors import WeightsError
-from shotad.grammar.scale_net import load_net, released_weights
+from shotad.grammar.scale_net import is_of_the_paper, load_net, released_weights
 
 ROOT = Path(__file__).resolve().parents[2]
 Change = Callable[[dict[str, torch.Tensor]], object]
@@ -73,6 +73,7 @@ def test_the_converted_net_says_what_the_published_one_says(
     head = torch.nn.Linear(32, 5)
     torch.save(published(tuned, head, prefix), tmp_path / "published.pt")
     assert tool.converted(tmp_path / "published.pt", tmp_path / "ours.safetensors", str(backbone)) == [1, 2]
+    assert is_of_the_paper(tmp_path / "ours.safetensors")
     net, record = load_net(tmp_path / "ours.safetensors")
     assert net.design.tuned_blocks == 2
     assert len(record["converted"]["sha256"]) == 64

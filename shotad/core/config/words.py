@@ -85,6 +85,9 @@ class SamplingSettings(Settings):
     """0: always the likeliest token; higher: more varied answers."""
     top_p: float = Field(1.0, ge=0.0001, le=1)
     """Share of probability: a token is drawn from the likeliest that together reach it."""
+    top_k: int | None = Field(None, ge=1, le=1_000_000)
+    """A token is drawn from this many of the likeliest, before ``top_p``. None: no limit here, and a server's
+    own default there."""
     max_tokens: int = Field(512, ge=1, le=1_000_000)
     """Tokens of an answer, at most; a longer one is cut off."""
 

@@ -113,7 +113,7 @@ class Dataset:
     """Titles, by `Ad.film`, where the annotation has them."""
     description: DatasetDescription | None = None
     files: dict[str, Path] = field(default_factory=dict)
-    """The files that were read, by their contents: annotation, actions, casts, shots."""
+    """The dataset's files by their contents: annotation, actions, casts, shots, examples, grammar."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +220,29 @@ class ActionFile(Settings):
     actions: Columns = ("gt_action",)
 
 
+class GrammarFile(Settings):
+    """The table of shot scales and threads: a row for each shot that an AD's clip shows, oldest first.
+
+    A scale is the number of its class, 0 extreme close-up to 4 long. A thread is a list of rows, counted from
+    0 within the AD; all threads of an AD stand in each of its rows.
+    """
+
+    files: tuple[str, ...] = ()
+    id: str = "anno_idx"
+    start: str = "scaled_start"
+    end: str = "scaled_end"
+    frames: str = ""
+    """In place of start and end: the column with the numbers of the shot's frames."""
+    scale: str = "shot_scale"
+    threads: str = "thread"
+
+
+class ExampleFile(Settings):
+    """The human ADs of the training set: Stage II is shown some of them (``prompt.example_file``)."""
+
+    files: tuple[str, ...] = ()
+
+
 class CastFile(Settings):
     """Names by film, in JSON."""
 
@@ -265,6 +288,8 @@ class DatasetDescription(Settings):
     shots: ShotFile = ShotFile()
     actions: ActionFile = ActionFile()
     casts: CastFile = CastFile()
+    examples: ExampleFile = ExampleFile()
+    grammar: GrammarFile = GrammarFile()
     videos: VideoPlaces = VideoPlaces()
     published: Published = Published()
 
@@ -310,7 +335,14 @@ def _check_choices(described: DatasetDescription, path: Path) -> None:
     the dataset, from somebody who is not trusted.
     """
     places: list[str] = []
-    for table in (described.annotation, described.shots, described.actions, described.casts):
+    for table in (
+        described.annotation,
+        described.shots,
+        described.actions,
+        described.casts,
+        described.examples,
+        described.grammar,
+    ):
         places += table.files
     videos = described.videos
     places += [*described.folders, *videos.films, *videos.pieces, *videos.frames]
@@ -501,9 +533,13 @@ def _column_names(
         findings.append(DatasetFinding(NOTE, path.name, message))
     for column, remark in annotation.editions.items():
         if column in table.columns:
-            findings.append(DatasetFinding(NOTE, f"{path.name}, column {column}", remark))
+            where = f"{path.name}, column {column}"
+            findings.append(DatasetFinding(NOTE, where, remark, EDITION))
     return columns
 
+
+EDITION = "edition"
+"""What findings are about that tell of another edition of the annotation than Shot-by-Shot's."""
 
 _NOTES = {
     "mended": (NOTE, "bytes that are not UTF-8 are read as Windows-1252."),

@@ -13,12 +13,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from shotad.core import Interval
 from shotad.core.errors import DatasetError, UsageError
 from shotad.core.records import parse_json
 from shotad.core.text_files import read_text_file
 from shotad.evaluation.datasets.dataset import (
+    EDITION,
     FIRST_FRAME,
     ActionRow,
     Ad,
@@ -40,6 +42,7 @@ from shotad.evaluation.datasets.tables import (
     read_table,
     tally,
 )
+from shotad.sight import read_films_of_bank
 
 ROOTS = "SHOTAD_DATASETS"
 """The environment variable that names the folder in which each dataset has a folder of its own."""
@@ -48,7 +51,7 @@ _PLAIN_SUFFIXES = (".csv", ".jsonl", ".json", ".ndjson")
 
 
 def _dataset_files(described: DatasetDescription, root: Path, **named_files: Path | None) -> dict[str, Path]:
-    """The dataset's files by their contents (annotation, actions, casts, shots), as far as they exist.
+    """The dataset's files by their contents (annotation, actions, casts, …), as far as they exist.
 
     Each is the one that the user named, or the first that exists below ``root``. Raises DatasetError where a
     named file or the annotation does not exist.
@@ -128,7 +131,8 @@ def load_dataset(
         roots = os.environ.get(ROOTS)
         root = Path(roots) / Path(name).stem if roots else Path()
     described = read_description(name)
-    files = _dataset_files(described, root, annotation=annotation, actions=actions, casts=casts, shots=shots)
+    named_files = {"annotation": annotation, "actions": actions, "casts": casts, "shots": shots}
+    files = _dataset_files(described, root, **named_files, examples=None, grammar=None)
     action_rows: dict[str, ActionRow] | None = None
     if "actions" in files:
         action_rows, action_findings = read_actions(files["actions"], described.actions)
@@ -152,6 +156,11 @@ def load_dataset(
     titles = {ad.film: read.films.get(ad.film, "") for ad in ads}
     casts_by_film, cast_findings = _casts(described, files.get("casts"), titles)
     shots_by_clip, shot_findings = _shots(described, files.get("shots"), ads)
+    example_findings: list[DatasetFinding] = []
+    if "examples" not in files:
+        consequence = "Stage II is shown example ADs of shotad's own"
+        names = described.examples.files
+        example_findings = _no_file("ADs of the training set", names, consequence, NOTE)
     unreadable_findings = [
         DatasetFinding(MALFORMED, row.where, f"this is no AD: {reason}.") for row, reason in read.unreadable
     ]
@@ -168,6 +177,7 @@ def load_dataset(
             *unreadable_findings,
             *cast_findings,
             *shot_findings,
+            *example_findings,
             *_order_findings(ads),
             *_edition_findings(described, read),
             *_completeness_findings(described, ads),
@@ -279,7 +289,8 @@ def _edition_findings(described: DatasetDescription, annotation: Annotation) -> 
         f"Shot-by-Shot's; here {mean:+.2f} frames against the seconds, at most {rule.longest:+.2f} there). "
         "Slots differ by up to 2 frames; for Shot-by-Shot's, take its annotation."
     )
-    return [DatasetFinding(NOTE, f"{table.path.name}, {' or '.join(rule.frames)}", message)]
+    where = f"{table.path.name}, {' or '.join(rule.frames)}"
+    return [DatasetFinding(NOTE, where, message, EDITION)]
 
 
 def _completeness_findings(described: DatasetDescription, ads: Sequence[Ad]) -> list[DatasetFinding]:
@@ -430,14 +441,19 @@ _ROLE_REMARK = re.compile(r"(?:(?<!\s)\s+)?\((?:as|uncredited|voice|credit only)
 
 
 def read_casts(path: Path) -> Casts:
-    """Names by film, each once and in the file's order, from a JSON file.
+    """Names by film, each once and in the file's order, from a JSON file or MAD-Eval's character bank.
 
     It is ``{film: [name, …]}`` as in AutoAD's list for CRITIC, or ``{film: [{id, name, role}, …]}`` as in the
-    character banks, whose names are the roles. Raises DatasetError.
+    character banks, whose names are the roles. Raises DatasetError, and CastError for a
+    pickle that is no bank.
     """
     hint = 'Write JSON: {"film": ["name", …], …}.'
+    tree: Any
     try:
-        tree = parse_json(read_text_file(path, "cast", DatasetError, hint=hint, encoding="utf-8").text)
+        if path.suffix.lower() in (".pkl", ".pickle"):
+            tree = read_films_of_bank(path)
+        else:
+            tree = parse_json(read_text_file(path, "cast", DatasetError, hint=hint, encoding="utf-8").text)
     except ValueError as error:
         raise DatasetError(f"The cast {path} cannot be read: {error}.", hint) from None
     if not isinstance(tree, Mapping):

@@ -14,7 +14,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -280,6 +280,41 @@ def read_table(path: Path) -> Table:
         # The limit is the csv module's, for the whole process.
         csv.field_size_limit(earlier_limit)
     return Table(path, columns, tuple(rows))
+
+
+def columns_of_rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    """The line and these columns' cells of each row of a CSV file with a header, read row by row.
+
+    For tables whose other cells do not fit into memory: the published ones with faces have up to 75,000
+    characters in a cell. Raises DatasetError.
+    """
+    earlier_limit = csv.field_size_limit(_LONGEST_CELL)
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+            reader = csv.reader(file)
+            header = next(reader, [])
+            missing = [name for name in columns if name not in header]
+            if missing:
+                raise DatasetError(
+                    f"{path} has no column {' and no column '.join(missing)}.",
+                    f"It has: {', '.join(header) or 'no columns at all'}.",
+                )
+            places = {name: header.index(name) for name in columns}
+            for cells in reader:
+                if not cells:
+                    continue
+                if len(cells) != len(header):
+                    problem = f"{len(cells)} cells for {len(header)} columns"
+                    raise DatasetError(
+                        f"{path}, line {reader.line_num}: {problem}.", "Is the file whole? Fetch it again."
+                    )
+                yield reader.line_num, {name: cells[place] for name, place in places.items()}
+    except csv.Error as error:
+        raise DatasetError(f"{path} is no CSV: {error}.", "Fetch it again.") from None
+    except OSError as error:
+        raise DatasetError(f"{path} cannot be read: {error.strerror}.") from None
+    finally:
+        csv.field_size_limit(earlier_limit)
 
 
 def decoded(data: bytes) -> tuple[str, frozenset[int]]:

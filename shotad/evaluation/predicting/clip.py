@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from shotad.core import (
     Config,
+    Grammar,
     Interval,
     Progress,
     RunInputs,
@@ -42,11 +43,13 @@ from shotad.description.clip_builder import GrammarReaders
 from shotad.description.engine_pair import EngineUsage, StageUsed
 from shotad.description.pipeline import LINE_STEPS
 from shotad.description.prompts import STAGE_PROMPTS, load_examples
+from shotad.description.slotplan import SlotPlan
 from shotad.description.templates import prompt_hash
 from shotad.description.writing import describe_clips
 from shotad.engines.asking import identity_record
 from shotad.evaluation.datasets.dataset import Ad, Dataset
 from shotad.evaluation.datasets.loading import touching
+from shotad.evaluation.datasets.published_grammar import AdGrammar
 from shotad.film import Film, Prepared, word_budget
 from shotad.script import CueStatus
 
@@ -67,8 +70,9 @@ class PredictedLine:
     why, and ``again`` whether another run may do better; a system that chose to say nothing has the empty
     text. ``status`` and ``reason`` are the cue's; ``words`` is the number of words that were allowed.
     ``scale`` is the effective shot scale, ``threaded`` whether Stage I was told of a thread, ``description``
-    its text. ``terms`` and ``key`` are hashes: of what is the same for all lines of a run (`terms_of`), and
-    of all that changes this line (`line_key`).
+    its text. ``differs`` says what is not as in the paper (`differences_from_paper`): it stands in each line,
+    so that it stays with them when files are joined. ``terms`` and ``key`` are hashes: of what is the same
+    for all lines of a run (`terms_of`), and of all that changes this line (`line_key`).
     """
 
     id: str
@@ -88,6 +92,7 @@ class PredictedLine:
     shots: Shots = ""
     engines: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     again: bool = False
+    differs: tuple[str, ...] = ()
     terms: str
     key: str
 
@@ -97,7 +102,8 @@ class PredictedLine:
 
     def to_json(self) -> dict[str, Any]:
         """The line's fields as JSON, in their order; without its key, which `RecordLog` adds."""
-        return {name: getattr(self, name) for name in _FIELDS} | {"candidates": list(self.candidates)}
+        record = {name: getattr(self, name) for name in _FIELDS}
+        return record | {"candidates": list(self.candidates), "differs": list(self.differs)}
 
 
 _FIELDS = tuple(field.name for field in fields(PredictedLine) if field.name != "key")
@@ -107,17 +113,19 @@ def line_of(record: Any) -> PredictedLine | None:
     """The line that `PredictedLine.to_json` wrote, with its key; None for any other record."""
     try:
         values = {name: record[name] for name in (*_FIELDS, "key")}
-        values["candidates"] = tuple(values["candidates"])
+        values |= {"candidates": tuple(values["candidates"]), "differs": tuple(values["differs"])}
         return PredictedLine(**values)
     except (KeyError, TypeError, ValueError):
         return None
 
 
-_IRRELEVANT_SETTINGS: dict[str, Any] = {
+IRRELEVANT_SETTINGS: dict[str, Any] = {
     "measures": True,
     "engine": True,
     **dict.fromkeys(("voice", "fit", "mix", "container", "extended", "lint", "translate"), True),
     "compute": dict.fromkeys(("device", "batch"), True),
+    # Its lines are part of the terms, wherever the file stands.
+    "prompt": {"example_file": True},
     "local": {"batch": True},
     "openai": dict.fromkeys(
         ("base_url", "model", "key_name", "in_flight", "timeout", "retries", "longest_pause", "price_in",
@@ -136,7 +144,7 @@ def terms_of(config: Config, engines: Engines) -> str:
     The engines must be ready, so that their identities are final. Raises ConfigError for a file that cannot
     be read.
     """
-    settings = config.model_dump(mode="json", exclude=_IRRELEVANT_SETTINGS)
+    settings = config.model_dump(mode="json", exclude=IRRELEVANT_SETTINGS)
     identities = [identity_record(engine.identity) for engine in (engines.looks, engines.writes)]
     prompts = prompt_hash(STAGE_PROMPTS)
     return hash_key("predict/2", LINE_STEPS, settings, identities, prompts, load_examples(config.prompt))
@@ -148,21 +156,22 @@ def line_key(
     fingerprint: str,
     *,
     shots: Sequence[Interval] | None,
+    grammar: Any = None,
     cast: Any = None,
     beside: Sequence[Ad] = (),
 ) -> str:
     """Hash of all that changes the line of ``ad``.
 
-    ``fingerprint`` is the video's; ``shots`` are the dataset's (None: they are detected); ``cast`` is a hash
-    of the cast; ``beside`` are the ADs of the clip that are described together with this one, where its line
-    depends on them.
+    ``fingerprint`` is the video's; ``shots`` are the dataset's (None: they are detected), as is the AD's
+    ``grammar`` (None: it is read from the frames); ``cast`` is a hash of the cast; ``beside`` are the ADs of
+    the clip that are described together with this one, where its line depends on them.
     """
     shot_times = None if shots is None else [[shot.start, shot.end] for shot in shots]
     times = [ad.slot.start, ad.slot.end, ad.interval.duration]
     others = []
     for other in beside:
         others.append([other.id, other.slot.start, other.slot.end, other.interval.duration])
-    return hash_key(terms, ad.id, ad.clip, fingerprint, times, shot_times, cast, others)
+    return hash_key(terms, ad.id, ad.clip, fingerprint, times, shot_times, grammar, cast, others)
 
 
 LISTED = 10
@@ -172,12 +181,13 @@ LISTED = 10
 @dataclass(slots=True)
 class Predicted:
     """Result of a run: the requested lines in the dataset's order, the number of their clips, the ids of the
-    lines that are new in this run, and the calls and tokens of each stage."""
+    lines that are new in this run, the calls and tokens of each stage, and what is not as in the paper."""
 
     lines: tuple[PredictedLine, ...] = ()
     clips: int = 0
     new_ids: set[str] = field(default_factory=set)
     stages: dict[Stage, StageUsed] = field(default_factory=dict)
+    differs: tuple[str, ...] = ()
 
     @property
     def failed(self) -> int:
@@ -241,6 +251,7 @@ def prediction_as_json(done: Predicted, out: str) -> dict[str, Any]:
         "failed": done.failed,
         "statuses": dict(sorted(Counter(line.status for line in done.lines).items())),
         "failures": failures,
+        "differs_from_paper": list(done.differs),
         "used": EngineUsage(done.stages).as_json() if done.stages else None,
     }
 
@@ -287,6 +298,8 @@ def describe_clip(
         slots = tuple(replace(slot, max_words=words[slot.label]) for slot in prepared.slots)
         prepared = replace(prepared, slots=slots)
         plans, plan_warnings = plan_clips(prepared, context, engines.looks.abilities, readers=readers)
+        if request.grammar is not None:
+            plans = tuple(replace(plan, grammar=request.grammar_of(plan, config)) for plan in plans)
         if only_look:
             used = describe_clips(plans, context, engines)
             context.close()
@@ -365,7 +378,8 @@ class ClipRequest:
     """The ADs of a clip whose video is open, with what the pipeline is given for them.
 
     ``shots`` None: they are detected. ``terms`` and ``keys`` (by the AD's id) are the hashes of the lines.
-    The video begins at second ``begins`` of the clip.
+    The video begins at second ``begins`` of the clip. ``grammar`` has the published scales and threads by the
+    AD's id (None: they are read from the frames), and ``differs`` what is not as in the paper.
     """
 
     ads: ClipAds
@@ -375,6 +389,20 @@ class ClipRequest:
     terms: str
     keys: Mapping[str, str]
     begins: float = 0.0
+    grammar: Mapping[str, AdGrammar] | None = None
+    differs: tuple[str, ...] = ()
+
+    def grammar_of(self, plan: SlotPlan, config: Config) -> Grammar:
+        """The published grammar of the shots that a clip shows, as far as the settings want it; empty for an
+        AD of which none is published."""
+        ad_grammar = (self.grammar or {}).get(plan.slot.label)
+        if ad_grammar is None:
+            return Grammar()
+        grammar = ad_grammar.of_clip(plan.shots, self.begins)
+        return Grammar(
+            scales={} if config.scale.method == "none" else grammar.scales,
+            threads=() if config.threads.features == "none" else grammar.threads,
+        )
 
     def slot(self, ad: Ad) -> Interval:
         """The slot of ``ad`` in seconds of the video."""
@@ -412,6 +440,7 @@ class ClipRequest:
             terms=self.terms,
             key=self.keys[ad.id],
             shots=self.origin,
+            differs=self.differs,
             **details,
         )
 

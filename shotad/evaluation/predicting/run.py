@@ -16,7 +16,7 @@ import shutil
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,7 @@ from shotad.core.errors import (
 from shotad.core.files import inner_folder
 from shotad.core.memory_errors import memory_error_of
 from shotad.core.progress import progress_task
-from shotad.core.runsettings import GivenCast, write_settings
+from shotad.core.runsettings import write_settings
 from shotad.core.workfolder import hash_key, work_folder_of
 from shotad.description import Engines
 from shotad.description.clip_builder import (
@@ -53,7 +53,10 @@ from shotad.description.clip_builder import (
 from shotad.description.prompts import check_prompts
 from shotad.evaluation.datasets.checking import video_of, video_places
 from shotad.evaluation.datasets.dataset import WHOLE, Ad, Dataset, Shard, Video
+from shotad.evaluation.datasets.published_grammar import AdGrammar
+from shotad.evaluation.predicting.character_banks import CharacterBanks
 from shotad.evaluation.predicting.clip import (
+    IRRELEVANT_SETTINGS,
     ClipAds,
     ClipRequest,
     Predicted,
@@ -65,6 +68,7 @@ from shotad.evaluation.predicting.clip import (
     published_shots,
     terms_of,
 )
+from shotad.evaluation.predicting.paper_differences import differences_from_paper, differences_text
 from shotad.film import Film, open_film
 
 _NAMED = 5
@@ -110,58 +114,6 @@ def _check_names(
             f"{dataset.title} has not all of the {kind} asked for: {examples} ({len(unknown)} in all).",
             f"shotad datasets check {dataset.name} says what there is.",
         )
-
-
-@dataclass(frozen=True, slots=True)
-class CharacterBanks:
-    """Casts of many films from one file: ``rows`` are its entries by the film's key, ``photos`` the folder of
-    the pictures."""
-
-    path: Path
-    photos: Path | None
-    rows: dict[str, Any]
-
-    def cast_of(self, film: str) -> GivenCast | None:
-        """The film's cast; None for a film that is not in the bank, in which nobody is named."""
-        return GivenCast(self.path, film, self.photos) if film in self.rows else None
-
-    def known_of(self, film: str) -> str | None:
-        """Hash of the film's cast, and of its pictures' names and sizes; None where the bank has neither."""
-        if film not in self.rows:
-            return None
-        members = {str(row.get("id")) for row in self.rows[film] if isinstance(row, dict)}
-        names_and_sizes = []
-        if self.photos is not None:
-            for member in members:
-                names_and_sizes += _pictures_of(member, self.photos)
-        return hash_key(self.rows[film], sorted(names_and_sizes))
-
-
-def _pictures_of(member: str, photos: Path) -> list[list[Any]]:
-    """Name below ``photos`` and size in bytes of each picture of a member: files, or those of a folder."""
-    files = list(photos.glob(f"{member}.*"))
-    folder = photos / member
-    if folder.is_dir():
-        files += folder.iterdir()
-    return [[str(file.relative_to(photos)), file.stat().st_size] for file in files if file.is_file()]
-
-
-def read_bank_of_films(path: Path, photos: Path | None) -> CharacterBanks:
-    """The bank in a JSON file, ``{film: [{id, name, role}, …]}``; ``photos`` is the folder of its pictures.
-
-    A film's entries are checked when it is described. Raises CastError.
-    """
-    try:
-        rows = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise CastError(f"The bank {path} cannot be read: {error.strerror}.", "Look for it.") from None
-    except ValueError as error:
-        raise CastError(f"The bank {path} is no JSON: {error}.", "Fetch it again.") from None
-    if not isinstance(rows, dict) or not all(isinstance(cast, list) for cast in rows.values()):
-        raise CastError(f"{path} is no bank of films.", 'Give a file with {"film": [{"id": …, "role": …}]}.')
-    if photos is not None and not photos.is_dir():
-        raise CastError(f"There is no folder of pictures {photos}.", "Name the one that goes with the bank.")
-    return CharacterBanks(path, photos, rows)
 
 
 class Ledger:
@@ -260,7 +212,8 @@ class Job:
 
     ``out`` is the file of the lines. ``videos`` is the folder of the videos (None: the dataset's own).
     ``work`` is the folder that keeps the clips' work folders (None: they are beside ``out`` and deleted when
-    a clip is done). ``published``: whether the dataset's own shots are used. ``ahead`` is the number of clips
+    a clip is done). ``published``: whether the dataset's own shots are used. ``grammar`` has the published
+    scales and threads by the AD's id (None: they are read from the frames). ``ahead`` is the number of clips
     that Stage I describes before Stage II writes lines for them.
     """
 
@@ -271,9 +224,42 @@ class Job:
     videos: Path | None = None
     published: bool = True
     bank: CharacterBanks | None = None
+    grammar: Mapping[str, AdGrammar] | None = None
     work: Path | None = None
     ahead: int = 1
     progress: Progress = field(default_factory=NoProgress)
+
+    @property
+    def reader_config(self) -> Config:
+        """The settings for what reads film grammar from frames: nothing does where it is published."""
+        if self.grammar is None:
+            return self.config
+        return self.config.model_copy(
+            update={
+                "threads": self.config.threads.model_copy(update={"features": "none"}),
+                "scale": self.config.scale.model_copy(update={"method": "none"}),
+            }
+        )
+
+    def with_published_examples(self) -> Job:
+        """The job with the dataset's ADs of the training set for Stage II, unless the user named a file."""
+        file = self.dataset.files.get("examples")
+        if file is None or self.config.prompt.example_file is not None:
+            return self
+        prompt = self.config.prompt.model_copy(update={"example_file": str(file)})
+        return replace(self, config=self.config.model_copy(update={"prompt": prompt}))
+
+    def differences(self) -> tuple[str, ...]:
+        """What is not as in the paper (`differences_from_paper`)."""
+        return differences_from_paper(
+            self.dataset,
+            self.config,
+            self.engines,
+            self.bank,
+            IRRELEVANT_SETTINGS,
+            published_shots=self.published,
+            grammar=self.grammar,
+        )
 
 
 def predict(job: Job, clips: Sequence[ClipAds]) -> Predicted:
@@ -281,15 +267,19 @@ def predict(job: Job, clips: Sequence[ClipAds]) -> Predicted:
 
     Raises ShotadError for an error that ends the run; lines that are written stay.
     """
+    job = job.with_published_examples()
+    differences = job.differences()
+    if differences:
+        job.progress.note(differences_text(differences))
     check_prompts()
     job.engines.get_ready(job.config, job.progress)
-    check_readers(job.config, job.progress)
+    check_readers(job.reader_config, job.progress)
     with WorkFolder(work_folder_of(job.out)) as folder:
         # After `get_ready`: only then are the engines' identities final.
         terms = terms_of(job.config, job.engines)
         write_settings(folder, job.config, None, RunInputs())
         ledger = Ledger(job.out, [ad.id for ad in job.dataset.ads], terms)
-        run = _Run(job, folder, ledger, terms)
+        run = _Run(job, folder, ledger, terms, differences)
         with progress_task(job.progress, "Describing clips", sum(map(len, clips)), "ADs") as task:
             for first in range(0, len(clips), job.ahead):
                 group = clips[first : first + job.ahead]
@@ -303,10 +293,14 @@ def predict(job: Job, clips: Sequence[ClipAds]) -> Predicted:
 
 
 class _Run:
-    """One run over the clips; ``folder`` is its work folder, ``terms`` the hash of `terms_of`."""
+    """One run over the clips; ``folder`` is its work folder, ``terms`` the hash of `terms_of`, and
+    ``differences`` what is not as in the paper."""
 
-    def __init__(self, job: Job, folder: WorkFolder, ledger: Ledger, terms: str) -> None:
+    def __init__(
+        self, job: Job, folder: WorkFolder, ledger: Ledger, terms: str, differences: tuple[str, ...]
+    ) -> None:
         self._job, self._folder, self._ledger, self._terms = job, folder, ledger, terms
+        self._differences = differences
         # A clip's lines may depend on which of its slots are described: through the lines before them,
         # through the choice among candidates along the film, or through faces that the film adds to the cast.
         candidates = job.config.stage2.candidates > 1
@@ -316,7 +310,7 @@ class _Run:
         self._shown_warnings: set[str] = set()
         self._is_first_clip = True
         self._readers: GrammarReaders | None = None
-        self._predicted = Predicted()
+        self._predicted = Predicted(differs=differences)
 
     def describe(self, ads: ClipAds) -> None:
         """Put the lines of a clip into the ledger, those of an earlier run or new ones."""
@@ -392,7 +386,7 @@ class _Run:
         So no line is lost where a video has been removed since.
         """
         keys = {ad.id: hash_key(self._terms, ad.id, "failed") for ad in ads}
-        request = ClipRequest(ads, None, "", None, self._terms, keys)
+        request = ClipRequest(ads, None, "", None, self._terms, keys, differs=self._differences)
         lines = []
         for ad in ads:
             earlier = self._ledger.line(ad.id)
@@ -424,14 +418,35 @@ class _Run:
                 )
             cast, cast_hash = None, None
             if job.bank is not None:
-                cast, cast_hash = job.bank.cast_of(first_ad.film), job.bank.known_of(first_ad.film)
+                title = job.dataset.films.get(first_ad.film, "")
+                cast = job.bank.cast_of(first_ad.film, title)
+                cast_hash = job.bank.known_of(first_ad.film, title)
             beside = ads if self._lines_depend_on_each_other else ()
             keys = {}
             for ad in ads:
                 keys[ad.id] = line_key(
-                    self._terms, ad, info.fingerprint, shots=shots, cast=cast_hash, beside=beside
+                    self._terms,
+                    ad,
+                    info.fingerprint,
+                    shots=shots,
+                    grammar=None if job.grammar is None else repr(job.grammar.get(ad.id)),
+                    cast=cast_hash,
+                    beside=beside,
                 )
-            yield film, ClipRequest(ads, shots, origin, cast, self._terms, keys, video.begins)
+            yield (
+                film,
+                ClipRequest(
+                    ads,
+                    shots,
+                    origin,
+                    cast,
+                    self._terms,
+                    keys,
+                    video.begins,
+                    grammar=job.grammar,
+                    differs=self._differences,
+                ),
+            )
 
     def _run_pipeline(
         self, film: Film, request: ClipRequest, *, only_look: bool = False
@@ -447,7 +462,7 @@ class _Run:
         progress = self._job.progress if shows_steps else NoProgress()
         keeps_folder = self._job.work is not None
         # The readers of film grammar are made for the first clip that is described, and used for all.
-        self._readers = self._readers or make_readers(self._job.config, progress)
+        self._readers = self._readers or make_readers(self._job.reader_config, progress)
         with WorkFolder(path) as folder:
             lines, used, warnings = describe_clip(
                 request,

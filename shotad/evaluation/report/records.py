@@ -137,6 +137,7 @@ def report_record(run: Report, intervals: Mapping[str, Span | None]) -> Json:
             "measures": settings.model_dump(mode="json"),
         },
         "notes": list(run.notes),
+        "differs_from_paper": list(run.differs),
         "metrics": [metric_record(result, intervals.get(result.name)) for result in run.results],
         "left_out": [{"metric": name, "reason": reason} for name, reason in run.not_measured],
         "paper": list(paper_rows(corpus.dataset, run.protocol)),
@@ -302,6 +303,7 @@ def read_report(path: Path) -> Report:
             titles=head["films"],
             protocol=head["protocol"],
             notes=tuple(head["notes"]),
+            differs=tuple(head["differs_from_paper"]),
             name=folder.name,
             head=head,
         )
@@ -420,6 +422,7 @@ def merge(reports: Sequence[Report]) -> Report:
     by_file = {(shard.predictions["name"], shard.predictions["sha256"]): shard for shard in shards}
     not_measured = [metric for report in reports for metric in report.not_measured]
     notes = [note for report in reports for note in report.notes]
+    differs = [text for report in reports for text in report.differs]
     titles: dict[str, str] = {}
     for report in reports:
         titles.update(report.titles)
@@ -435,6 +438,7 @@ def merge(reports: Sequence[Report]) -> Report:
         not_measured=tuple(dict.fromkeys(not_measured)),
         titles=titles,
         notes=tuple(dict.fromkeys(notes)),
+        differs=tuple(dict.fromkeys(differs)),
     )
 
 

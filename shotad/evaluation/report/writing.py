@@ -91,6 +91,7 @@ def content_of(run: Report, intervals: Mapping[str, Span | None]) -> Content:
         "title": f"{run.system} on {run.dataset}",
         "lead": basis_words(intervals.values(), run.config.measures.report.unit),
         "counts": (*counts_words(run), *run.notes),
+        "differs": run.differs,
         "heads": HEADS,
         "number_columns": NUMBER_COLUMNS,
         "metrics": metrics,
@@ -309,6 +310,8 @@ def terminal_text(run: Report) -> str:
     """The report's numbers, for people."""
     content = content_of(run, intervals_of(run))
     lines = [f"{content['title']}.", *content["counts"], ""]
+    if content["differs"]:
+        lines += ["Differs from the paper in:", *(f"- {text}" for text in content["differs"]), ""]
     lines += table_lines(HEADS, content["metrics"], NUMBER_COLUMNS)
     lines += ["", content["columns"]]
     if content["lead"]:

@@ -156,7 +156,9 @@ def test_actions_of_other_editions_or_missing_files_are_told(tmp_path: Path) -> 
     assert all(ad.actions is None for ad in dataset.ads)
     assert (dataset.casts, dataset.shots) == ({}, {})
     assert said(dataset, "there is no file of actions") == ["missing cmdad_gt_action.csv"]
-    assert [one.split()[0] for one in said(dataset, "there is no file of")] == ["missing", "missing", "note"]
+    levels = [one.split()[0] for one in said(dataset, "there is no file of")]
+    assert levels == ["missing", "missing", "note", "note"]
+    assert said(dataset, "ADs of the training set") == ["note cmdad_train.csv"]
 
 
 def test_reworded_text_keeps_its_actions_and_doubled_ones_or_those_of_no_id_are_told(tmp_path: Path) -> None:
@@ -334,9 +336,10 @@ def test_the_known_oddities_and_no_others() -> None:
         "films whose ADs are not in order of time, of 98: 2 ",
         "ADs that stand twice, with the same time and text: 5 ",
         "ADs in clips without a cut: 29 ",
+        "there is no file of ADs of the training set",
     ):
         assert said(loaded(), words), words
-    assert len(loaded().findings) == 10
+    assert len(loaded().findings) == 11
     assert {one.level for one in loaded().findings} == {"note"}
 
 

@@ -193,7 +193,7 @@ def test_what_may_change_a_line_makes_it_stale(runs: Runs, tmp_path: Path) -> No
     plain = terms(runs)
     for setting in (
         "seed=7", "slots.budget=paper", "prompt.medium=TV series", "context.past=1", "frames.inside=8",
-        "stage2.candidates=5", "stage2.sampling.temperature=1.5", "threads.features=none", "scale.method=by-face",
+        "stage2.candidates=5", "stage2.sampling.temperature=1.5", "stage2.sampling.top_k=50", "threads.features=none", "scale.method=by-face",
         "compute.precision=float32", "stage2.attempts=1",
     ):  # fmt: skip
         assert terms(runs, setting) != plain, setting
