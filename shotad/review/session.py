@@ -79,7 +79,7 @@ class Session:
         self._lock = threading.RLock()
         self._file = TrackFile(folder / TRACK)
         self._reported_problem: tuple[str, str] | None = None
-        self._is_track_damaged = False
+        self._is_track_damaged = self._is_script_refused = False
         self._scripts = Debouncer(self._write_scripts, 1.0, "shotad scripts", longest=5.0)
         try:
             with self.open():
@@ -113,6 +113,13 @@ class Session:
     def cue(self, line_id: str) -> Cue:
         """The line with this id. Raises ReviewError where there is none."""
         return self.timeline().cue(line_id)
+
+    @property
+    def trouble(self) -> Json:
+        """What is wrong with the files now, also for tabs that open later: ``what`` and ``hint``, empty where
+        nothing is."""
+        what, hint = self._reported_problem or ("", "")
+        return {"what": what, "hint": hint}
 
     def timeline(self) -> LineTimeline:
         """The lines, slots and free time as they are now, for acts."""
@@ -428,10 +435,13 @@ class Session:
     def _read_side_scripts(self) -> None:
         """Import the scripts that a person edited; reports those that cannot be imported."""
         track, error = self._side_scripts.import_edits(self.track)
-        if error is None:
-            self._reported_problem = None
-        else:
+        if error is not None:
             self._report(error.what, error.hint)
+        elif self._is_script_refused:
+            self._report("", "")  # the page takes the error away
+        else:
+            self._reported_problem = None
+        self._is_script_refused = error is not None
         if track is not self.track:
             self._file.write(track)
             self.track = track

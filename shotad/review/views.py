@@ -273,14 +273,13 @@ def film_view(
     voice: Json,
     jobs: Sequence[Json] = (),
     jobs_version: int = 0,
-    cast: Sequence[Json] = (),
     transcript: Json | None = None,
 ) -> dict[str, Any]:
     """Everything that the page needs at its start, as JSON values.
 
     playable: state of the copy for the browser (`Proxy.state`). voice: `Hearing.voices`. jobs: `Jobs.views`.
     jobs_version: taken before ``jobs``, so a job that is not among them is newer than this, or forgotten.
-    cast: ``people`` of `People.view`. transcript: `shotad.review.work.transcript_view`; None: not offered.
+    transcript: `shotad.review.work.transcript_view`; None: not offered.
     """
     timeline, film, prepared = session.timeline(), session.film, session.prepared
     track = timeline.track
@@ -315,6 +314,7 @@ def film_view(
         "history": session.next_steps,
         "findings": findings.summary(),
         "revision": session.revision,
+        "trouble": session.trouble,
         "jobs": [dict(job) for job in jobs],
         "jobs_version": jobs_version,
         "formats": formats_view(),
@@ -323,7 +323,6 @@ def film_view(
             {"kind": kind.value, "title": MEANINGS[kind], "endings": list(kind.endings)} for kind in Kind
         ],
         "engines": engines_view(session.config),
-        "cast": [dict(person) for person in cast],
         # Whether dialogue without words can be transcribed
         "transcript": transcript,
         "lines": [line_view(timeline, cue, findings) for cue in track.cues],
@@ -469,6 +468,7 @@ class Findings:
         for finding in lint(
             material, self._checker, extra=extra, folder=folder, line_findings=line_findings
         ).findings:
-            if finding.cue_id is not None:
+            # The page tells the pace of a line (T3) as its one budget, in seconds of the real voice.
+            if finding.cue_id is not None and finding.rule != "T3":
                 by_line[finding.cue_id] = (*by_line.get(finding.cue_id, ()), finding)
         return by_line

@@ -166,6 +166,61 @@ def test_a_damaged_track_is_told_until_that_is_put_away(page: Any, place: Path) 
     assert page.locator("#list").evaluate("(list) => list.contains(document.activeElement)")
 
 
+# Keys
+
+
+_PREVENTED = """() => {
+  globalThis.left = [];
+  addEventListener('keydown', (event) =>
+    event.altKey && event.key.length === 1 && !event.defaultPrevented && left.push(event.key));
+}"""
+"""Keeps the characters with Alt that are left to the browser."""
+
+_ALT_KEYS = """import('/web/commands.js').then(({ allCommands }) => [...new Set(allCommands()
+  .flatMap(({ keys }) => Object.values(keys).flat()).filter((key) => key.startsWith('Alt+')))])"""
+
+_DOUBLE_KEYS = """import('/web/commands.js').then(({ allCommands }) => {
+  const commandsOf = (place) => allCommands().flatMap(({ name, keys }) => keys[place].map((key) => [key, name]));
+  const clashes = [];
+  for (const place of ['list', 'edit']) {
+    const known = new Map();
+    for (const [key, name] of [...commandsOf('any'), ...commandsOf(place)]) {
+      if (known.has(key) && known.get(key) !== name) clashes.push([place, key, known.get(key), name]);
+      known.set(key, name);
+    }
+  }
+  return clashes;
+})"""
+
+
+def test_no_key_with_alt_is_left_to_the_browser_whatever_is_open(page: Any) -> None:
+    """Alt+H opens Firefox's Help, Alt+S its History, where the page does not take them."""
+    page.evaluate(_PREVENTED)
+    keys = page.evaluate(_ALT_KEYS)
+    assert {"Alt+H", "Alt+S", "Alt+B", "Alt+ArrowDown"} <= set(keys)
+    pressed = [key for key in keys if key[-1] not in "[]{},."]  # those stand elsewhere on other keyboards
+    for opening, closed in {
+        "?": "!document.querySelector('dialog[open]')",
+        "F10": "!document.querySelector('.menu:popover-open')",
+    }.items():
+        press(page, opening)
+        until(page, f"!({closed})")
+        before = page.evaluate("document.activeElement.textContent")
+        press(page, *(f"Alt+{key[4:].lower()}" if len(key) == 5 else key for key in pressed))
+        assert page.evaluate("left.splice(0)") == []
+        assert page.evaluate("document.activeElement.textContent") == before, "and nothing was done"
+        press(page, "Escape")
+        until(page, closed)
+    for place in ("#list [aria-selected=true]", "#search", "#line-text"):
+        page.focus(place)
+        press(page, "Alt+s", "Alt+b", "Alt+i")
+        assert page.evaluate("left.splice(0)") == [], place
+
+
+def test_no_two_commands_have_the_same_key(page: Any) -> None:
+    assert page.evaluate(_DOUBLE_KEYS) == []
+
+
 # To see, to reach, to speak
 
 

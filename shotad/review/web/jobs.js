@@ -40,7 +40,16 @@ export function isWritingLines() {
  */
 export async function startJob(order) {
   await settled(); // what was typed is saved before the machine reads it
-  const job = await post("/api/jobs", order);
+  return followJob(await post("/api/jobs", order));
+}
+
+/**
+ * Shows a job that this page began.
+ *
+ * @param {Job} job
+ * @returns {Job} Its newest view.
+ */
+export function followJob(job) {
   watchedIds.add(job.id);
   applyJob(job);
   return store.jobs.get(job.id);

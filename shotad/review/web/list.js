@@ -40,10 +40,48 @@ export const FILTERS = {
   all: { title: "All", lets: () => true },
   empty: { title: "To write", lets: isEmpty },
   open: { title: "Not accepted", lets: (line) => line.heard && line.state !== "accepted" },
-  findings: { title: "With findings", lets: (line) => line.findings.length > 0 },
+  findings: { title: "With findings", lets: hasFinding },
   machine: { title: "As the machine wrote", lets: (line) => line.heard && line.state === "machine" },
   dropped: { title: "Left out", lets: (line) => !line.heard && Boolean(line.text) },
 };
+
+/**
+ * A remark beside a line. level: what must be looked at stands in a frame of its own.
+ *
+ * @typedef {{text: string, level?: "warning"|"error"}} Remark
+ */
+
+/** @returns {Remark[]} What is said beside a line, its state first. */
+function remarksOf(line, state) {
+  if (state === "empty") return [];
+  const remarks = [{ text: STATES[state].join(" ") }];
+  if (isDoubtful(line)) remarks.push({ text: "? doubtful" });
+  if (line.voice) remarks.push({ text: line.voice });
+  if (isOverlong(line)) remarks.push({ text: `▲ ${secondsOver(line).toFixed(1)} s too long`, level: "warning" });
+  if (line.findings.length) {
+    const isError = line.findings.some((finding) => finding.level === "error");
+    const words = pluralize(line.findings.length, "finding");
+    remarks.push({ text: `${isError ? "✖\ufe0e" : "▲"} ${words}`, level: isError ? "error" : "warning" });
+  }
+  if (line.note) remarks.push({ text: "✉\ufe0e note" });
+  return remarks;
+}
+
+/**
+ * Shows remarks; nothing is touched where they stand there already.
+ *
+ * @param {HTMLElement} place
+ * @param {Remark[]} remarks
+ */
+function showRemarks(place, remarks) {
+  const words = remarks.map(({ text }) => text).join(" · ");
+  if (place.textContent === words) return;
+  const parts = remarks.flatMap(({ text, level }, i) => {
+    const remark = level ? make("span", { className: level }, text) : text;
+    return i ? [make("span", { "aria-hidden": "true" }, " · "), remark] : [remark];
+  });
+  place.replaceChildren(...parts);
+}
 
 /** @type {Map<string, HTMLElement>} */
 const rows = new Map();
@@ -118,6 +156,14 @@ export const ALLOWANCE = 0.2;
 const secondsOver = (line) => (line.seconds ?? 0) - (line.room_seconds ?? Infinity);
 const isOverlong = (line) => line.heard && secondsOver(line) > ALLOWANCE;
 
+/**
+ * @param {import("./store.js").Line} line
+ * @returns {boolean} Whether the guidelines have something to say about a line, or it is longer than its time.
+ */
+export function hasFinding(line) {
+  return line.findings.length > 0 || isOverlong(line);
+}
+
 /** A row as all are at first; copies of it are made faster than rows. */
 const BLANK_ROW = make("div", { role: "row", className: "row", tabIndex: -1, "aria-selected": "false" },
   make("div", { role: "gridcell", className: "line" },
@@ -146,16 +192,7 @@ function fill(row, line) {
   setText(text, state === "empty" ? emptyText(line) : line.text);
   // The name of the row is read in the language of the line: its words are the matter.
   if (row.lang !== line.language) row.lang = line.language;
-  const remarks = state === "empty" ? [] : [STATES[state].join(" ")];
-  if (isDoubtful(line)) remarks.push("? doubtful");
-  if (line.voice && state !== "empty") remarks.push(line.voice);
-  if (isOverlong(line)) remarks.push(`▲ ${secondsOver(line).toFixed(1)} s too long`);
-  if (line.findings.length) {
-    const sign = line.findings.some((finding) => finding.level === "error") ? "✖\ufe0e" : "▲";
-    remarks.push(`${sign} ${pluralize(line.findings.length, "finding")}`);
-  }
-  if (line.note) remarks.push("✉\ufe0e note");
-  setText(signs, remarks.join(" · "));
+  showRemarks(signs, remarksOf(line, state));
 }
 
 /** Gives rows their names. Numbers change when lines come or go: then all names do. */
@@ -196,11 +233,25 @@ function showNote(hasLines) {
 /** @type {{start: number, row: HTMLElement}[]} The words of the dialogue, in order of time. */
 let dialogue = [];
 
-/** A row of what somebody says in the film: to read, not to choose. */
-function dialogueRow({ start, text, speaker }) {
+/**
+ * A row of what somebody says in the film: to read, not to choose.
+ *
+ * @param {import("./store.js").Utterance} utterance
+ * @param {boolean} isByMachine  Its words were written down by a machine, which mishears some.
+ */
+function dialogueRow({ start, text, speaker }, isByMachine) {
+  const time = make("span", { className: "time" }, clock(start));
   const words = make("span", { className: "text", dir: "auto" }, speaker ? `${speaker}: ${text}` : text);
-  return make("div", { role: "row", className: "speech", lang: "" },
-    make("div", { role: "gridcell", className: "line" }, make("span", { className: "time" }, clock(start)), words));
+  const remarks = isByMachine ? make("span", { className: "signs", lang: "en" }, STATES.machine.join(" ")) : null;
+  const cell = make("div", { role: "gridcell", className: "line" }, time, words, remarks);
+  return make("div", { role: "row", className: "speech", lang: "" }, cell);
+}
+
+/** The rows of the dialogue that has words. */
+function dialogueRows() {
+  const byMachine = new Set(store.film.transcript?.written);
+  const rowOf = (utterance, i) => ({ start: utterance.start, row: dialogueRow(utterance, byMachine.has(i)) });
+  return store.film.speech.map((utterance, i) => (utterance.text ? rowOf(utterance, i) : null)).filter(Boolean);
 }
 
 /** @type {string[]} The order in which the rows are. */
@@ -247,8 +298,7 @@ function build() {
     fill(row, store.lines.get(id));
     rows.set(id, row);
   }
-  const spoken = store.film.speech.filter((utterance) => utterance.text);
-  dialogue = spoken.map((utterance) => ({ start: utterance.start, row: dialogueRow(utterance) }));
+  dialogue = dialogueRows();
   const fragment = document.createDocumentFragment();
   fragment.append(...rowsInOrder());
   list.replaceChildren(fragment);
