@@ -491,8 +491,9 @@ def why_apart(timeline: LineTimeline, cue: Cue) -> tuple[str, str] | None:
     if following is None:
         return "There is no line after this one.", "Join the line before it instead."
     pause_start, pause_end = span_of(cue.interval)[1], span_of(following.interval)[0]
-    between = f"between {clock(pause_start / 1000)} and {clock(pause_end / 1000)}, where the next line begins"
     if not timeline.are_free(pause_start, pause_end):
+        pause = f"{clock(pause_start / 1000)} and {clock(pause_end / 1000)}"
+        between = f"between {pause}, where the next line begins"
         return f"Somebody speaks {between}: lines are not joined over speech.", "Leave them as two lines."
     if pause_end - pause_start > _LONGEST_PAUSE_JOINED:
         seconds, most = (pause_end - pause_start) / 1000, _LONGEST_PAUSE_JOINED / 1000

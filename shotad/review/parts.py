@@ -7,6 +7,7 @@ between two sessions in ``review.json``.
 from __future__ import annotations
 
 import logging
+import threading
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -33,7 +34,7 @@ from shotad.review.people import CastEditor
 from shotad.review.proxy import Proxy
 from shotad.review.session import Session
 from shotad.review.timeline import Change
-from shotad.review.views import Findings, changed_view
+from shotad.review.views import Findings, LineViews, changed_view
 from shotad.review.waveform import Waveform
 from shotad.review.work import Row
 from shotad.script import load_track
@@ -65,6 +66,7 @@ class Review:
 
     session: Session
     findings: Findings
+    lines: LineViews
     jobs: Jobs
     people: CastEditor
     material: MaterialViews
@@ -193,8 +195,11 @@ def review_of(session: Session, film: Path | None, tabs: Tabs) -> Review:
             proxy.start()
         waveform = Waveform(film, folder, config, session.film.fingerprint, tabs)
         pictures = PictureServices(film, ShownFrames(session, film), proxy, hearing, waveform)
-    review = Review(session, findings, jobs, people, MaterialViews(session), tabs, pictures)
+    lines = LineViews(session, findings, lambda: None if pictures is None else pictures.hearing.lengths)
+    review = Review(session, findings, lines, jobs, people, MaterialViews(session), tabs, pictures)
     session.publish = review._publish
+    # While the browser is on its way here.
+    threading.Thread(target=lines.all, name="lines", daemon=True).start()
     return review
 
 

@@ -56,7 +56,7 @@ from shotad.review.security import (
     upload_limit,
 )
 from shotad.review.timeline import Change
-from shotad.review.views import conflict_view, film_view
+from shotad.review.views import FIRST_CHECK_DELAY, conflict_view, film_view
 from shotad.review.waveform import PEAKS_A_SECOND
 from shotad.review.work import export, redo_line, render_film, transcribe_film, transcript_view
 from shotad.script.cue import MAX_TEXT_LENGTH
@@ -264,6 +264,7 @@ def acts_routes(review: Review) -> list[Route]:
         pictures = review.pictures
         if pictures is not None and not shown.is_set():
             shown.set()
+            review.findings.update(FIRST_CHECK_DELAY)  # counted from now: this answer goes first
             # Not at once: the page is being drawn, and the voice takes a moment of both cores.
             waiting = threading.Timer(_BREATH, warm)
             waiting.daemon = True
@@ -271,6 +272,7 @@ def acts_routes(review: Review) -> list[Route]:
         jobs_version = review.jobs.version()
         return film_view(
             session,
+            lines=review.lines.all(),
             findings=review.findings,
             playable=pictures.proxy.state() if pictures else _NO_FILM,
             voice=pictures.hearing.voices() if pictures else _NO_VOICE,

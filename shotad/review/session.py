@@ -45,6 +45,9 @@ from shotad.script import (
 from shotad.script.newer import content_stamp
 from shotad.script.track_files import TRACK, refuse_older
 
+_FIRST_SCRIPTS_DELAY = 4.0
+"""Seconds after the session began at which the scripts beside the track are looked at."""
+
 _RECORDS = ("shots.json", "speech.json", "slots.json")
 """Files of the work folder from which `Session.prepared` is read."""
 
@@ -98,7 +101,8 @@ class Session:
         except BaseException:
             self._scripts.close()
             raise
-        self._scripts.schedule()  # a killed server may have left them older than the track
+        # A killed server may have left them older than the track. Not at once: the page is being opened.
+        self._scripts.schedule(_FIRST_SCRIPTS_DELAY)
         self._history = History(folder)
         if self._history.is_open:
             # A killed server had begun a step: find out whether it was saved.

@@ -7,6 +7,7 @@ again. What a person accepted with ``shotad lint --accept`` stays accepted.
 from __future__ import annotations
 
 import logging
+import threading
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -268,6 +269,7 @@ FORMAT_TITLES: Mapping[str, str] = {
 def film_view(
     session: Session,
     *,
+    lines: Sequence[Json],
     findings: Findings,
     playable: Json,
     voice: Json,
@@ -277,7 +279,8 @@ def film_view(
 ) -> dict[str, Any]:
     """Everything that the page needs at its start, as JSON values.
 
-    playable: state of the copy for the browser (`Proxy.state`). voice: `Hearing.voices`. jobs: `Jobs.views`.
+    lines: `LineViews.all`. playable: state of the copy for the browser (`Proxy.state`).
+    voice: `Hearing.voices`. jobs: `Jobs.views`.
     jobs_version: taken before ``jobs``, so a job that is not among them is newer than this, or forgotten.
     transcript: `shotad.review.work.transcript_view`; None: not offered.
     """
@@ -325,8 +328,31 @@ def film_view(
         "engines": engines_view(session.config),
         # Whether dialogue without words can be transcribed
         "transcript": transcript,
-        "lines": [line_view(timeline, cue, findings) for cue in track.cues],
+        "lines": list(lines),
     }
+
+
+class LineViews:
+    """The views of all lines, kept while nothing of what they show has changed: those of a long film take
+    half a second. May be used by several threads."""
+
+    def __init__(self, session: Session, findings: Findings, lengths: Callable[[], object]) -> None:
+        """``lengths`` returns another object when the voice has spoken more (`Hearing.lengths`)."""
+        self._session, self._findings, self._lengths = session, findings, lengths
+        self._lock = threading.Lock()
+        self._kept: tuple[tuple[object, ...], Sequence[Json]] | None = None
+
+    def all(self) -> Sequence[Json]:
+        """All lines in order of time."""
+        session = self._session
+        with self._lock:
+            # Before the lines are read: what changes meanwhile makes another key at the next call.
+            key = (session.track, session.prepared, self._lengths(), self._findings.version)
+            if self._kept is None or any(now is not was for now, was in zip(key, self._kept[0], strict=True)):
+                timeline = session.timeline()
+                views = [line_view(timeline, cue, self._findings) for cue in timeline.track.cues]
+                self._kept = (key, views)
+            return self._kept[1]
 
 
 def formats_view() -> list[dict[str, Any]]:

@@ -326,7 +326,7 @@ def test_a_second_line_is_added_in_a_slot_that_has_one(open_page: OpenPage, tmp_
         settled(page)
     first, second, third = track_of(folder).cues
     assert first.slot_id == second.slot_id == third.slot_id
-    assert second.start == pytest.approx(11.0, abs=0.1)
+    assert second.start == pytest.approx(11.25, abs=0.1), "after the first, which ends there"
     assert (second.text, third.text, third.start >= second.end) == ("He stands up.", "", True)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from shotad.script.track_files import TRACK
+from tests.rendering.described import change
 from tests.review.pages import drawn, focused, press, reload, said, settled, until, violations
 
 pytestmark = pytest.mark.slow
@@ -74,14 +75,20 @@ def test_each_act_is_said_once_and_an_undo_waits_for_the_act_before_it(page: Any
         assert [bool(re.fullmatch(words, one)) for one in heard(page)] == [True], key
 
 
-def test_who_goes_on_from_within_the_text_hears_which_line_it_is(page: Any) -> None:
+def with_a_finding(place: Path) -> None:
+    """Another program gives the second line words against which the guidelines are."""
+    change(place / TRACK, "A lamp goes out.", "We see a lamp.")
+
+
+def test_who_goes_on_from_within_the_text_hears_which_line_it_is(page: Any, place: Path) -> None:
+    with_a_finding(place)
     # What the guidelines say comes from the server when it comes; it belongs to what is read of a line.
     until(page, "document.querySelector('#list')?.textContent.includes('1 finding')")
     page.keyboard.press("Enter")
     heard(page)
     page.keyboard.press("Alt+ArrowDown")
     assert heard(page) == [
-        "Line 2 of 3, at 9 seconds, machine, 1 finding: She opens the old door. A lamp goes out."
+        "Line 2 of 3, at 9 seconds, written, 1 finding: She opens the old door. We see a lamp."
     ]
     page.keyboard.press("Control+Shift+Enter")
     assert heard(page) == [
@@ -94,7 +101,10 @@ def test_who_goes_on_from_within_the_text_hears_which_line_it_is(page: Any) -> N
     assert heard(page) == [], "the row is read by itself"
 
 
-def test_findings_that_were_told_before_the_page_listened_are_fetched(opened: Callable[..., Any]) -> None:
+def test_findings_that_were_told_before_the_page_listened_are_fetched(
+    opened: Callable[..., Any], place: Path
+) -> None:
+    with_a_finding(place)
     asked: list[str] = []
 
     def before_the_check(page: Any) -> None:
@@ -257,7 +267,7 @@ def test_nothing_that_sticks_covers_the_focus(opened: Callable[..., Any]) -> Non
         if found is None:
             break
         stops.append(found)
-    assert len(stops) > 25
+    assert len(stops) > 20
     assert [one["what"] for one in stops if one["covered"]] == []
     assert [one["what"] for one in stops if not one["ring"]] == []
 

@@ -74,13 +74,12 @@ function remarksOf(line, state) {
  * @param {Remark[]} remarks
  */
 function showRemarks(place, remarks) {
-  const words = remarks.map(({ text }) => text).join(" · ");
-  if (place.textContent === words) return;
-  const parts = remarks.flatMap(({ text, level }, i) => {
-    const remark = level ? make("span", { className: level }, text) : text;
-    return i ? [make("span", { "aria-hidden": "true" }, " · "), remark] : [remark];
-  });
-  place.replaceChildren(...parts);
+  const words = remarks.map(({ text }) => text).join(", ");
+  if (place.dataset.words === words) return;
+  place.dataset.words = words;
+  const plainWords = remarks.filter(({ level }) => !level).map(({ text }) => text).join(", ");
+  const framed = remarks.filter(({ level }) => level).map(({ text, level }) => make("span", { className: level }, text));
+  place.replaceChildren(plainWords, ...framed.flatMap((remark) => [" ", remark]));
 }
 
 /** @type {Map<string, HTMLElement>} */
