@@ -125,6 +125,14 @@ def test_findings_that_were_told_before_the_page_listened_are_fetched(
     assert len(asked) >= 2
 
 
+def test_what_was_said_is_not_read_again_when_a_dialog_closes(page: Any) -> None:
+    press(page, "d")
+    said(page, "Dropped.")
+    press(page, "?")
+    until(page, "document.querySelector('dialog[open]') !== null")
+    assert page.inner_text("#status") == ""
+
+
 # News
 
 

@@ -328,7 +328,7 @@ def test_frames_step_one_by_one_and_the_time_line_has_words(page: Any) -> None:
     press(page, "0")
     until(
         page,
-        "document.querySelector('.t-canvas').getAttribute('aria-label').includes('5 shots, 1 stretch of speech')",
+        "document.querySelector('.t-canvas').getAttribute('aria-label').includes('5 shots, speech in 1 place')",
     )
     assert "3 slots, 3 lines." in page.get_attribute(".t-canvas", "aria-label")
     choose(page, 1)

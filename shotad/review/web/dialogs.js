@@ -2,6 +2,7 @@
 
 import { make } from "./build.js";
 import { keepFocus } from "./commands.js";
+import { forgetSaid } from "./say.js";
 
 /**
  * Makes a dialog with a heading and a button that closes it. Escape closes it, the focus goes back to where it was.
@@ -24,6 +25,10 @@ export function makeDialog(id, heading, ...children) {
   dialog.announce = (text, isError = false) => {
     status.classList.toggle("fault", isError);
     status.textContent = text;
+  };
+  dialog.showModal = () => {
+    forgetSaid();
+    HTMLDialogElement.prototype.showModal.call(dialog);
   };
   close.addEventListener("click", () => dialog.close());
   dialog.addEventListener("close", () => {
