@@ -21,7 +21,7 @@ const CHARACTERS = { BracketLeft: "[{", BracketRight: "]}", Comma: ",<", Period:
 /** The character of a key, whatever Alt makes of it. */
 function characterOf(event) {
   // On Windows Alt and digits of the number pad write a character: Alt+0233 is é.
-  if (event.altKey && event.code.startsWith("Numpad")) return "";
+  if (event.altKey && /^Numpad\d$/u.test(event.code) && /^\d$/u.test(event.key)) return "";
   const isPlain = !event.altKey || event.getModifierState("AltGraph");
   if (isPlain || /^[\x20-\x7e]$/u.test(event.key) || event.key.length > 1) return event.key;
   const letter = /^(?:Key|Digit)(.)$/u.exec(event.code)?.[1].toLowerCase();

@@ -1,7 +1,8 @@
 /**
  * The script: lines, empty slots and, between them, the words of the dialogue, as one grid in plain HTML. The chosen
  * line is open in place. All rows are in the page, so that a screen reader reaches each of them;
- * `content-visibility` spares the browser the rows that are out of sight (measured: benchmarks/LOG.md).
+ * `content-visibility` spares the browser the rows that are out of sight, group by group (measured:
+ * benchmarks/LOG.md).
  */
 
 import { make, setText } from "./build.js";
@@ -215,6 +216,7 @@ function applyFilter() {
     if (row.hidden === show) row.hidden = !show;
   }
   list.classList.toggle("filtered", store.filter !== "all"); // dialogue stands beside its lines, or not at all
+  sizeGroups();
   showNote(store.order.some((id) => lets(store.lines.get(id))));
 }
 
@@ -224,7 +226,7 @@ function showNote(hasLines) {
   const filtered = `No line is so: ${FILTERS[store.filter].title.toLowerCase()}. The chosen line stays.`;
   setText(note, store.order.length ? filtered : "There are no lines yet.");
   note.hidden = hasLines;
-  list.setAttribute("role", list.childElementCount ? "grid" : "group"); // a grid without rows is none
+  list.setAttribute("role", rows.size || dialogue.length ? "grid" : "group"); // a grid without rows is none
   if (hasLines) list.removeAttribute("aria-describedby");
   else list.setAttribute("aria-describedby", note.id);
 }
@@ -256,6 +258,40 @@ function dialogueRows() {
 /** @type {string[]} The order in which the rows are. */
 let arranged = [];
 
+/** Rows of a group: the browser spares itself whole groups that are out of sight, where each row costs it a little. */
+const GROUP_ROWS = 100;
+/** Height of a row in rem until it was shown. */
+const ROW_HEIGHT = 3;
+
+/** @param {HTMLElement[]} groupRows */
+const makeGroup = (groupRows) => make("div", { role: "rowgroup", className: "rows" }, ...groupRows);
+
+/** The first row of a group, or of the next one that has any; null after the last. */
+function firstRowFrom(group) {
+  while (group && !group.firstElementChild) group = group.nextElementSibling;
+  return group?.firstElementChild ?? null;
+}
+
+/** The row after a row; null after the last. */
+const rowAfter = (row) => row.nextElementSibling ?? firstRowFrom(row.parentElement.nextElementSibling);
+
+/** Puts a row before another one; at the end where that is null. */
+function putBefore(row, next) {
+  if (next) next.before(row);
+  else (list.lastElementChild ?? list.appendChild(makeGroup([]))).append(row);
+}
+
+/** Says how high each group is while it is not laid out; one of which the filter shows nothing is not there. */
+function sizeGroups() {
+  const isFiltered = store.filter !== "all";
+  const isShown = (row) => !row.hidden && !(isFiltered && row.classList.contains("speech"));
+  for (const group of list.children) {
+    const shownCount = [...group.children].filter(isShown).length;
+    group.hidden = !shownCount;
+    group.style.containIntrinsicBlockSize = `auto ${shownCount * ROW_HEIGHT}rem`;
+  }
+}
+
 /** All rows in order of time: lines, and the dialogue between them. */
 function* rowsInOrder() {
   let next = 0;
@@ -270,18 +306,18 @@ function* rowsInOrder() {
 /** Puts the rows into the order of time; moves only those that are elsewhere. */
 function arrange() {
   arranged = store.order;
-  let next = list.firstElementChild;
+  let next = firstRowFrom(list.firstElementChild);
   for (const row of rowsInOrder()) {
-    if (row === next) next = next.nextElementSibling;
+    if (row === next) next = rowAfter(next);
     else if (row.isConnected && row.contains(document.activeElement)) {
       // A focused row that is moved would lose the focus: the rows between move to the end instead.
       while (next && next !== row) {
         const between = next;
-        next = next.nextElementSibling;
-        list.append(between);
+        next = rowAfter(next);
+        putBefore(between, null);
       }
-      next = row.nextElementSibling;
-    } else list.insertBefore(row, next);
+      next = rowAfter(row);
+    } else putBefore(row, next);
   }
 }
 
@@ -298,9 +334,10 @@ function build() {
     rows.set(id, row);
   }
   dialogue = dialogueRows();
-  const fragment = document.createDocumentFragment();
-  fragment.append(...rowsInOrder());
-  list.replaceChildren(fragment);
+  const inOrder = [...rowsInOrder()];
+  const groups = [];
+  for (let i = 0; i < inOrder.length; i += GROUP_ROWS) groups.push(makeGroup(inOrder.slice(i, i + GROUP_ROWS)));
+  list.replaceChildren(...groups);
   arranged = store.order;
   nameRows(store.order);
   applyFilter();
@@ -332,7 +369,10 @@ function mark(id, focus = isRowFocused(), scroll = true) {
   const row = rows.get(id);
   list.tabIndex = row ? -1 : 0; // an empty list can be reached as well
   if (!row) return;
-  if (row.hidden) row.hidden = false;
+  if (row.hidden) {
+    row.hidden = false;
+    row.parentElement?.removeAttribute("hidden");
+  }
   row.setAttribute("aria-selected", "true");
   row.tabIndex = 0;
   open(row);
