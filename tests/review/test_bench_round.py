@@ -366,10 +366,12 @@ _SIGHT = """() => {
   };
 }"""
 
-_COVERED_TOOLS = """[...document.querySelectorAll('#detail .d-tools button')].filter((button) => {
-  const {left, top, width, height} = button.getBoundingClientRect();
-  return document.elementFromPoint(left + width / 2, top + height - 3)?.closest('button') !== button;
-}).map((button) => button.textContent)"""
+_COVERED = """[...document.querySelectorAll('#line-text, #detail .d-tools button')].filter((element) => {
+  const {left, top, width, height} = element.getBoundingClientRect();
+  const at = (share) => document.elementFromPoint(left + width / 2, top + height * share);
+  return [0.2, 0.9].some((share) => !element.contains(at(share)));
+}).map((element) => element.textContent || element.id)"""
+"""Of the text and the buttons of the chosen line, those that are out of sight or under something."""
 
 MOST_BUTTONS = 15
 
@@ -401,8 +403,9 @@ def test_the_page_opens_with_the_picture_beside_or_above_the_script(
                 assert film["bottom"] <= script["top"], "one above the other"
                 assert script["top"] < height, "the script begins in sight"
             # What happened is said at the lower edge, and covers no button of the line.
-            press(page, "Alt+n")
+            page.evaluate("document.querySelector('.d-material').style.minHeight = '700px'")
+            press(page, "Alt+n", "Alt+n", "Alt+ArrowUp")
             page.evaluate("import('/web/say.js').then((m) => m.say('Something happened. '.repeat(6)))")
             said(page, "Something happened.")
             drawn(page)
-            assert page.evaluate(_COVERED_TOOLS) == [], width
+            assert page.evaluate(_COVERED) == [], width

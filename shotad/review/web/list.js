@@ -377,7 +377,13 @@ function mark(id, focus = isRowFocused(), scroll = true) {
   row.tabIndex = 0;
   open(row);
   if (focus) row.focus({ preventScroll: true });
-  if (scroll) row.scrollIntoView({ block: "nearest" });
+  if (scroll) bringIntoSight(row);
+}
+
+/** Scrolls to an open row. Where it is higher than the window, its text and buttons are seen, not its end. */
+function bringIntoSight(row) {
+  for (const part of [row, panel.querySelector(".d-tools"), document.getElementById("line-text")])
+    part?.scrollIntoView({ block: "nearest" });
 }
 
 /** Whether a row itself has the focus, not what is edited in it. */
