@@ -27,6 +27,12 @@ const endListeners = new Map();
 /** @param {Job|undefined} job */
 export const hasEnded = (job) => ["done", "failed", "stopped"].includes(job?.state);
 
+/**
+ * @param {string} kind
+ * @returns {boolean} Whether a job of a kind runs or waits.
+ */
+export const isAtWork = (kind) => [...store.jobs.values()].some((job) => job.kind === kind && !hasEnded(job));
+
 /** @returns {boolean} Whether a job that writes lines is at work: it says itself what it changed. */
 export function isWritingLines() {
   return [...store.jobs.values()].some((job) => job.state === "running" && ["redo", "name"].includes(job.kind));

@@ -380,8 +380,18 @@ function mark(id, focus = isRowFocused(), scroll = true) {
   if (scroll) bringIntoSight(row);
 }
 
-/** Scrolls to an open row. Where it is higher than the window, its text and buttons are seen, not its end. */
+/** Milliseconds in which the row before closes and the material of the new one comes. */
+const SETTLE = 1000;
+let settleTimer = 0;
+
+/**
+ * Scrolls to an open row. Where it is higher than the window, its text and buttons are seen, not its end; there the
+ * browser keeps them while all around them changes its height (`settling` in style.css).
+ */
 function bringIntoSight(row) {
+  list.classList.add("settling");
+  clearTimeout(settleTimer);
+  settleTimer = setTimeout(() => list.classList.remove("settling"), SETTLE);
   for (const part of [row, panel.querySelector(".d-tools"), document.getElementById("line-text")])
     part?.scrollIntoView({ block: "nearest" });
 }

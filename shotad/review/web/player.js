@@ -7,7 +7,7 @@
 
 import { ApiError, get, post } from "./api.js";
 import { register } from "./commands.js";
-import { followJob } from "./jobs.js";
+import { followJob, isAtWork } from "./jobs.js";
 import * as outbox from "./outbox.js";
 import { buildPlayer, MEASURING, SPEEDS } from "./playerview.js";
 import { alert, say, unsay } from "./say.js";
@@ -426,9 +426,12 @@ function onMoment(seconds) {
 
 /** Subtitles of foreign dialogue are spoken too, or not any more; the server says when. */
 async function toggleSubtitles() {
-  const { subtitles: isOn } = store.film.voice;
-  if (isOn) {
+  if (store.film.voice.subtitles) {
     await post("/api/subtitles", { on: false });
+    return;
+  }
+  if (isAtWork("subtitles")) {
+    say("The subtitles are being spoken already.");
     return;
   }
   followJob(await post("/api/subtitles", { on: true }));
