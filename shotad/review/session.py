@@ -459,6 +459,9 @@ class Session:
         try:
             with self.open():
                 self._read_track()
-                self._side_scripts.write(texts, track)
+                if self.track is track:
+                    self._side_scripts.write(texts, track)
+                else:
+                    self._scripts.schedule()  # the texts are those of an older track
         except ShotadError as error:
             self._report(error.what, error.hint)
