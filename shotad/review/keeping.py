@@ -120,9 +120,13 @@ class SideScripts:
         all_exist = all(path.is_file() for path in writable)
         if not (all_exist and are_scripts_current(writable, self._folder) and not edited & writable.keys()):
             write_texts(writable, self._folder, stamps=edited_line_stamps(track))
-            # Only of what was written: what somebody did to the others meanwhile is still to be read.
+            # Only of what was written: what somebody did to the others meanwhile is still to be read, and to
+            # these since. Signatures come first, so that a change after the look makes another.
             written = {*writable, self._folder / SCRIPTS_RECORD}
-            self._last_signatures |= {path: signature(path) for path in self._files if path in written}
+            current_signatures = self._signatures()
+            written -= {path for _, path in edited_scripts(self._folder, self._film_name)}
+            for path in written & current_signatures.keys():
+                self._last_signatures[path] = current_signatures[path]
 
 
 K = TypeVar("K")
