@@ -109,6 +109,13 @@ def transcribe_dialogue(
     return Transcript(recogniser.name, utterances, transcribed, len(listened_to) - len(transcribed), is_new)
 
 
+def transcribed_utterances(
+    folder: WorkFolder, fingerprint: str, utterances: Sequence[Utterance]
+) -> frozenset[Utterance]:
+    """Those of a film's utterances whose words a recogniser wrote down. Raises WorkFolderError."""
+    return _transcribed(utterances, kept_words(folder, fingerprint))
+
+
 def _new_speech_record(film: Film, folder: WorkFolder, config: Config, progress: Progress) -> dict[str, Any]:
     with RunContext.of(film, folder, config, RunInputs(), progress) as context:
         film_speech(context)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import importlib
 import re
 import zlib
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, cast
@@ -240,10 +241,15 @@ def with_words(utterances: Sequence[Utterance], words: Sequence[Word]) -> tuple[
     A word belongs to the utterance that holds its middle, else to one at most `BESIDE` seconds away. All
     others were heard where nobody speaks.
     """
-    candidates = wordless(utterances)
+    candidates = sorted(wordless(utterances), key=lambda utterance: utterance.interval.start)
+    starts = [utterance.interval.start for utterance in candidates]
+    longest = max((utterance.interval.duration for utterance in candidates), default=0.0)
     by_utterance: dict[Utterance, list[Word]] = {}
     for word in words:
-        utterance = _utterance_of(word, candidates)
+        # Only those around it: a long film has thousands of both.
+        first = bisect_left(starts, word.start - longest - BESIDE)
+        last = bisect_right(starts, word.end + BESIDE)
+        utterance = _utterance_of(word, candidates[first:last])
         if utterance is not None:
             by_utterance.setdefault(utterance, []).append(word)
     return tuple(

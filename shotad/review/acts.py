@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from shotad.core.errors import ReviewError, quoted
 from shotad.core.progress import plural
-from shotad.description.pipeline import empty_line
+from shotad.description.pipeline import ADDED, empty_line
 from shotad.film import SlotChange
 from shotad.film.slot_records import new_slot
 from shotad.review import voice_acts
@@ -30,6 +30,7 @@ from shotad.review.timeline import (
     as_saved,
     clock,
     cut_to_free_time,
+    free_interval_of,
     interval_of,
     is_added,
     number_in,
@@ -239,14 +240,31 @@ def _with_text(timeline: LineTimeline, cue: Cue, text: str, chosen: int | None =
     """
     fields: tuple[EditField, ...] = (EditField.TEXT,) if cue.heard else (EditField.TEXT, EditField.STATUS)
     before = _without_removal(cue)
+    ends_with_words = is_added(cue) and _ends_with_its_words(timeline, cue)
     after = with_words(timeline, before, text)
     if chosen is not None:
         # Comparing finds no candidate whose text was cleaned, and the wrong one of two that are the same.
         after = replace(after, chosen=chosen)
     after = with_line_end(timeline, mark_edit(after, before, fields, SOURCE))
+    if ends_with_words:
+        after = with_span(after, _span_of_words(timeline, after))
     if not cue.heard:
         after = cut_to_free_time(timeline, after)
     return as_saved(after)
+
+
+def _ends_with_its_words(timeline: LineTimeline, cue: Cue) -> bool:
+    """Whether a line ends when its words are spoken, or has none yet; not where it was given an end."""
+    return not cue.text or span_of(cue.interval) == _span_of_words(timeline, cue)
+
+
+def _span_of_words(timeline: LineTimeline, cue: Cue) -> Span:
+    """The time of a line from its start until its words are spoken, or until the free time around it ends."""
+    start, end = span_of(cue.interval)
+    free_interval = free_interval_of(timeline, cue)
+    latest = end if free_interval is None else span_of(free_interval)[1]
+    spoken_end = start + milliseconds(cue.spoken_length or 0.0)
+    return start, max(min(spoken_end, latest), start + timeline.shortest)
 
 
 def _dropped(cue: Cue, reason: str, field: EditField) -> Cue:
@@ -473,8 +491,9 @@ def why_apart(timeline: LineTimeline, cue: Cue) -> tuple[str, str] | None:
     if following is None:
         return "There is no line after this one.", "Join the line before it instead."
     pause_start, pause_end = span_of(cue.interval)[1], span_of(following.interval)[0]
-    between = f"between {clock(pause_start / 1000)} and {clock(pause_end / 1000)}, where the next line begins"
     if not timeline.are_free(pause_start, pause_end):
+        pause = f"{clock(pause_start / 1000)} and {clock(pause_end / 1000)}"
+        between = f"between {pause}, where the next line begins"
         return f"Somebody speaks {between}: lines are not joined over speech.", "Leave them as two lines."
     if pause_end - pause_start > _LONGEST_PAUSE_JOINED:
         seconds, most = (pause_end - pause_start) / 1000, _LONGEST_PAUSE_JOINED / 1000
@@ -521,6 +540,57 @@ def add(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     if milliseconds(cue.interval.start) != span[0]:
         message += f": at {clock(start)} somebody speaks, or a line is spoken"
     return Change(f"{message}.", (as_saved(cue),), focus=cue.id)
+
+
+_BREATH = 250
+"""Milliseconds between the line before and one that is added right after it."""
+
+_SHORTEST_ADDED = 1000
+"""Milliseconds that must be free for a line in a slot that has one already: two or three words."""
+
+
+def insert(timeline: LineTimeline, _: str, args: Json) -> Change:
+    """Add an empty line in the slot at ``start`` (seconds), beside the lines that are there already.
+
+    It begins at that second if the slot has a second or more free from there, else as soon after the line
+    that is spoken then as there is as much. Raises ReviewError where there is no slot, or no time left in it.
+    """
+    wanted = milliseconds(number_in(args, "start"))
+    slot = next((slot for slot in timeline.slots.values() if _holds(span_of(slot.interval), wanted)), None)
+    if slot is None:
+        raise ReviewError(f"There is no slot at {clock(wanted / 1000)}.", "Add one where nobody speaks.")
+    slot_end = span_of(slot.interval)[1]
+    start = wanted
+    for other_start, other_end, _other_id in timeline.heard:
+        if other_end + _BREATH <= start or other_start >= slot_end:
+            continue
+        if other_start - start >= _SHORTEST_ADDED:
+            slot_end = other_start
+            break
+        start = max(start, other_end + _BREATH)
+    if slot_end - start < _SHORTEST_ADDED:
+        raise ReviewError(
+            f"No time is left for another line in this slot, which ends at {clock(slot.interval.end)}.",
+            "Shorten or split the line that is there (Alt+S).",
+        )
+    cue = Cue(
+        hand_id(start / 1000, timeline.cues),
+        slot.id,
+        interval_of((start, slot_end)),
+        "",
+        language=timeline.track.language,
+        status=CueStatus.SILENT,
+        reason=ADDED,
+        edited=Edit((EditField.ADDED,), SOURCE, None),
+    )
+    later = "" if start == wanted else ", after the line that is spoken before"
+    seconds = (slot_end - start) / 1000
+    message = f"New line in this slot at {clock(start / 1000)}{later}: {seconds:.1f} s."
+    return Change(message, (as_saved(cue),), focus=cue.id)
+
+
+def _holds(span: Span, moment: int) -> bool:
+    return span[0] <= moment < span[1]
 
 
 def _added_line(timeline: LineTimeline, span: Span, text: str, model: Cue | None) -> Cue:
@@ -651,7 +721,8 @@ def remove_slot(timeline: LineTimeline, slot_id: str, _: Json) -> Change:
 
 
 _LINE_ACTS = (
-    choose, write, accept, unaccept, drop, restore, split, join, move, shift, add, remove, machine, note,
+    choose, write, accept, unaccept, drop, restore, split, join, move, shift, add, insert, remove, machine,
+    note,
 )  # fmt: skip
 _MANY_LINES_ACTS = (shift_from,)
 _SLOT_ACTS = (add_slot, remove_slot)

@@ -24,7 +24,9 @@ import numpy as np
 from shotad.core import (
     Config,
     Interval,
+    Progress,
     ShotadError,
+    WorkFolder,
 )
 from shotad.core.errors import (
     CastError,
@@ -94,6 +96,8 @@ from shotad.sound.mix import (
 )
 from shotad.sound.programme import RATE, silent_programme
 from shotad.sound.pronunciation import EMPTY_LEXICON
+from shotad.sound.render import speak_film_subtitles
+from shotad.sound.spoken_subtitles import SpokenSubtitles, speech_not_under
 from shotad.sound.takes import wav
 from shotad.sound.voice_engines import (
     AUTO,
@@ -238,9 +242,12 @@ class Hearing:
         prepared = self._prepared()
         programme = self._sound(track.film.duration)
         fingerprint, slots = track.film.fingerprint, [(slot.id, slot.interval) for slot in prepared.slots]
-        speech = self._speaking.speech()
+        speech, subtitles = self._speaking.kept_speech(), self._speaking.subtitles
         settled = self._listening.is_settled(programme, fingerprint)
-        version = sound_version(track, self._config.voice, slots, speech, programme.track, settled)
+        subtitle_takes = [(subtitle.start, subtitle.text, subtitle.take.key) for subtitle in subtitles]
+        version = sound_version(
+            track, self._config.voice, slots, speech, subtitle_takes, programme.track, settled
+        )
         with self._lock:
             current = self._soundtrack
         if current is not None and current.version == version:
@@ -250,8 +257,8 @@ class Hearing:
             programme,
             self._config,
             speech,
+            subtitles=subtitles,
             version=version,
-            voice=self._config.voice.name,
             measured=lambda around: self._listening.of(programme, fingerprint, around),
             place=self._speaking.place,
             loudness=self._loudness,
@@ -306,6 +313,20 @@ class Hearing:
         finally:
             if self._speaking.takes != before:
                 self._spoken()
+
+    def speak_subtitles(self, progress: Progress) -> SpokenSubtitles:
+        """Speak the film's subtitles of foreign dialogue; from then on they are heard, and lines make way.
+
+        Raises SubtitleError where there are none, VoiceError.
+        """
+        spoken = self._speaking.speak_subtitles(progress)
+        self._spoken()
+        return spoken
+
+    def leave_subtitles(self) -> None:
+        """Let subtitles not be heard any more."""
+        self._speaking.leave_subtitles()
+        self._spoken()
 
     def foresee(self, track: Track) -> tuple[Finding, ...]:
         """What a render would leave unspoken, as `Speaking.foresee`."""
@@ -382,7 +403,7 @@ class Hearing:
         first, end = round(line.interval.start * RATE), round(line.interval.end * RATE)
         programme = self._sound(track.film.duration)
         programme = replace(programme, total=max(programme.total, end + 1))
-        speech, mix = self._speaking.speech(), self._config.mix
+        speech, mix = self._speaking.kept_speech(), self._config.mix
         recipe = place_lines(programme, film_sound, [line], speech, mix, self._loudness)
         make_up, true_peak = self.soundtrack(track).whole_levels(line.interval.start)
         samples = excerpt(replace(recipe, make_up=make_up), first, end, true_peak, "voice")
@@ -444,6 +465,7 @@ class Speaking:
         self._lock, self._loading, self._turn = threading.Lock(), threading.Lock(), threading.Lock()
         self._made: Speaker | None = None
         self._studio: tuple[object, CachingStudio] | None = None
+        self._subtitles: SpokenSubtitles | None = None
         self.lengths = VoiceLengths({}, config.slots.seconds_per_word)
 
     def speak_in(self, language: str) -> None:
@@ -484,7 +506,7 @@ class Speaking:
 
         It is the computation of a render, from the takes that are there. Of lines that were not spoken yet
         it goes by how many words they have and says so; one that has too little time by that alone, and not
-        by another line, is left out (rule T3 tells it).
+        by another line, is left out (its budget tells it).
         """
         studio = None
         if self._made is not None and self._language == track.language:
@@ -496,7 +518,7 @@ class Speaking:
             return max(1, spoken_words(text, track.language)) * pace
 
         foreseeing = EstimatingStudio(studio, seconds)
-        fitting = fit_track(track, self.speech(), self._prepared(), foreseeing, self._config)
+        fitting = fit_track(track, self.taken_times(), self._prepared(), foreseeing, self._config)
         self.lengths = measured_lengths(track, foreseeing.known, self._config.slots.seconds_per_word)
         texts = {cue.id: " ".join(cue.text.split()) for cue in track.heard}
         findings: list[Finding] = []
@@ -513,8 +535,8 @@ class Speaking:
         return tuple(findings)
 
     def view(self) -> Json:
-        """The voice, what of the lines it sends away, and those that could take its place, for the page; no
-        model is loaded."""
+        """The voice, what of the lines it sends away, those that could take its place, and whether subtitles
+        are spoken too, for the page; no model is loaded."""
         name = self._made.name if self._made is not None else self._config.voice.name
         listed_voices = [
             voice for voice in voices() if VOICE_KINDS[voice.kind].is_offered or name.startswith(voice.kind)
@@ -540,11 +562,37 @@ class Speaking:
             title = f"{which} ({kind})" if which else kind  # hibari:heart → heart (hibari)
             ready = speaks and voice.installed
             choices.append({"name": voice.name, "title": title, "speaks": ready, "why": why})
-        return {"name": name, "notice": notice, "choices": choices}
+        return {"name": name, "notice": notice, "choices": choices, "subtitles": self._subtitles is not None}
 
-    def speech(self) -> tuple[Interval, ...]:
-        """When the film is not lowered, as `shotad.sound.voicing.Materials.speech`."""
+    @property
+    def subtitles(self) -> tuple[Spoken, ...]:
+        """The subtitles that are spoken, in their places; none while they are not wanted."""
+        subtitles = self._subtitles
+        return () if subtitles is None else subtitles.spoken
+
+    def speak_subtitles(self, progress: Progress) -> SpokenSubtitles:
+        """Speak the film's subtitles as a render does, and keep their takes for it. Raises SubtitleError,
+        VoiceError."""
+        info, folder = self._prepared().info, WorkFolder(self._folder)
+        spoken = speak_film_subtitles(info, folder, self._config, self._language, self.voice(), progress)
+        self._subtitles = spoken
+        return spoken
+
+    def leave_subtitles(self) -> None:
+        self._subtitles = None
+
+    def _speech(self) -> tuple[Interval, ...]:
+        """When somebody speaks, as `shotad.sound.voicing.Materials.speech`."""
         return no_line_times(self._prepared().speech, self._config.speech)
+
+    def kept_speech(self) -> tuple[Interval, ...]:
+        """When the film is not lowered, as `shotad.sound.voicing.Materials.kept_speech`."""
+        times = [subtitle.interval for subtitle in self.subtitles]
+        return speech_not_under(self._speech(), times, self._prepared().info.duration)
+
+    def taken_times(self) -> tuple[Interval, ...]:
+        """When no line is spoken: what people say goes first, in the film or as a spoken subtitle."""
+        return (*self._speech(), *(subtitle.interval for subtitle in self.subtitles))
 
     def place(self, track: Track, cue: Cue) -> Spoken | None:
         """Where a line is heard in the film, spoken if it was not; None: it is not heard. Raises
@@ -552,7 +600,7 @@ class Speaking:
         studio = self.studio()
         if unspeakable_reason(studio.sent(cue.text), track.language):
             return None
-        fitting = self._near(track, cue, self.speech(), studio)
+        fitting = self._near(track, cue, self.taken_times(), studio)
         return next((line for line in fitting.spoken if line.id == cue.id), None)
 
     def placed(self, track: Track, cue: Cue) -> tuple[Spoken | None, tuple[str, ...]]:
@@ -563,7 +611,7 @@ class Speaking:
         if why_not or not cue.heard:
             why = why_not if cue.heard else cue.reason or f"it is {cue.status}"
             return None, (f"Not spoken in the film: {why}.",)
-        near = self._near(track, cue, self.speech(), studio)
+        near = self._near(track, cue, self.taken_times(), studio)
         own = next((line for line in near.spoken if line.id == cue.id), None)
         left = next((line for line in near.unspoken if line.id == cue.id), None)
         notes = [] if own is None else [*own.steps]

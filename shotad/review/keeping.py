@@ -60,8 +60,9 @@ class SideScripts:
         self._files = (*script_places(folder, film_name), folder / SCRIPTS_RECORD)
         # As they were last read or written here
         self._last_signatures: dict[Path, Signature] = {}
-        # Scripts with edits that could not be imported
+        # Scripts with edits that could not be imported, and why
         self._blocked: frozenset[Path] = frozenset()
+        self._problem: ShotadError | None = None
 
     @property
     def is_stale(self) -> bool:
@@ -74,12 +75,13 @@ class SideScripts:
     def import_edits(self, track: Track) -> tuple[Track, ShotadError | None]:
         """The track with what people changed in the scripts, and the error where not all could be imported.
 
-        The same track object where the scripts are as before, or nothing in them is new.
+        The same track object where the scripts are as before, or nothing in them is new. The error is told
+        as long as they are the same.
         """
         current_signatures = self._signatures()
         if current_signatures == self._last_signatures:
-            return track, None
-        self._last_signatures, self._blocked = current_signatures, frozenset()
+            return track, self._problem
+        self._last_signatures, self._blocked, self._problem = current_signatures, frozenset(), None
         edited = edited_scripts(self._folder, self._film_name, track)
 
         def imported(scripts: Sequence[tuple[Format, Path]]) -> Track:
@@ -103,6 +105,7 @@ class SideScripts:
                     contradicting.update(path for _, path in pair)
             good = [(form, path) for form, path in usable if path not in contradicting]
             self._blocked = frozenset(path for _, path in edited) - {path for _, path in good}
+            self._problem = error
             return imported(good), error
 
     def texts(self, track: Track) -> Mapping[Path, str]:
@@ -117,9 +120,13 @@ class SideScripts:
         all_exist = all(path.is_file() for path in writable)
         if not (all_exist and are_scripts_current(writable, self._folder) and not edited & writable.keys()):
             write_texts(writable, self._folder, stamps=edited_line_stamps(track))
-            # Only of what was written: what somebody did to the others meanwhile is still to be read.
+            # Only of what was written: what somebody did to the others meanwhile is still to be read, and to
+            # these since. Signatures come first, so that a change after the look makes another.
             written = {*writable, self._folder / SCRIPTS_RECORD}
-            self._last_signatures |= {path: signature(path) for path in self._files if path in written}
+            current_signatures = self._signatures()
+            written -= {path for _, path in edited_scripts(self._folder, self._film_name)}
+            for path in written & current_signatures.keys():
+                self._last_signatures[path] = current_signatures[path]
 
 
 K = TypeVar("K")

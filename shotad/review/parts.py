@@ -7,6 +7,7 @@ between two sessions in ``review.json``.
 from __future__ import annotations
 
 import logging
+import threading
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -14,11 +15,13 @@ from typing import Any
 
 from shotad.core import (
     FilmInfo,
+    Progress,
     RunSettings,
     ShotadError,
 )
 from shotad.core.errors import FilmError, ReviewError, WorkFolderError
 from shotad.core.files import read_file, write_text
+from shotad.core.progress import plural
 from shotad.core.records import parse_record
 from shotad.core.workfolder import readable_json
 from shotad.film import open_film
@@ -31,13 +34,18 @@ from shotad.review.people import CastEditor
 from shotad.review.proxy import Proxy
 from shotad.review.session import Session
 from shotad.review.timeline import Change
-from shotad.review.views import Findings, changed_view
+from shotad.review.views import Findings, LineViews, changed_view
 from shotad.review.waveform import Waveform
+from shotad.review.work import Row
 from shotad.script import load_track
 from shotad.script.track import FilmId
 from shotad.script.track_files import TRACK
+from shotad.sound.outputs import subtitle_lines
 
 _LOG = logging.getLogger(__name__)
+
+SUBTITLES = "subtitles"
+"""Kind of the job that speaks them, name of the event, and key in ``review.json``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +66,7 @@ class Review:
 
     session: Session
     findings: Findings
+    lines: LineViews
     jobs: Jobs
     people: CastEditor
     material: MaterialViews
@@ -71,6 +80,36 @@ class Review:
                 f"The film {self.session.film.name} is not where it was.", "Start again with --film FILM."
             )
         return self.pictures
+
+    @property
+    def are_subtitles_wanted(self) -> bool:
+        """Whether subtitles of foreign dialogue are to be heard: as the page was told last, else by the
+        settings."""
+        by_settings = self.session.config.voice.subtitles is not None
+        return bool(remembered(self.session.folder).get(SUBTITLES, by_settings))
+
+    def hear_subtitles(self) -> Json:
+        """Begin the job that speaks the film's subtitles; they are heard from its end on.
+
+        Raises ReviewError where the film is gone.
+        """
+        hearing, folder = self.watched().hearing, self.session.folder
+
+        def speak(progress: Progress) -> Row:
+            spoken = hearing.speak_subtitles(progress)
+            remember(folder, **{SUBTITLES: True})
+            self.tabs.send(SUBTITLES, {"on": True})
+            count = plural(len(spoken.spoken), "subtitle is", "subtitles are")
+            said = f"{count} spoken by {spoken.voice}, from {spoken.source}; lines make way for them."
+            return {"said": said, "told": subtitle_lines(spoken), "warnings": list(spoken.notes), "files": []}
+
+        return self.jobs.start(SUBTITLES, "Speak the subtitles of foreign dialogue", speak)
+
+    def leave_subtitles(self) -> None:
+        """Let subtitles not be heard any more."""
+        self.watched().hearing.leave_subtitles()
+        remember(self.session.folder, **{SUBTITLES: False})
+        self.tabs.send(SUBTITLES, {"on": False})
 
     def _publish(self, change: Change, origin: str) -> Json:
         """Tell all tabs of a change; what they are told."""
@@ -156,8 +195,11 @@ def review_of(session: Session, film: Path | None, tabs: Tabs) -> Review:
             proxy.start()
         waveform = Waveform(film, folder, config, session.film.fingerprint, tabs)
         pictures = PictureServices(film, ShownFrames(session, film), proxy, hearing, waveform)
-    review = Review(session, findings, jobs, people, MaterialViews(session), tabs, pictures)
+    lines = LineViews(session, findings, lambda: None if pictures is None else pictures.hearing.lengths)
+    review = Review(session, findings, lines, jobs, people, MaterialViews(session), tabs, pictures)
     session.publish = review._publish
+    # While the browser is on its way here.
+    threading.Thread(target=lines.all, name="lines", daemon=True).start()
     return review
 
 

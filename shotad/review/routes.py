@@ -56,7 +56,7 @@ from shotad.review.security import (
     upload_limit,
 )
 from shotad.review.timeline import Change
-from shotad.review.views import conflict_view, film_view
+from shotad.review.views import FIRST_CHECK_DELAY, conflict_view, film_view
 from shotad.review.waveform import PEAKS_A_SECOND
 from shotad.review.work import export, redo_line, render_film, transcribe_film, transcript_view
 from shotad.script.cue import MAX_TEXT_LENGTH
@@ -247,30 +247,37 @@ _BREATH = 1.5
 
 _GONE = "The film is not where it was. Start again with --film FILM to see and hear it."
 _NO_FILM: Json = {"state": "none", "url": None, "done": 0.0, "why": _GONE}
-_NO_VOICE: Json = {"name": "", "notice": "", "choices": []}
+_NO_VOICE: Json = {"name": "", "notice": "", "choices": [], "subtitles": False}
 
 
 def acts_routes(review: Review) -> list[Route]:
     session, shown = review.session, threading.Event()
+
+    def warm() -> None:
+        review.watched().hearing.warm()
+        if review.are_subtitles_wanted:
+            with suppress(ReviewError):  # the review is being closed
+                review.hear_subtitles()
 
     def film(_: Request) -> Any:
         review.look()
         pictures = review.pictures
         if pictures is not None and not shown.is_set():
             shown.set()
+            review.findings.update(FIRST_CHECK_DELAY)  # counted from now: this answer goes first
             # Not at once: the page is being drawn, and the voice takes a moment of both cores.
-            waiting = threading.Timer(_BREATH, pictures.hearing.warm)
+            waiting = threading.Timer(_BREATH, warm)
             waiting.daemon = True
             waiting.start()
         jobs_version = review.jobs.version()
         return film_view(
             session,
+            lines=review.lines.all(),
             findings=review.findings,
             playable=pictures.proxy.state() if pictures else _NO_FILM,
             voice=pictures.hearing.voices() if pictures else _NO_VOICE,
             jobs=review.jobs.views(),
             jobs_version=jobs_version,
-            cast=review.people.view()["people"],
             transcript=transcript_view(session),
         )
 
@@ -581,7 +588,15 @@ def voice_routes(review: Review) -> list[Route]:
             message = f"“{word}” is said as “{saying}” in this film."
         return {"said": message}
 
+    def subtitles(_: Request, body: Json) -> Any:
+        """Whether subtitles of foreign dialogue are spoken too; the job that does it, where one is begun."""
+        if value(body, "on", bool):
+            return dict(review.hear_subtitles())
+        review.leave_subtitles()
+        return {}
+
     return [
+        post("/api/subtitles", subtitles),
         get("/api/sayings", sayings),
         post("/api/sayings", set_word),
         upload("/api/lines/{line}/recording", record, limiter=anyio.CapacityLimiter(1)),

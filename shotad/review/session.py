@@ -45,6 +45,9 @@ from shotad.script import (
 from shotad.script.newer import content_stamp
 from shotad.script.track_files import TRACK, refuse_older
 
+_FIRST_SCRIPTS_DELAY = 4.0
+"""Seconds after the session began at which the scripts beside the track are looked at."""
+
 _RECORDS = ("shots.json", "speech.json", "slots.json")
 """Files of the work folder from which `Session.prepared` is read."""
 
@@ -79,7 +82,7 @@ class Session:
         self._lock = threading.RLock()
         self._file = TrackFile(folder / TRACK)
         self._reported_problem: tuple[str, str] | None = None
-        self._is_track_damaged = False
+        self._is_track_damaged = self._is_script_refused = False
         self._scripts = Debouncer(self._write_scripts, 1.0, "shotad scripts", longest=5.0)
         try:
             with self.open():
@@ -98,7 +101,8 @@ class Session:
         except BaseException:
             self._scripts.close()
             raise
-        self._scripts.schedule()  # a killed server may have left them older than the track
+        # A killed server may have left them older than the track. Not at once: the page is being opened.
+        self._scripts.schedule(_FIRST_SCRIPTS_DELAY)
         self._history = History(folder)
         if self._history.is_open:
             # A killed server had begun a step: find out whether it was saved.
@@ -113,6 +117,13 @@ class Session:
     def cue(self, line_id: str) -> Cue:
         """The line with this id. Raises ReviewError where there is none."""
         return self.timeline().cue(line_id)
+
+    @property
+    def trouble(self) -> Json:
+        """What is wrong with the files now, also for tabs that open later: ``what`` and ``hint``, empty where
+        nothing is."""
+        what, hint = self._reported_problem or ("", "")
+        return {"what": what, "hint": hint}
 
     def timeline(self) -> LineTimeline:
         """The lines, slots and free time as they are now, for acts."""
@@ -428,10 +439,13 @@ class Session:
     def _read_side_scripts(self) -> None:
         """Import the scripts that a person edited; reports those that cannot be imported."""
         track, error = self._side_scripts.import_edits(self.track)
-        if error is None:
-            self._reported_problem = None
-        else:
+        if error is not None:
             self._report(error.what, error.hint)
+        elif self._is_script_refused:
+            self._report("", "")  # the page takes the error away
+        else:
+            self._reported_problem = None
+        self._is_script_refused = error is not None
         if track is not self.track:
             self._file.write(track)
             self.track = track
@@ -445,6 +459,9 @@ class Session:
         try:
             with self.open():
                 self._read_track()
-                self._side_scripts.write(texts, track)
+                if self.track is track:
+                    self._side_scripts.write(texts, track)
+                else:
+                    self._scripts.schedule()  # the texts are those of an older track
         except ShotadError as error:
             self._report(error.what, error.hint)

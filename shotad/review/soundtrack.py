@@ -68,13 +68,15 @@ _AUDIBLE = tuple(field.name for field in fields(Cue) if field.name not in _INAUD
 
 @dataclass(frozen=True, slots=True)
 class SpokenLine:
-    """A line as it is heard: ``start`` to ``end`` in film seconds, and the words that are spoken then."""
+    """A line as it is heard: ``start`` to ``end`` in film seconds, and the words that are spoken then.
+
+    ``id`` is empty for a subtitle, which is no line of the track.
+    """
 
     id: str
     start: float
     end: float
     text: str
-    voice: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,18 +101,20 @@ class Soundtrack:
         config: Config,
         speech: Sequence[Interval],
         *,
+        subtitles: Sequence[Spoken] = (),
         version: str,
-        voice: str,
         measured: Callable[[Interval], tuple[MeasuredSound, bool]],
         place: Callable[[Track, Cue], Spoken | None],
         loudness: Callable[[Take], float | None],
     ) -> None:
-        """``speech`` is when the film is not lowered. ``measured`` gives how loud the film is around an
+        """``speech`` is when the film is not lowered. ``subtitles`` are spoken too, in their places.
+        ``measured`` gives how loud the film is around an
         interval, and whether all of it was measured; ``place`` speaks a line and says where it is heard, None
         where it is not (raises VoiceError); ``loudness`` is that of a take."""
         self.version = version
         self._track, self._programme, self._config, self._speech = track, programme, config, speech
-        self._voice, self._measured, self._place, self._loudness = voice, measured, place, loudness
+        self._measured, self._place, self._loudness = measured, place, loudness
+        self._subtitles = subtitles
         self._lock = threading.Lock()
         self._takes: dict[str, PlacedTake | None] = {}
         self._failures: dict[str, tuple[float, VoiceError]] = {}
@@ -149,8 +153,8 @@ class Soundtrack:
         )
 
     def takes_between(self, start: float, end: float) -> list[PlacedTake]:
-        """The lines that sound between two film seconds, in order; those that are not spoken yet are spoken
-        now. One whose voice fails is left out, and `problem` says why."""
+        """The lines and subtitles that sound between two film seconds, in order; lines that are not spoken
+        yet are spoken now. One whose voice fails is left out, and `problem` says why."""
         takes: list[PlacedTake] = []
         for window in self._reaching(start, end):
             take = self._take(window.cue)
@@ -158,14 +162,21 @@ class Soundtrack:
                 continue
             if take.line.interval.end > start and take.line.interval.start < end:
                 takes.append(take)
+        for subtitle in self._subtitles:
+            if subtitle.interval.end > start and subtitle.interval.start < end:
+                take = self._levelled(subtitle)
+                if take is not None:
+                    takes.append(take)
         return sorted(takes, key=lambda take: take.line.start)
 
     def spoken_between(self, start: float, end: float) -> list[SpokenLine]:
-        """The lines of `takes_between`, for captions."""
+        """The lines and subtitles of `takes_between`, for captions."""
+        subtitle_ids = {subtitle.id for subtitle in self._subtitles}
         lines: list[SpokenLine] = []
         for take in self.takes_between(start, end):
             line = take.line
-            lines.append(SpokenLine(line.id, line.interval.start, line.interval.end, line.text, self._voice))
+            line_id = "" if line.id in subtitle_ids else line.id
+            lines.append(SpokenLine(line_id, line.interval.start, line.interval.end, line.text))
         return lines
 
     def _window(self, cue: Cue) -> LineWindow:
@@ -193,8 +204,7 @@ class Soundtrack:
         try:
             spoken = self._place(self._track, cue)
             if spoken is not None:
-                film_sound, _ = self._measured(spoken.interval)
-                take = place_line(self._programme, film_sound, spoken, self._config.mix, self._loudness)
+                take = self._at_level(spoken)
         except VoiceError as error:
             with self._lock:
                 self._failures[cue.id] = (time.monotonic(), error)
@@ -203,6 +213,19 @@ class Soundtrack:
             self._failures.pop(cue.id, None)
             # The first counts: a stream that has begun to play a line must not get it at another level.
             return self._takes.setdefault(cue.id, take)
+
+    def _levelled(self, subtitle: Spoken) -> PlacedTake | None:
+        """A subtitle at its place and level, the same each time; None where it lies outside of the film."""
+        with self._lock:
+            if subtitle.id in self._takes:
+                return self._takes[subtitle.id]
+        take = self._at_level(subtitle)
+        with self._lock:
+            return self._takes.setdefault(subtitle.id, take)
+
+    def _at_level(self, spoken: Spoken) -> PlacedTake | None:
+        film_sound, _ = self._measured(spoken.interval)
+        return place_line(self._programme, film_sound, spoken, self._config.mix, self._loudness)
 
     def whole_levels(self, second: float) -> tuple[float, float]:
         """The make-up gain in dB and the limit of peaks in dBTP."""
@@ -215,6 +238,7 @@ class Soundtrack:
             time_spoken = cue.interval if cue.spoken is None else cue.spoken.interval
             if time_spoken is not None:
                 line_times.append(time_spoken)
+        line_times += [subtitle.interval for subtitle in self._subtitles]
         mix, duration = self._config.mix, self._track.film.duration
         make_up = estimated_make_up(film_sound, line_times, self._speech, mix, duration)
         with self._lock:

@@ -127,6 +127,15 @@ class LineTimeline:
             if self.heard[index][1] > start:
                 yield self.heard[index]
 
+    def neighbours(self, line_id: str, span: Span) -> tuple[int | None, int | None]:
+        """The latest end of the heard lines that start before ``span`` ends, and the start of the next one,
+        in milliseconds; None where there is no such line. The line called ``line_id`` does not count."""
+        index = bisect_left(self._starts, span[1])
+        after = self._starts[index] if index < len(self._starts) else None
+        if index > 0 and self.heard[index - 1][2] == line_id:
+            index -= 1
+        return (self._latest_ends[index - 1] if index > 0 else None), after
+
     def following(self, cue: Cue) -> Cue | None:
         """The heard line after ``cue``; None after the last, or where ``cue`` is not heard itself."""
         index = self._heard_indices.get(cue.id, len(self.heard)) + 1
@@ -204,6 +213,10 @@ def free_interval_of(timeline: LineTimeline, cue: Cue) -> Interval | None:
         min(max(high, span[1]), max(film_end, span[1])),
     )
 
+    beside = _time_between_neighbours(timeline, cue, bounds)
+    if beside is not None:
+        return interval_of(beside)
+
     def rank(piece: Span) -> tuple[int, int, int]:
         return _shared(piece, span), -_distance(piece, span), -piece[0]
 
@@ -232,6 +245,21 @@ def free_interval_of(timeline: LineTimeline, cue: Cue) -> Interval | None:
             if starts_by_itself and ends_by_itself and is_nearest:
                 return interval_of(best)
         reach *= 2
+
+
+def _time_between_neighbours(timeline: LineTimeline, cue: Cue, bounds: Span) -> Span | None:
+    """The time between the heard lines before and after a line, within ``bounds``; None where one of them
+    overlaps the line, or it is too short to tell.
+
+    It holds all of the line's own time, so no other free time shares more with it.
+    """
+    span = span_of(cue.interval)
+    before, after = timeline.neighbours(cue.id, span)
+    start = max(bounds[0], before) if before is not None else bounds[0]
+    end = min(bounds[1], after) if after is not None else bounds[1]
+    if start > span[0] or end < span[1] or end - start < timeline.shortest:
+        return None
+    return start, end
 
 
 def require_free_span(timeline: LineTimeline, cue: Cue, *, shared: bool = False) -> Span:

@@ -7,6 +7,7 @@ again. What a person accepted with ``shotad lint --accept`` stays accepted.
 from __future__ import annotations
 
 import logging
+import threading
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -268,19 +269,20 @@ FORMAT_TITLES: Mapping[str, str] = {
 def film_view(
     session: Session,
     *,
+    lines: Sequence[Json],
     findings: Findings,
     playable: Json,
     voice: Json,
     jobs: Sequence[Json] = (),
     jobs_version: int = 0,
-    cast: Sequence[Json] = (),
     transcript: Json | None = None,
 ) -> dict[str, Any]:
     """Everything that the page needs at its start, as JSON values.
 
-    playable: state of the copy for the browser (`Proxy.state`). voice: `Hearing.voices`. jobs: `Jobs.views`.
+    lines: `LineViews.all`. playable: state of the copy for the browser (`Proxy.state`).
+    voice: `Hearing.voices`. jobs: `Jobs.views`.
     jobs_version: taken before ``jobs``, so a job that is not among them is newer than this, or forgotten.
-    cast: ``people`` of `People.view`. transcript: `shotad.review.work.transcript_view`; None: not offered.
+    transcript: `shotad.review.work.transcript_view`; None: not offered.
     """
     timeline, film, prepared = session.timeline(), session.film, session.prepared
     track = timeline.track
@@ -315,6 +317,7 @@ def film_view(
         "history": session.next_steps,
         "findings": findings.summary(),
         "revision": session.revision,
+        "trouble": session.trouble,
         "jobs": [dict(job) for job in jobs],
         "jobs_version": jobs_version,
         "formats": formats_view(),
@@ -323,11 +326,33 @@ def film_view(
             {"kind": kind.value, "title": MEANINGS[kind], "endings": list(kind.endings)} for kind in Kind
         ],
         "engines": engines_view(session.config),
-        "cast": [dict(person) for person in cast],
         # Whether dialogue without words can be transcribed
         "transcript": transcript,
-        "lines": [line_view(timeline, cue, findings) for cue in track.cues],
+        "lines": list(lines),
     }
+
+
+class LineViews:
+    """The views of all lines, kept while nothing of what they show has changed: those of a long film take
+    half a second. May be used by several threads."""
+
+    def __init__(self, session: Session, findings: Findings, lengths: Callable[[], object]) -> None:
+        """``lengths`` returns another object when the voice has spoken more (`Hearing.lengths`)."""
+        self._session, self._findings, self._lengths = session, findings, lengths
+        self._lock = threading.Lock()
+        self._kept: tuple[tuple[object, ...], Sequence[Json]] | None = None
+
+    def all(self) -> Sequence[Json]:
+        """All lines in order of time."""
+        session = self._session
+        with self._lock:
+            # Before the lines are read: what changes meanwhile makes another key at the next call.
+            key = (session.track, session.prepared, self._lengths(), self._findings.version)
+            if self._kept is None or any(now is not was for now, was in zip(key, self._kept[0], strict=True)):
+                timeline = session.timeline()
+                views = [line_view(timeline, cue, self._findings) for cue in timeline.track.cues]
+                self._kept = (key, views)
+            return self._kept[1]
 
 
 def formats_view() -> list[dict[str, Any]]:
@@ -469,6 +494,7 @@ class Findings:
         for finding in lint(
             material, self._checker, extra=extra, folder=folder, line_findings=line_findings
         ).findings:
-            if finding.cue_id is not None:
+            # The page tells the pace of a line (T3) as its one budget, in seconds of the real voice.
+            if finding.cue_id is not None and finding.rule != "T3":
                 by_line[finding.cue_id] = (*by_line.get(finding.cue_id, ()), finding)
         return by_line

@@ -8,7 +8,7 @@ too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,12 +19,14 @@ from shotad.core import (
     Progress,
     RunSettings,
     ShotadError,
+    Utterance,
     WorkFolder,
 )
 from shotad.core.errors import (
     CastError,
     FolderInUse,
     ReviewError,
+    WorkFolderError,
 )
 from shotad.core.progress import plural
 from shotad.core.runsettings import (
@@ -202,11 +204,13 @@ def render_film(
     from shotad.description.shortening import shortener
     from shotad.sound import run_render
     from shotad.sound.outputs import parse_wanted, subtitle_lines, wanted_files
+    from shotad.sound.voice_engines import AUTO
 
     run = run_with_cast(session)
     flags: Row = {"voice__name": voice or None, "mix__profile": profile or None, "extended__on": extended}
     if speak_subtitles:
-        flags |= {"voice__subtitles": "auto", "voice__subtitle_voice": subtitle_voice or None}
+        source = session.config.voice.subtitles or AUTO
+        flags |= {"voice__subtitles": source, "voice__subtitle_voice": subtitle_voice or None}
     config = render_config(session.config, **flags)
     if config.fit.ask:
         check_engine_known(run)
@@ -261,12 +265,20 @@ def transcribe_film(session: Session, progress: Progress) -> Row:
 
 
 def transcript_view(session: Session) -> Row:
-    """In how many places dialogue lacks words, and what has to be installed before it can be transcribed."""
+    """In how many places dialogue lacks words, what has to be installed before it can be transcribed, and
+    whose words a machine wrote down (``written``: numbers of utterances, from 0)."""
+    from shotad.description.transcribing import transcribed_utterances
+
     try:
         missing = make_recogniser(session.config.transcript).missing()
     except ShotadError as error:
         missing = f"{error.what} {error.hint}".strip()
-    return {"wordless": len(wordless(session.prepared.speech)), "missing": missing}
+    speech = session.prepared.speech
+    by_machine: frozenset[Utterance] = frozenset()
+    with suppress(WorkFolderError):  # a record that is damaged says nothing of the words
+        by_machine = transcribed_utterances(WorkFolder(session.folder), session.film.fingerprint, speech)
+    written = [number for number, utterance in enumerate(speech) if utterance in by_machine]
+    return {"wordless": len(wordless(speech)), "missing": missing, "written": written}
 
 
 @contextmanager

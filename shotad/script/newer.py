@@ -30,7 +30,7 @@ from shotad.core.progress import plural
 from shotad.core.records import parse_json, parse_record
 from shotad.script.cue import Cue, Script, ScriptCue, line_stamp, milliseconds, short_hash
 from shotad.script.formats import Format
-from shotad.script.track import Track, cue_json
+from shotad.script.track import Track, cue_json, cue_values
 
 HISTORY, BEGUN = "review.jsonl", "review.begun.json"
 """The steps of the review page, and the one that it has begun."""
@@ -50,7 +50,7 @@ _LineContent = tuple[int, int, str, str]
 
 def content_stamp(cue: Cue) -> str:
     """Short name of a line: another as soon as anything of it changes that people change or choose from."""
-    values = {key: value for key, value in cue_json(cue).items() if key not in _KEYS_OF_MACHINE}
+    values = {key: value for key, value in cue_values(cue).items() if key not in _KEYS_OF_MACHINE}
     return short_hash(json.dumps(values))
 
 

@@ -556,7 +556,7 @@ def _check_words(text: str, lists: Sequence[WordList]) -> Iterator[Finding]:
 def _check_repetition(text: str, previous: Sequence[str], limits: Limits) -> Iterator[Finding]:
     """L9: the line is like an earlier one. One finding, for the latest such line."""
     history = previous[-limits.history :] if limits.history else ()
-    for earlier in reversed(history):
+    for distance, earlier in enumerate(reversed(history), 1):
         if _AGAIN.search(text) and not _AGAIN.search(earlier):
             continue
         score = similarity(text, earlier)
@@ -565,9 +565,16 @@ def _check_repetition(text: str, previous: Sequence[str], limits: Limits) -> Ite
         if quotation and earlier_quotation:
             score = min(score, similarity(quotation, earlier_quotation))
         if score >= limits.min_similarity:
-            message = f"is near to an earlier line ({score:.0%}): {quoted(earlier)}"
+            likeness = "is the same as" if _same_words(text, earlier) else "is nearly the same as"
+            place = "the line before it" if distance == 1 else f"the line {distance} before it"
+            message = f"{likeness} {place}: {quoted(earlier)}"
             yield Finding("L9", Level.WARNING, message)
             return
+
+
+def _same_words(text: str, other: str) -> bool:
+    """Whether two texts have the same words in the same order, whatever marks and capitals they have."""
+    return _COMPARED_WORD.findall(text.lower()) == _COMPARED_WORD.findall(other.lower())
 
 
 def _quoted_text(text: str) -> str:

@@ -73,6 +73,12 @@ _CUE_KEYS = (
 
 
 def cue_json(cue: Cue) -> dict[str, Any]:
+    """The line as JSON values, with the stamp by which a change of it is noticed in the file."""
+    stamp_parts = [*_field_hashes(cue).values(), "x" if cue.chosen is None else str(cue.chosen)]
+    return {**cue_values(cue), "stamp": "-".join(stamp_parts)}
+
+
+def cue_values(cue: Cue) -> dict[str, Any]:
     """The line as JSON values, by the keys of the file: those that people read first come first.
 
     Keys with no value are left out where few lines have one (``seen_from``, ``doubt``, ``translation``,
@@ -96,7 +102,6 @@ def cue_json(cue: Cue) -> dict[str, Any]:
         }  # fmt: skip
     if cue.stored_doubt is not None:
         doubt_json = {**asdict(cue.stored_doubt), "value": round(cue.stored_doubt.value, 2)}
-    stamp_parts = [*_field_hashes(cue).values(), "x" if cue.chosen is None else str(cue.chosen)]
     return {
         "id": cue.id,
         "start": start,
@@ -123,7 +128,6 @@ def cue_json(cue: Cue) -> dict[str, Any]:
         **({"recording": asdict(cue.stored_recording)} if cue.stored_recording else {}),
         **({"accepted": asdict(cue.review)} if cue.review else {}),
         **({"note": asdict(cue.note)} if cue.note else {}),
-        "stamp": "-".join(stamp_parts),
     }
 
 

@@ -11,6 +11,7 @@ from . import (
     pronunciation as pronunciation,
     recordings as recordings,
     render as render,
+    spoken_subtitles as spoken_subtitles,
     takes as takes,
     voice_engines as voice_engines,
     voicing as voicing,

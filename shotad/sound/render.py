@@ -16,6 +16,7 @@ from pathlib import Path
 
 from shotad.core import (
     Config,
+    FilmInfo,
     Progress,
     WorkFolder,
 )
@@ -50,7 +51,7 @@ from shotad.sound.spoken_subtitles import (
     speak_subtitles,
     subtitle_voice,
 )
-from shotad.sound.voice_engines import Speaker, make_voice, plain_language, privacy_notes
+from shotad.sound.voice_engines import AUTO, Speaker, make_voice, plain_language, privacy_notes
 from shotad.sound.voicing import Materials, cast_is_gone, gather, pronunciations, speak
 
 MAX_READS = 5
@@ -103,7 +104,9 @@ def run_render(
     check_wanted(film, wanted, config, materials.track.language)
     _need_lines(materials)
     if voice is not None and is_heard and config.voice.subtitles:
-        materials = replace(materials, subtitles=_subtitles(materials, voice, progress))
+        language = materials.track.language
+        subtitles = speak_film_subtitles(film.info, folder, config, language, voice, progress)
+        materials = replace(materials, subtitles=subtitles)
     if voice is not None and is_heard:
         materials = _speak_newest(materials, voice, progress, write_shorter, force=force)
         if not materials.fitting.pauses:
@@ -143,19 +146,24 @@ def run_render(
     return rendered
 
 
-def _subtitles(materials: Materials, voice: Speaker, progress: Progress) -> SpokenSubtitles:
-    """The subtitles that the settings ask for, spoken. Raises SubtitleError, VoiceError."""
-    config, info = materials.config, materials.film.info
-    source = config.voice.subtitles or ""
-    subtitles = find_subtitles(info, source, materials.track.language, encoding=config.speech.encoding)
+def speak_film_subtitles(
+    info: FilmInfo, folder: WorkFolder, config: Config, language: str, voice: Speaker, progress: Progress
+) -> SpokenSubtitles:
+    """Speak the subtitles that the settings ask for, else the film's forced ones, in their places.
+
+    ``language`` and ``voice`` are those of the description. Raises SubtitleError where there are none,
+    VoiceError.
+    """
+    source = config.voice.subtitles or AUTO
+    subtitles = find_subtitles(info, source, language, encoding=config.speech.encoding)
     second_voice = subtitle_voice(config, subtitles.language, voice.name)
     for line in privacy_notes(second_voice):
         progress.note(line)
-    lexicon = pronunciations(materials.folder.path)
+    lexicon = pronunciations(folder.path)
     return speak_subtitles(
         subtitles,
         second_voice,
-        materials.folder,
+        folder,
         config,
         info.duration,
         lexicon,

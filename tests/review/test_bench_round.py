@@ -36,6 +36,11 @@ pytestmark = pytest.mark.slow
 ACTS_A_LINE = 2
 """Keys that a line needs beside its typing: hear it, and be done with it. Before this page they were 4."""
 
+ACTS_TO_RECORD = 3
+"""Record, stop, keep."""
+ACTS_TO_EXPORT = 5
+"""Open the dialog, choose the film, go to the box for spoken subtitles, tick it, make it."""
+
 TEXTS = (
     "A man steps in and shuts the door.", "He sits down.", "A dog looks up.", "Rain falls.", "The lamp goes out.",
 )  # fmt: skip
@@ -203,11 +208,12 @@ def _record(page: Any, keys: Keys) -> None:
     state = "document.querySelector('.rec-state').textContent"
     until(page, f"{state}.startsWith('Recording: 1.')")
     keys.press("Alt+r")
-    said(page, "Hear it, keep it or discard it.")
-    keys.tab_to("Keep")
-    keys.press("Enter")
+    said(page, "Hear it (Alt+P), keep it (Alt+U) or discard it.")
+    keys.press("Alt+u")
     until(page, f"{state}.startsWith('In your own voice, ')")
-    print(f"a line recorded and kept: {keys.acts - before} keys")
+    acts = keys.acts - before
+    print(f"a line recorded and kept: {acts} keys")
+    assert (acts, focused(page)) == (ACTS_TO_RECORD, "line-text")
     keys.press("Escape")
 
 
@@ -220,12 +226,12 @@ def _export(page: Any, keys: Keys) -> None:
     assert page.evaluate("document.activeElement.value") == "film"
     reached = keys.acts - before
     keys.tab_to("forced subtitles")
-    keys.press("Space")
-    keys.tab_to("Export", "Shift+Tab")
-    keys.press("Enter")
+    keys.press("Space", "Enter")
     until(page, "document.querySelector('dialog[open] .job[data-state=done]') !== null")
     assert "1 of 1 spoken" in page.inner_text("#export-dialog")
-    print(f"film exported: {reached + 1} keys, with spoken subtitles {keys.acts - before}")
+    acts = keys.acts - before
+    print(f"film exported: {reached + 1} keys, with spoken subtitles {acts}")
+    assert acts == ACTS_TO_EXPORT
     keys.press("Escape")
 
 
@@ -307,6 +313,23 @@ def test_a_line_is_added_where_the_film_stands(open_page: OpenPage, tmp_path: Pa
     assert added.start == pytest.approx(10.0, abs=0.1)
 
 
+def test_a_second_line_is_added_in_a_slot_that_has_one(open_page: OpenPage, tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "film.shotad", lines={9.0: "He sits."})
+    with page_of(folder, open_page) as page:
+        until(page, f"{NOW}.then((second) => Math.abs(second - 9) < 0.1)")
+        press(page, "Alt+l", "Alt+a")  # two seconds on, in the same slot
+        in_slot(page, 2)
+        page.keyboard.type("He stands up.")
+        settled(page)
+        press(page, "Escape", "ArrowUp", "Alt+a")  # where the first line is spoken: behind both
+        in_slot(page, 3)
+        settled(page)
+    first, second, third = track_of(folder).cues
+    assert first.slot_id == second.slot_id == third.slot_id
+    assert second.start == pytest.approx(11.25, abs=0.1), "after the first, which ends there"
+    assert (second.text, third.text, third.start >= second.end) == ("He stands up.", "", True)
+
+
 def test_the_first_key_after_loading_does_something(open_page: OpenPage, tmp_path: Path) -> None:
     folder = write_folder_to_fill(tmp_path / "film.shotad")
     with page_of(folder, open_page) as page:
@@ -338,11 +361,17 @@ _SIGHT = """() => {
   };
   return {
     scrolled: scrollY, wide: document.documentElement.scrollWidth, film: box('.p-screen'), list: box('#list'),
-    // The banner asks for the name once, and is gone then.
-    buttons: [...document.querySelectorAll('button')].filter((button) => shows(button) && !button.closest('#banner'))
+    buttons: [...document.querySelectorAll('button')].filter(shows)
       .map((button) => button.getAttribute('aria-label') ?? button.textContent),
   };
 }"""
+
+_COVERED = """[...document.querySelectorAll('#line-text, #detail .d-tools button')].filter((element) => {
+  const {left, top, width, height} = element.getBoundingClientRect();
+  const at = (share) => document.elementFromPoint(left + width / 2, top + height * share);
+  return [0.2, 0.9].some((share) => !element.contains(at(share)));
+}).map((element) => element.textContent || element.id)"""
+"""Of the text and the buttons of the chosen line, those that are out of sight or under something."""
 
 MOST_BUTTONS = 15
 
@@ -373,3 +402,10 @@ def test_the_page_opens_with_the_picture_beside_or_above_the_script(
             else:
                 assert film["bottom"] <= script["top"], "one above the other"
                 assert script["top"] < height, "the script begins in sight"
+            # What happened is said at the lower edge, and covers no button of the line.
+            page.evaluate("document.querySelector('.d-material').style.minHeight = '700px'")
+            press(page, "Alt+n", "Alt+n", "Alt+ArrowUp")
+            page.evaluate("import('/web/say.js').then((m) => m.say('Something happened. '.repeat(6)))")
+            said(page, "Something happened.")
+            drawn(page)
+            assert page.evaluate(_COVERED) == [], width

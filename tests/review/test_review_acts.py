@@ -337,6 +337,44 @@ def test_a_line_of_ones_own(open_bench: OpenBench) -> None:
     assert [left.id for left in track_of(bench.place).cues] == [TWO.id]
 
 
+LONG = line(10.0, "A dog runs.", 11.0)
+"""A line at the beginning of a slot of four seconds."""
+
+
+def test_a_second_line_in_a_slot_begins_where_the_film_stands_and_ends_with_its_words(
+    open_bench: OpenBench,
+) -> None:
+    bench = open_bench(LONG)
+    added = bench.do("insert", start=12.0)
+    assert added["said"] == "New line in this slot at 0:12.000: 2.0 s."
+    name = added["focus"]
+    cue = bench.cue(name)
+    assert (cue.slot_id, cue.interval, cue.text, cue.heard) == (LONG.id, Interval(12.0, 14.0), "", False)
+    shown = bench.page.line(name)
+    assert (shown["state"], shown["room_seconds"]) == ("edited", 8.0)
+    lengths = [bench.line_after("write", name, text=text).interval.duration for text in ("He", "He is", "He")]
+    assert lengths[0] == lengths[2] < lengths[1] < 2.0
+    bench.do("move", name, end=13.9)
+    assert bench.line_after("write", name, text="He is gone.").end == 13.9, "a person's end stays"
+    bench.do("remove", name)
+    assert [left.id for left in track_of(bench.place).cues] == [LONG.id]
+
+
+def test_a_second_line_waits_for_the_one_that_is_spoken_and_says_when_none_fits(
+    open_bench: OpenBench,
+) -> None:
+    bench = open_bench(LONG)
+    added = bench.do("insert", start=10.5)
+    assert "at 0:11.250, after the line that is spoken before" in added["said"]
+    assert bench.cue(added["focus"]).start == 11.25
+    bench.do("write", added["focus"], text="He sits down at last.")
+    assert "No time is left for another line in this slot" in bench.refused("insert", start=10.0)
+    assert "There is no slot" in bench.refused("insert", start=17.0)
+    bench.do("undo")
+    bench.do("undo")
+    assert [left.id for left in track_of(bench.place).cues] == [LONG.id]
+
+
 @pytest.mark.parametrize(("args", "why"), [
     ({"start": 6.5, "end": 7.5, "text": "Smoke."}, "Somebody speaks"),
     ({"start": 1.5, "end": 2.5, "text": "Smoke."}, "s00001000 is spoken there"),
@@ -367,7 +405,7 @@ def test_a_line_goes_back_to_the_machine_and_one_that_was_removed_stays_in_the_t
 def test_an_unknown_line(open_bench: OpenBench) -> None:
     bench = open_bench(TWO)
     names = bench.refused("nothing").partition("There are ")[2].removesuffix(".").split(", ")
-    without_line = {"add", "add_slot", "remove_slot", "replace"}
+    without_line = {"add", "add_slot", "insert", "remove_slot", "replace"}
     assert len(names) > 20
     for name in set(names) - without_line:
         refusal = bench.refused(name, "s00009999", number=1, text="x", at=1, start=1.0, by=1.0)

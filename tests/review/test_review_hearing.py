@@ -34,7 +34,7 @@ from tests.rendering.described import (
     track_of,
     write_folder,
 )
-from tests.review.asgi import WAIT
+from tests.review.asgi import WAIT, Listener
 from tests.review.reviewed import Page, reviewed
 from tests.review.voices import Counted, SlowToLoad, add_own_voices
 from tests.sound.tones import decoded
@@ -103,6 +103,57 @@ def is_part_of(sound: Samples, start: float, place: Path) -> bool:
     full, rate = decoded(next(place.glob("*.mix.wav")))
     first = round(start * RATE)
     return rate == RATE and bool(np.abs(sound - full[first : first + len(sound)]).max() < 0.51 * LSB + 1e-6)
+
+
+FORCED = """1
+00:00:06,000 --> 00:00:08,000
+Where is the key?
+
+2
+00:00:10,100 --> 00:00:11,000
+It is under the old stone.
+"""
+
+
+def test_spoken_subtitles_are_heard_as_a_render_has_them_and_lines_make_way(tmp_path: Path) -> None:
+    film = Path(shutil.copy(lossless(), tmp_path / "film.mkv"))
+    film.with_suffix(".forced.srt").write_text(FORCED, encoding="utf-8")
+    place = write_folder(tmp_path / "film.shotad", film)
+    second_voice = "voice.subtitle_voice=fake:deep"
+    with listening(place, film, second_voice) as page:
+        page.until_settled(CAT)
+        plain = sound_from(page)
+        version = page.get("/api/spoken?from=0&to=60").json["version"]
+        assert page.film()["voice"]["subtitles"] is False
+        with Listener(page) as tab:
+            job = page.ended(page.post("/api/subtitles", {"on": True}).json["id"])
+            (news,) = tab.until("subtitles")
+        assert job["state"] == "done", job
+        assert job["result"]["said"].startswith("2 subtitles are spoken by fake:deep, from film.forced.srt")
+        assert (news, page.film()["voice"]["subtitles"]) == ({"on": True}, True)
+        spoken = page.get("/api/spoken?from=0&to=60").json
+        assert spoken["version"] != version
+        subtitles = [line for line in spoken["lines"] if not line["id"]]
+        assert [line["text"] for line in subtitles] == ["Where is the key?", "It is under the old stone."]
+        lines = [line for line in spoken["lines"] if line["id"]]
+        assert all(
+            line["end"] <= other["start"] or line["start"] >= other["end"]
+            for line in lines
+            for other in subtitles
+        )
+        mixed = sound_from(page)
+        rendered(place, "mix:wav", film=film, settings=(*FAKE, second_voice, "voice.subtitles=auto"))
+        assert is_part_of(mixed, 0.0, place)
+        assert np.abs(mixed - plain).max() > 0.05
+        assert page.post("/api/subtitles", {"on": False}).status == 200
+        assert page.get("/api/spoken?from=0&to=60").json["version"] == version
+        assert np.array_equal(sound_from(page), plain)
+
+
+def test_a_film_without_forced_subtitles_says_so(page: Page) -> None:
+    job = page.ended(page.post("/api/subtitles", {"on": True}).json["id"])
+    assert (job["state"], "No forced subtitles" in job["error"]["what"]) == ("failed", True)
+    assert page.film()["voice"]["subtitles"] is False
 
 
 def change_line(place: Path, line: str, **changes: Any) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from shotad.script.track_files import TRACK
+from tests.rendering.described import change
 from tests.review.pages import drawn, focused, press, reload, said, settled, until, violations
 
 pytestmark = pytest.mark.slow
@@ -74,14 +75,20 @@ def test_each_act_is_said_once_and_an_undo_waits_for_the_act_before_it(page: Any
         assert [bool(re.fullmatch(words, one)) for one in heard(page)] == [True], key
 
 
-def test_who_goes_on_from_within_the_text_hears_which_line_it_is(page: Any) -> None:
+def with_a_finding(place: Path) -> None:
+    """Another program gives the second line words against which the guidelines are."""
+    change(place / TRACK, "A lamp goes out.", "We see a lamp.")
+
+
+def test_who_goes_on_from_within_the_text_hears_which_line_it_is(page: Any, place: Path) -> None:
+    with_a_finding(place)
     # What the guidelines say comes from the server when it comes; it belongs to what is read of a line.
     until(page, "document.querySelector('#list')?.textContent.includes('1 finding')")
     page.keyboard.press("Enter")
     heard(page)
     page.keyboard.press("Alt+ArrowDown")
     assert heard(page) == [
-        "Line 2 of 3, at 9 seconds, machine, 1 finding: She opens the old door. A lamp goes out."
+        "Line 2 of 3, at 9 seconds, written, 1 finding: She opens the old door. We see a lamp."
     ]
     page.keyboard.press("Control+Shift+Enter")
     assert heard(page) == [
@@ -94,7 +101,10 @@ def test_who_goes_on_from_within_the_text_hears_which_line_it_is(page: Any) -> N
     assert heard(page) == [], "the row is read by itself"
 
 
-def test_findings_that_were_told_before_the_page_listened_are_fetched(opened: Callable[..., Any]) -> None:
+def test_findings_that_were_told_before_the_page_listened_are_fetched(
+    opened: Callable[..., Any], place: Path
+) -> None:
+    with_a_finding(place)
     asked: list[str] = []
 
     def before_the_check(page: Any) -> None:
@@ -113,6 +123,14 @@ def test_findings_that_were_told_before_the_page_listened_are_fetched(opened: Ca
     page = opened(before_the_check)
     until(page, "document.querySelector('#list')?.textContent.includes('1 finding')")
     assert len(asked) >= 2
+
+
+def test_what_was_said_is_not_read_again_when_a_dialog_closes(page: Any) -> None:
+    press(page, "d")
+    said(page, "Dropped.")
+    press(page, "?")
+    until(page, "document.querySelector('dialog[open]') !== null")
+    assert page.inner_text("#status") == ""
 
 
 # News
@@ -166,6 +184,61 @@ def test_a_damaged_track_is_told_until_that_is_put_away(page: Any, place: Path) 
     assert page.locator("#list").evaluate("(list) => list.contains(document.activeElement)")
 
 
+# Keys
+
+
+_PREVENTED = """() => {
+  globalThis.left = [];
+  addEventListener('keydown', (event) =>
+    event.altKey && event.key.length === 1 && !event.defaultPrevented && left.push(event.key));
+}"""
+"""Keeps the characters with Alt that are left to the browser."""
+
+_ALT_KEYS = """import('/web/commands.js').then(({ allCommands }) => [...new Set(allCommands()
+  .flatMap(({ keys }) => Object.values(keys).flat()).filter((key) => key.startsWith('Alt+')))])"""
+
+_DOUBLE_KEYS = """import('/web/commands.js').then(({ allCommands }) => {
+  const commandsOf = (place) => allCommands().flatMap(({ name, keys }) => keys[place].map((key) => [key, name]));
+  const clashes = [];
+  for (const place of ['list', 'edit']) {
+    const known = new Map();
+    for (const [key, name] of [...commandsOf('any'), ...commandsOf(place)]) {
+      if (known.has(key) && known.get(key) !== name) clashes.push([place, key, known.get(key), name]);
+      known.set(key, name);
+    }
+  }
+  return clashes;
+})"""
+
+
+def test_no_key_with_alt_is_left_to_the_browser_whatever_is_open(page: Any) -> None:
+    """Alt+H opens Firefox's Help, Alt+S its History, where the page does not take them."""
+    page.evaluate(_PREVENTED)
+    keys = page.evaluate(_ALT_KEYS)
+    assert {"Alt+H", "Alt+S", "Alt+B", "Alt+ArrowDown"} <= set(keys)
+    pressed = [key for key in keys if key[-1] not in "[]{},."]  # those stand elsewhere on other keyboards
+    for opening, closed in {
+        "?": "!document.querySelector('dialog[open]')",
+        "F10": "!document.querySelector('.menu:popover-open')",
+    }.items():
+        press(page, opening)
+        until(page, f"!({closed})")
+        before = page.evaluate("document.activeElement.textContent")
+        press(page, *(f"Alt+{key[4:].lower()}" if len(key) == 5 else key for key in pressed))
+        assert page.evaluate("left.splice(0)") == []
+        assert page.evaluate("document.activeElement.textContent") == before, "and nothing was done"
+        press(page, "Escape")
+        until(page, closed)
+    for place in ("#list [aria-selected=true]", "#search", "#line-text"):
+        page.focus(place)
+        press(page, "Alt+s", "Alt+b", "Alt+i")
+        assert page.evaluate("left.splice(0)") == [], place
+
+
+def test_no_two_commands_have_the_same_key(page: Any) -> None:
+    assert page.evaluate(_DOUBLE_KEYS) == []
+
+
 # To see, to reach, to speak
 
 
@@ -202,7 +275,7 @@ def test_nothing_that_sticks_covers_the_focus(opened: Callable[..., Any]) -> Non
         if found is None:
             break
         stops.append(found)
-    assert len(stops) > 25
+    assert len(stops) > 20
     assert [one["what"] for one in stops if one["covered"]] == []
     assert [one["what"] for one in stops if not one["ring"]] == []
 

@@ -74,7 +74,7 @@ def at(page: Any, number: int, *, focus: bool = True) -> None:
 def counted(page: Any, accepted: int) -> None:
     until(
         page,
-        f"document.getElementById('progress-text').textContent === '6 of 6 written · {accepted} accepted'",
+        f"document.getElementById('progress-text').textContent === '6 of 6 written, {accepted} accepted'",
     )
 
 
@@ -85,7 +85,7 @@ def _the_page_has_landmarks_headings_and_lines_that_read_well(page: Any) -> None
     assert re.fullmatch(
         r"Line 2 of 6, at 3 seconds, machine(, \d findings?)?: She opens the old door\.", labels[1]
     )
-    assert page.locator("#progress-text").inner_text() == "6 of 6 written · 0 accepted"
+    assert page.locator("#progress-text").inner_text() == "6 of 6 written, 0 accepted"
     assert page.title().startswith("6 of 6 written, 0 accepted – ")
     assert page.locator("#list").get_attribute("role") == "grid"
     reload(page)

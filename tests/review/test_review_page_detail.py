@@ -94,7 +94,7 @@ class Acts:
 
 def test_a_line_shows_what_belongs_to_it_and_a_candidate_is_chosen(page: Any, place: Path) -> None:
     assert page.get_attribute("#line-text", "aria-label") == "Line 1 of 3, at 0:01.0"
-    assert page.inner_text(".d-begins") == "starts at 0:01.0 · ○ machine"
+    assert page.inner_text(".d-begins") == "starts at 0:01.0, ○ machine"
     assert value(page, "line-text") == CANDIDATES[0]
     assert page.get_attribute("#line-text", "lang") == "en"
     assert page.inner_text("#line-full") == "2.3 of 5.0 s"
@@ -328,7 +328,7 @@ def test_frames_step_one_by_one_and_the_time_line_has_words(page: Any) -> None:
     press(page, "0")
     until(
         page,
-        "document.querySelector('.t-canvas').getAttribute('aria-label').includes('5 shots, 1 stretch of speech')",
+        "document.querySelector('.t-canvas').getAttribute('aria-label').includes('5 shots, speech in 1 place')",
     )
     assert "3 slots, 3 lines." in page.get_attribute(".t-canvas", "aria-label")
     choose(page, 1)

@@ -76,7 +76,7 @@ def test_ten_accepted_lines_and_a_reload_are_ten(page: Any, place: Path, slow: N
     assert accepted(place) < 10, "the reload comes too late to show anything"
     reload(page)
     until(page, DONE)
-    assert page.locator("#progress-text").inner_text() == "10 of 10 written · 10 accepted"
+    assert page.locator("#progress-text").inner_text() == "10 of 10 written, 10 accepted"
     assert accepted(place) == steps(place).count("done") == 10
 
 
@@ -89,9 +89,7 @@ def test_two_tabs_that_are_reloaded_keep_what_each_did(page, opened, place, slow
     reload(other)
     for one in (page, other):
         until(one, DONE)
-        until(
-            one, "document.getElementById('progress-text').textContent === '10 of 10 written · 10 accepted'"
-        )
+        until(one, "document.getElementById('progress-text').textContent === '10 of 10 written, 10 accepted'")
         assert one.locator("dialog[open]").count() == 0
     assert accepted(place) == steps(place).count("done") == 10
 

@@ -236,6 +236,32 @@ def test_a_film_that_went_is_told_and_comes_back_by_itself(browser: Any, tmp_pat
         assert page.locator(".p-warnings li").count() == 0
 
 
+def test_spoken_subtitles_are_heard_and_shown_until_they_are_switched_off(
+    browser: Any, tmp_path: Path
+) -> None:
+    film = Path(shutil.copy(film_with(), tmp_path / "film.mp4"))
+    words = "Where is the key?"
+    film.with_suffix(".forced.srt").write_text(
+        f"1\n00:00:06,000 --> 00:00:08,000\n{words}\n", encoding="utf-8"
+    )
+    folder = write_folder(tmp_path / "film.shotad", film, settings=("voice.subtitle_voice=fake:deep",))
+    with served(folder) as address, tabs(browser, address) as made:
+        page = made.open()
+        page.get_by_role("button", name="More of the player").click()
+        button = page.get_by_role("button", name="Spoken subtitles")
+        assert button.get_attribute("aria-pressed") == "false"
+        page.evaluate("import('/web/player.js').then((player) => player.play(5))")
+        until(page, PLAYS)
+        button.click()  # while it plays
+        said(page, "1 subtitle is spoken by fake:deep, from film.forced.srt")
+        assert button.get_attribute("aria-pressed") == "true"
+        page.evaluate("import('/web/player.js').then((player) => player.play(5))")
+        caption(page, words)
+        button.click()
+        until(page, "document.querySelector('.p-caption').hidden")
+        assert button.get_attribute("aria-pressed") == "false"
+
+
 def test_without_a_picture_the_sound_is_played(opened: Callable[..., Any]) -> None:
     def film(route: Any) -> None:
         playable = {"state": "making", "url": None, "done": 0.25, "why": "HEVC is not for browsers."}

@@ -56,10 +56,9 @@ def test_a_line_is_recorded_by_keys_heard_kept_and_undone(page: Any, place: Path
     until(page, "document.querySelector('.rec-level').textContent === 'Level good'")
     assert violations(page) == []
     press(page, "Alt+r")
-    said(page, "s recorded, level good. Hear it, keep it or discard it.")
+    said(page, "s recorded, level good. Hear it (Alt+P), keep it (Alt+U) or discard it.")
     assert violations(page) == []
-    page.click("[data-command=record-hear]")
-    page.click("[data-command=record-keep]")
+    press(page, "Alt+p", "Alt+u")
     said(page, "in your own voice")
     is_shown(page, "In your own voice, ")
     cue = load_track(place / TRACK).cues[0]
@@ -74,6 +73,39 @@ def test_a_line_is_recorded_by_keys_heard_kept_and_undone(page: Any, place: Path
     settled(page)
     done, _ = rendered(place, "ad")
     assert [line.id for line in done.recorded] == [CAT]
+
+
+_COUNTED = """() => {
+  globalThis.drafts = 0;
+  const { start, stop } = AudioBufferSourceNode.prototype;
+  AudioBufferSourceNode.prototype.start = function (...args) {
+    drafts += 1;
+    this.addEventListener('ended', () => (drafts -= 1));
+    return start.apply(this, args);
+  };
+}"""
+"""Counts the recordings that are heard."""
+PLAYS = "[...document.querySelectorAll('audio')].some((audio) => !audio.paused && audio.currentTime > 0.1)"
+STILL = "[...document.querySelectorAll('audio')].every((audio) => audio.paused)"
+
+
+def test_one_sound_is_heard_at_a_time(page: Any) -> None:
+    page.evaluate(_COUNTED)
+    samples = np.tile(read_line().samples, 20)
+    page.set_input_files(
+        ".rec-file", files=[{"name": "long.wav", "mimeType": "audio/wav", "buffer": wav(samples, RATE)}]
+    )
+    is_shown(page, "long.wav: not kept yet.")
+    press(page, "Alt+p")
+    until(page, "drafts === 1")
+    for key in ("F8", "Alt+h"):  # the film, and the line
+        press(page, key)
+        until(page, PLAYS)
+        until(page, "drafts === 0")
+        press(page, "Alt+p")
+        until(page, f"drafts === 1 && {STILL}")
+    press(page, "ArrowDown")
+    until(page, "drafts === 0")  # who goes on to another line has heard this one
 
 
 def test_a_sound_file_is_taken_and_other_words_make_it_outdated(page: Any, place: Path) -> None:

@@ -147,8 +147,17 @@ def test_a_script_that_was_edited_before_the_page_was_opened_is_taken_in(place: 
     contradicting.write_text(theirs, encoding="utf-8")
     change(other, "A cat sleeps", "A dog sleeps")
     with opened_page(place) as page:
+        for _ in range(2):
+            assert "Hail falls" in page.film()["trouble"]["what"], "each tab that opens is told"
         assert page.line(CAT)["text"] == "A dog sleeps by the window."
         assert page.line(RAIN)["text"] == "Rain stops."
+        with Listener(page) as tab:
+            contradicting.unlink()
+            page.film()
+            (trouble,) = tab.until("trouble")
+        assert trouble == page.film()["trouble"] == {"what": "", "hint": ""}
+        contradicting.write_text(theirs, encoding="utf-8")
+        page.film()
     assert contradicting.read_text(encoding="utf-8") == theirs
     contradicting.unlink()
     with opened_page(place):

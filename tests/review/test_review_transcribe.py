@@ -29,13 +29,13 @@ def wordless_folder(place: Path, kind: type[Rehearsed] = Rehearsed) -> Path:
 def test_the_job_gives_words_to_the_dialogue_and_leaves_lines_and_slots(tmp_path: Path) -> None:
     with reviewed(wordless_folder(tmp_path / "w")) as (_, page):
         before = page.film()
-        assert before["transcript"] == {"wordless": 1, "missing": ""}
+        assert before["transcript"] == {"wordless": 1, "missing": "", "written": []}
         job = page.job(kind="transcribe")
         assert job["state"] == "done", job
         assert job["result"]["said"] == "10 words of dialogue in 1 place, by rehearsed."
         after = page.film()
         assert [row["text"] for row in after["speech"]] == [SENTENCE]
-        assert after["transcript"]["wordless"] == 0
+        assert after["transcript"] == {"wordless": 0, "missing": "", "written": [0]}
         for name in ("slots", "free", "history"):
             assert after[name] == before[name]
         assert [line["text"] for line in after["lines"]] == [line["text"] for line in before["lines"]]
@@ -67,6 +67,7 @@ def test_the_words_come_to_stand_between_the_lines(browser: Any, tmp_path: Path)
         row = page.locator("#list .speech")
         row.wait_for()
         assert SENTENCE in row.inner_text()
+        assert row.locator(".signs").inner_text() == "○ machine"
         assert violations(page) == []
         # It has its words now: the menu offers it no more.
         press(page, "F10")

@@ -84,6 +84,7 @@ export const upload = (path, file) => send(path, "application/octet-stream", fil
 /** Names of events that the server sends. */
 const EVENTS = [
   "hello", "change", "findings", "job", "playable", "heard", "film", "reviewer", "trouble", "bye", "waveform", "lengths",
+  "subtitles",
 ];
 /** Milliseconds without a connection after which people are told. */
 const PATIENCE = 1500;

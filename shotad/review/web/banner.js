@@ -1,11 +1,9 @@
-/** Strips above the page: no connection, what is not saved yet, the reviewer's name. */
+/** Strips above the page: no connection, what is not saved yet, what is wrong with the files. */
 
 import { make } from "./build.js";
 import { keepFocus } from "./commands.js";
-import { nameForm } from "./header.js";
 import * as outbox from "./outbox.js";
 import { say } from "./say.js";
-import { changeSettings, settings } from "./settings.js";
 import { act, flush, lineById, lineNumber, store, subscribe } from "./store.js";
 import { pluralize } from "./wording.js";
 
@@ -117,28 +115,24 @@ function showUnsaved() {
   if (hadFocus) keepFocus();
 }
 
+/** The trouble that was told last, whether or not it was put away since. */
+let toldTrouble = "";
+
+/** @param {Partial<import("./api.js").Fault>} trouble */
+const troubleText = ({ what: problem = "", hint = "" }) => [problem, hint].filter(Boolean).join(" ");
+
 /**
  * Something is wrong with the files: stays until it is mended, or put away.
  *
  * @param {Partial<import("./api.js").Fault>} trouble
  */
-function showTrouble({ what: problem = "", hint = "" }) {
-  const text = [problem, hint].filter(Boolean).join(" ");
+function showTrouble(trouble) {
+  const text = troubleText(trouble);
+  toldTrouble = text;
   if (!text) return show("trouble", null);
   const dismiss = makeButton("Dismiss", () => show("trouble", null));
-  dismiss.setAttribute("aria-label", `Dismiss: ${problem}`);
+  dismiss.setAttribute("aria-label", `Dismiss: ${trouble.what}`);
   return show("trouble", make("div", { className: "bad" }, make("p", { role: "alert" }, text), dismiss));
-}
-
-/** Asks for the name once, without taking the focus. */
-function askForName() {
-  const close = () => {
-    changeSettings({ asked: true });
-    show("name", null);
-  };
-  const { form } = nameForm("first-name", close);
-  const question = make("p", {}, "Who reviews? Exports name you as the reviewer.");
-  show("name", make("section", { "aria-label": "Your name" }, question, form, makeButton("Not now", close)));
 }
 
 /**
@@ -156,12 +150,11 @@ export function start(retry) {
   });
   subscribe("film", (film) => {
     showUnsaved();
-    if (!film.reviewer && !settings.name && !settings.asked) askForName();
-    else show("name", null);
+    // What was put away does not come back when the film is fetched again.
+    if (troubleText(film.trouble) !== toldTrouble) showTrouble(film.trouble);
   });
   for (const topic of ["unsaved", "undelivered"]) subscribe(topic, showUnsaved);
   subscribe("outbox", () => (store.undelivered || strips.has("unsaved")) && showUnsaved());
   addEventListener("beforeunload", (event) => outbox.hasEntries() && event.preventDefault());
   subscribe("trouble", showTrouble);
-  subscribe("reviewer", (name) => name && show("name", null));
 }

@@ -100,6 +100,12 @@ const keysOf = ({ keys }) => [...keys.any, ...keys.edit, ...keys.list];
 export const keyLabels = (command) => keysOf(command).map(keyLabel);
 
 /**
+ * @param {string} key As in the table.
+ * @returns {boolean} Whether it is a key of any command, wherever that acts.
+ */
+export const isKeyOfPage = (key) => allCommands().some((command) => keysOf(command).includes(key));
+
+/**
  * Gives a button its hint and its keys, for the mouse and for screen readers.
  *
  * @param {HTMLElement} button With `data-command`.

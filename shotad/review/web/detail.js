@@ -27,7 +27,7 @@ import { materialPanel } from "./material.js";
 import { makeMenu } from "./menu.js";
 import { timePanel } from "./moments.js";
 import { notePanel } from "./notes.js";
-import { recordingPanel } from "./recording.js";
+import { hasDraft, recordingPanel } from "./recording.js";
 import { chosenLine, store, subscribe } from "./store.js";
 
 /** Milliseconds on a line before its detail is fetched. */
@@ -89,10 +89,13 @@ function detailFetcher(show) {
 
 /** Commands of the line that are needed less often. */
 const LINE_MENU = [
-  ["record", "say-as", "note"],
+  ["record", "record-hear", "record-keep", "record-discard", "say-as", "note"],
   ["split", "join", "shift-from-here", "describe-again"],
   ["unaccept", "drop", "machine", "remove", "remove-slot"],
 ];
+
+/** Commands for a recording that is not kept yet. */
+const DRAFT_COMMANDS = ["record-hear", "record-keep", "record-discard"];
 
 /** Whether a command of the menu can be done with the chosen line. */
 function canDo(name) {
@@ -104,6 +107,7 @@ function canDo(name) {
   if (name === "remove-slot") return line.slot !== null;
   if (name === "drop") return Boolean(line.text);
   if (name === "split" || name === "join") return line.heard;
+  if (DRAFT_COMMANDS.includes(name)) return hasDraft(line.id);
   return true;
 }
 
@@ -113,7 +117,7 @@ function lineButtons(place) {
   const menu = makeMenu("line-menu", "Line", LINE_MENU, canDo);
   register({
     name: "line-menu", title: "More that can be done with the line", group: "Choose and edit",
-    keys: { edit: ["Alt+M"] }, run: () => menu.toggle(more),
+    keys: { any: ["Alt+M"] }, run: () => chosenLine() && menu.toggle(more),
   });
   const more = commandButton("line-menu", "More…");
   more.setAttribute("aria-haspopup", "true");
@@ -156,8 +160,9 @@ function build(place) {
   const editor = textEditor(text, "line-findings");
   const findings = findingPanel(text, "line-findings");
   const reason = reasonPanel(text);
-  const material = materialPanel(body);
+  // Right below the text: they stay where they are when the material comes, and are in sight on a telephone.
   const buttons = lineButtons(body);
+  const material = materialPanel(body);
   const recording = recordingPanel(body);
   const { drawer, body: inDrawer } = makeDrawer(body);
   const note = notePanel(inDrawer);

@@ -2,6 +2,14 @@
 
 import { make } from "./build.js";
 import { keepFocus } from "./commands.js";
+import { forgetSaid } from "./say.js";
+
+/**
+ * Whether a screen reader does not read the title of a dialog that opens. Firefox takes all that lies behind it out of
+ * the accessibility tree, the element that had the focus too, and Orca 43 then reads nothing around the new focus
+ * (orca/speech_generator.py, `_generateAncestors`). A group of the same name, entered from the button Close, is read.
+ */
+const IS_TITLE_UNREAD = CSS.supports("-moz-appearance", "none");
 
 /**
  * Makes a dialog with a heading and a button that closes it. Escape closes it, the focus goes back to where it was.
@@ -19,11 +27,16 @@ export function makeDialog(id, heading, ...children) {
   const title = make("h2", { id: `${id}-heading` }, heading);
   const status = make("p", { className: "dialog-status", role: "status" });
   const header = make("header", { role: "presentation" }, title, close);
-  const body = make("div", { className: "dialog-body" }, ...children, status);
+  const group = IS_TITLE_UNREAD ? { role: "group", "aria-labelledby": title.id } : {};
+  const body = make("div", { className: "dialog-body", ...group }, ...children, status);
   const dialog = make("dialog", { id, "aria-labelledby": title.id }, header, body);
   dialog.announce = (text, isError = false) => {
     status.classList.toggle("fault", isError);
     status.textContent = text;
+  };
+  dialog.showModal = () => {
+    forgetSaid();
+    HTMLDialogElement.prototype.showModal.call(dialog);
   };
   close.addEventListener("click", () => dialog.close());
   dialog.addEventListener("close", () => {

@@ -149,7 +149,7 @@ export function textEditor(place, describedBy) {
     setText(budget, text);
     excess.hidden = !excessText;
     setText(excess, excessText);
-    setText(start, [`starts at ${shortTime(line.start)}`, stateText(line)].filter(Boolean).join(" · "));
+    setText(start, [`starts at ${shortTime(line.start)}`, stateText(line)].filter(Boolean).join(", "));
     bar.firstChild.style.inlineSize = `${Math.min(100, share * 100)}%`;
     bar.classList.toggle("over", Boolean(excessText));
     clearTimeout(sayTimer);
@@ -289,7 +289,7 @@ export function textEditor(place, describedBy) {
   });
   register({
     name: "split", title: "Split the line (in the text: at the cursor)", ...editing,
-    keys: { list: ["s"], edit: ["Alt+S"] }, run: split,
+    keys: { list: ["s"], any: ["Alt+S"] }, run: split,
   });
   register({
     name: "back-to-list", title: "From the text back to the script", group: "Move", keys: { edit: ["Escape"] },

@@ -132,22 +132,27 @@ function writeIn(id) {
  * @param {[number, number][]} gaps  Free time.
  */
 function sayNotFree(second, gaps) {
-  const holdsSecond = ({ start, end }) => start <= second && second < end;
-  let reason = "There is too little time for a line";
-  if (store.film.speech.some(holdsSecond)) reason = "Somebody speaks";
-  else if (store.film.slots.some(holdsSecond)) reason = "A slot is there already";
+  const isSpeech = store.film.speech.some(({ start, end }) => start <= second && second < end);
+  const reason = isSpeech ? "Somebody speaks" : "There is too little time for a line";
   const next = gaps.find(([from]) => from > second);
   const nextText = next ? ` The next free time begins at ${clock(next[0], 1)}.` : "";
   say(`${reason} at ${clock(second, 1)}.${nextText}`);
 }
 
-/** A new line where the film stands: in the empty slot there, else in free time; then one writes. */
+/**
+ * A new line where the film stands; then one writes. In an empty slot it is that slot's line, in a slot that has a line
+ * a second one beside it, in free time that of a new slot.
+ */
 async function addAtPlayhead() {
   const second = player.now();
-  const lines = [...store.lines.values()];
-  const emptySlot = lines.find((line) => isEmpty(line) && line.start <= second && second < line.end);
+  const holdsSecond = ({ start, end }) => start <= second && second < end;
+  const emptySlot = [...store.lines.values()].find((line) => isEmpty(line) && holdsSecond(line));
   if (emptySlot) {
     writeIn(emptySlot.id);
+    return;
+  }
+  if (store.film.slots.some(holdsSecond)) {
+    await addLine("insert", { start: second });
     return;
   }
   const gaps = freeTime();
@@ -156,8 +161,12 @@ async function addAtPlayhead() {
     sayNotFree(second, gaps);
     return;
   }
-  const times = { start: second, end: Math.min(gap[1], second + LONGEST_ADDED) };
-  const changed = await act("add_slot", times, { line: "", seen: null, quiet: true });
+  await addLine("add_slot", { start: second, end: Math.min(gap[1], second + LONGEST_ADDED) });
+}
+
+/** Adds a line by an act, and goes there to write. */
+async function addLine(name, args) {
+  const changed = await act(name, args, { line: "", seen: null, quiet: true });
   if (!changed) return;
   if (changed.slots) store.film.slots = changed.slots;
   say(changed.said);

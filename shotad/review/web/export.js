@@ -4,6 +4,7 @@ import { make } from "./build.js";
 import { register, runCommand } from "./commands.js";
 import { checkedValue, disabledWhile, makeDialog } from "./dialogs.js";
 import { jobCard, startJob } from "./jobs.js";
+import { hasFinding } from "./list.js";
 import { store } from "./store.js";
 
 /** Formats that are ticked at first in the list of all. */
@@ -65,7 +66,7 @@ function warningParts() {
       leaveButton("next-open", "Go to the next line that is not accepted"),
     );
   } else if (total) parts.push(make("p", { className: "good" }, `All ${total} lines are accepted.`));
-  const withFindings = [...store.lines.values()].filter((line) => line.heard && line.findings.length);
+  const withFindings = [...store.lines.values()].filter((line) => line.heard && hasFinding(line));
   if (withFindings.length) {
     const hasError = (line) => line.findings.some((finding) => finding.level === "error");
     const errors = withFindings.filter(hasError).length;
@@ -78,6 +79,10 @@ function warningParts() {
     );
   }
   if (!total) parts.push(warning("There is no line that is heard."));
+  if (!store.film.reviewer) {
+    const words = "Nobody is named as the reviewer; lines that are accepted from now on can carry your name.";
+    parts.push(make("p", {}, words), leaveButton("reviewer", "Say who reviews"));
+  }
   return parts;
 }
 
@@ -150,14 +155,17 @@ function soundFields() {
   const choice = (box, label) => make("label", { className: "choice" }, box, ` ${label}`);
   const element = make("fieldset", {},
     make("legend", {}, "Voice and loudness"),
-    row("Voice", voice),
-    row("Loudness", profile),
+    choice(subtitles, "Speak the film's forced subtitles too, by a second voice (foreign dialogue)"),
     choice(extended, "Let the film pause for lines that do not fit (extended description)"),
-    choice(subtitles, "Speak the film's forced subtitles too, by a second voice (foreign dialogue)"));
+    row("Voice", voice),
+    row("Loudness", profile));
   return {
     element,
-    /** Fills in the voices. */
-    fill: () => voice.replaceChildren(...voiceOptions()),
+    /** Fills in the voices. What is heard on the page is made, unless the person chooses otherwise. */
+    fill() {
+      voice.replaceChildren(...voiceOptions());
+      subtitles.checked ||= store.film.voice.subtitles;
+    },
     /** The job that renders files; `usualProfile`: loudness where the person chose none. */
     renderOrder(makes, usualProfile = "") {
       const order = { kind: "render", makes, extended: extended.checked, subtitles: subtitles.checked };
@@ -175,8 +183,9 @@ function exportDialog() {
   const warnings = make("div");
   const needs = make("fieldset", { className: "needs" });
   const exportButton = make("button", { type: "submit", className: "primary" }, "Export");
-  const needForm = make("form", {}, needs, buttonRow(exportButton));
   const sound = soundFields();
+  // The button comes last: Enter presses it from every field before it.
+  const needForm = make("form", {}, needs, sound.element, buttonRow(exportButton));
   const formats = make("fieldset", { className: "choices" });
   const writeButton = make("button", { type: "submit" }, "Write the scripts");
   const formatForm = make("form", {}, formats, buttonRow(writeButton));
@@ -185,7 +194,7 @@ function exportDialog() {
   const kindForm = make("form", {}, kinds, buttonRow(renderButton));
   const everything = make("details", { className: "all-formats" }, make("summary", {}, "All formats"), formatForm, kindForm);
   const result = make("div", { className: "result" });
-  const dialog = makeDialog("export-dialog", "Export", warnings, needForm, sound.element, everything, result);
+  const dialog = makeDialog("export-dialog", "Export", warnings, needForm, everything, result);
   let needName = NEEDS[0].name;
   let tickedFormats = TICKED_FORMATS;
 
@@ -218,6 +227,12 @@ function exportDialog() {
     if (name.includes(":")) return name;
     return `${name}:${endingOf(store.film.makes.find((kind) => kind.kind === name))}`;
   };
+  // Browsers send a form by Enter from boxes, but not from lists.
+  needForm.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !event.target.matches("select")) return;
+    event.preventDefault();
+    needForm.requestSubmit();
+  });
   needForm.addEventListener("submit", (event) => {
     event.preventDefault();
     const need = chosenNeed();

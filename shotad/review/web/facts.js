@@ -137,7 +137,7 @@ export function machinePanel(place, giveBack) {
       text.lang = line.language;
       setText(text, machine.text || "(nothing)");
       const status = STATUSES[machine.status]?.toLowerCase();
-      const statusText = status ? ` · ${status}${machine.reason ? `: ${machine.reason}` : ""}` : "";
+      const statusText = status ? `, ${status}${machine.reason ? `: ${machine.reason}` : ""}` : "";
       setText(note, `${shortTime(machine.start)} to ${shortTime(machine.end)}${statusText}`);
       giveBack.hidden = isSame;
     },

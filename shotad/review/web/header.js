@@ -17,18 +17,18 @@ const filmTitle = () => store.film.film.title || store.film.film.name;
 function showTitle() {
   const { film, language } = store.film;
   byId("title").textContent = filmTitle();
-  byId("title").title = `${film.name} · ${clock(film.duration)} · ${language}`;
+  byId("title").title = `${film.name}, ${clock(film.duration)}, ${language}`;
 }
 
-/** Writes "4 of 9 written · 2 accepted". */
+/** Writes "4 of 9 written, 2 accepted". No middle dot: screen readers name it. */
 function showProgress() {
   const lines = [...store.lines.values()];
   const written = lines.filter((line) => line.heard).length;
   const toWrite = lines.filter((line) => stateOf(line) === "empty").length;
   const accepted = lines.filter((line) => line.heard && line.state === "accepted").length;
-  const text = lines.length ? `${written} of ${written + toWrite} written · ${accepted} accepted` : "No lines yet";
+  const text = lines.length ? `${written} of ${written + toWrite} written, ${accepted} accepted` : "No lines yet";
   setText(byId("progress-text"), text);
-  document.title = `${text.replace(" · ", ", ")} – ${filmTitle()} – shotad review`;
+  document.title = `${text} – ${filmTitle()} – shotad review`;
 }
 
 /**
@@ -64,22 +64,21 @@ async function renameReviewer(name) {
     return false;
   }
   store.film.reviewer = name;
-  changeSettings({ name, asked: true });
+  changeSettings({ name });
   emit("reviewer", name);
   return true;
 }
 
 /**
- * Makes the form that asks for the name.
+ * Makes a form that asks for the name.
  *
- * @param {string} id Of its field.
+ * @param {HTMLInputElement} input
  * @param {() => void} onSaved
- * @returns {{form: HTMLFormElement, input: HTMLInputElement}}
+ * @param {...Node} children  Of the form.
+ * @returns {HTMLFormElement}
  */
-export function nameForm(id, onSaved) {
-  const input = make("input", { type: "text", id, autocomplete: "name", maxLength: 80 });
-  const save = make("button", { className: "primary" }, "Save the name");
-  const form = make("form", { className: "name-form" }, labelled("Your name", input), save);
+function nameForm(input, onSaved, ...children) {
+  const form = make("form", { className: "name-form" }, ...children);
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const name = input.value.trim();
@@ -87,12 +86,34 @@ export function nameForm(id, onSaved) {
     onSaved();
     say(name ? `Lines that you accept are marked as accepted by ${name}.` : "Lines that you accept carry no name.");
   });
-  return { form, input };
+  return form;
+}
+
+const NAME_FIELD = { type: "text", autocomplete: "name", maxLength: 80 };
+
+/**
+ * The field in the head that asks for the name while there is none: Enter saves it. On a telephone it is in the menu.
+ *
+ * @returns {() => void} Shows it, or takes it away.
+ */
+function nameQuestion() {
+  const name = "Your name, as exports give the reviewer";
+  const input = make("input", { ...NAME_FIELD, id: "first-name", placeholder: "Your name", "aria-label": name });
+  const toLine = () => select(store.current, { focus: true });
+  const form = nameForm(input, toLine, input);
+  byId("progress-text").after(form);
+  const isKnown = () => Boolean(store.film?.reviewer || settings.name);
+  const show = () => (form.hidden = isKnown());
+  // Who leaves the field has said their name.
+  input.addEventListener("blur", () => !form.hidden && input.value.trim() && renameReviewer(input.value.trim()));
+  return show;
 }
 
 /** @returns {() => void} Opens the dialog. */
 function nameDialog() {
-  const { form, input } = nameForm("reviewer-name", () => dialog.close());
+  const input = make("input", { ...NAME_FIELD, id: "reviewer-name" });
+  const save = make("button", { className: "primary" }, "Save the name");
+  const form = nameForm(input, () => dialog.close(), labelled("Your name", input), save);
   const hint = make("p", { className: "hint" }, "It stands in the exports, as who reviewed the lines. It stays on this computer.");
   const dialog = makeDialog("reviewer-dialog", "Who reviews?", hint, form);
   return () => {
@@ -130,6 +151,8 @@ export function start() {
     showHistory(film.history);
     if (!film.reviewer && settings.name) renameReviewer(settings.name); // said once to this browser
   });
+  const showQuestion = nameQuestion();
+  for (const topic of ["film", "reviewer"]) subscribe(topic, showQuestion);
   subscribe("progress", showProgress);
   subscribe("history", showHistory);
 }

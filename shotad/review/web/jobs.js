@@ -27,6 +27,12 @@ const endListeners = new Map();
 /** @param {Job|undefined} job */
 export const hasEnded = (job) => ["done", "failed", "stopped"].includes(job?.state);
 
+/**
+ * @param {string} kind
+ * @returns {boolean} Whether a job of a kind runs or waits.
+ */
+export const isAtWork = (kind) => [...store.jobs.values()].some((job) => job.kind === kind && !hasEnded(job));
+
 /** @returns {boolean} Whether a job that writes lines is at work: it says itself what it changed. */
 export function isWritingLines() {
   return [...store.jobs.values()].some((job) => job.state === "running" && ["redo", "name"].includes(job.kind));
@@ -40,7 +46,16 @@ export function isWritingLines() {
  */
 export async function startJob(order) {
   await settled(); // what was typed is saved before the machine reads it
-  const job = await post("/api/jobs", order);
+  return followJob(await post("/api/jobs", order));
+}
+
+/**
+ * Shows a job that this page began.
+ *
+ * @param {Job} job
+ * @returns {Job} Its newest view.
+ */
+export function followJob(job) {
   watchedIds.add(job.id);
   applyJob(job);
   return store.jobs.get(job.id);

@@ -2,10 +2,11 @@
  * Keys to commands.
  *
  * Keys of one character act only while the focus is in the list of lines, and can be switched off (WCAG 2.1.4).
- * A text field keeps what it needs itself, a dialog all of its keys.
+ * A text field keeps what it needs itself. In a dialog or a menu the page's keys do nothing, and a key with Alt does
+ * not open a menu of the browser either: whoever presses Alt+H means to hear the line, not Firefox's Help.
  */
 
-import { allCommands, runCommand } from "./commands.js";
+import { allCommands, isKeyOfPage, runCommand } from "./commands.js";
 import { settings } from "./settings.js";
 
 const FIELD = "input:not([type=checkbox], [type=radio], [type=button], [type=range]), textarea, select, [contenteditable=true]";
@@ -19,6 +20,8 @@ const CHARACTERS = { BracketLeft: "[{", BracketRight: "]}", Comma: ",<", Period:
 
 /** The character of a key, whatever Alt makes of it. */
 function characterOf(event) {
+  // On Windows Alt and digits of the number pad write a character: Alt+0233 is é.
+  if (event.altKey && /^Numpad\d$/u.test(event.code) && /^\d$/u.test(event.key)) return "";
   const isPlain = !event.altKey || event.getModifierState("AltGraph");
   if (isPlain || /^[\x20-\x7e]$/u.test(event.key) || event.key.length > 1) return event.key;
   const letter = /^(?:Key|Digit)(.)$/u.exec(event.code)?.[1].toLowerCase();
@@ -38,6 +41,7 @@ function keyOf(event) {
   const ctrl = (event.ctrlKey || isMacUndo) && !isAltGraph;
   const alt = event.altKey && !isAltGraph;
   let key = characterOf(event);
+  if (!key) return "";
   const isLetter = /^\p{L}$/u.test(key);
   if (isLetter) key = ctrl || alt ? key.toUpperCase() : key.toLowerCase(); // whatever Caps Lock says
   const shift = event.shiftKey && (key.length > 1 || isLetter || key === " ");
@@ -74,11 +78,20 @@ function findCommand(key, target) {
   return undefined;
 }
 
+/** Whether a key would open a menu of the browser: where Alt makes another character (macOS), that is typed. */
+function opensBrowserMenu(event) {
+  const isAltKey = event.altKey && !event.ctrlKey && /^[\x21-\x7e]$/u.test(event.key);
+  return isAltKey || (event.key === "F10" && !event.shiftKey);
+}
+
 /** @param {KeyboardEvent} event */
 function onKey(event) {
   if (event.defaultPrevented || event.isComposing || !(event.target instanceof Element)) return;
-  if (document.querySelector("dialog[open], .menu:popover-open")) return;
   const key = keyOf(event);
+  if (document.querySelector("dialog[open], .menu:popover-open")) {
+    if (opensBrowserMenu(event) && isKeyOfPage(key)) event.preventDefault();
+    return;
+  }
   const command = key ? findCommand(key, event.target) : undefined;
   if (!command || (command.when && !command.when(event))) return;
   event.preventDefault();

@@ -116,14 +116,14 @@ const MOVES = [
 export function start() {
   const editing = { group: "Choose and edit" };
   for (let i = 1; i <= CHOICES; i += 1) {
-    const keys = { list: [String(i)], edit: [`Alt+${i}`] };
+    const keys = { list: [String(i)], any: [`Alt+${i}`] };
     register({ name: `choose-${i}`, title: `Choose candidate ${i}`, ...editing, keys, run: () => choose(i) });
   }
   register({ name: "drop", title: "Leave the line out, or take it back in", ...editing, keys: ["d"], run: drop });
   register({ name: "join", title: "Join with the next line", ...editing, keys: ["m"], run: join });
   register({ name: "machine", title: "Give the line back to the machine", ...editing, run: () => act("machine") });
   register({ name: "remove", title: "Remove the line", ...editing, run: () => act("remove") });
-  const acceptKeys = { list: ["a"], edit: ["Ctrl+Enter", "Alt+Enter", "Ctrl+Shift+Enter"] };
+  const acceptKeys = { list: ["a"], edit: ["Ctrl+Enter", "Ctrl+Shift+Enter"], any: ["Alt+Enter"] };
   const acceptTitle = "Done: accept the line, and go on to the next";
   register({ name: "accept", title: acceptTitle, group: "Accept", keys: acceptKeys, run: accept });
   const unaccept = () => act("unaccept");

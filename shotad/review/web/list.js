@@ -1,7 +1,8 @@
 /**
  * The script: lines, empty slots and, between them, the words of the dialogue, as one grid in plain HTML. The chosen
  * line is open in place. All rows are in the page, so that a screen reader reaches each of them;
- * `content-visibility` spares the browser the rows that are out of sight (measured: benchmarks/LOG.md).
+ * `content-visibility` spares the browser the rows that are out of sight, group by group (measured:
+ * benchmarks/LOG.md).
  */
 
 import { make, setText } from "./build.js";
@@ -40,10 +41,47 @@ export const FILTERS = {
   all: { title: "All", lets: () => true },
   empty: { title: "To write", lets: isEmpty },
   open: { title: "Not accepted", lets: (line) => line.heard && line.state !== "accepted" },
-  findings: { title: "With findings", lets: (line) => line.findings.length > 0 },
+  findings: { title: "With findings", lets: hasFinding },
   machine: { title: "As the machine wrote", lets: (line) => line.heard && line.state === "machine" },
   dropped: { title: "Left out", lets: (line) => !line.heard && Boolean(line.text) },
 };
+
+/**
+ * A remark beside a line. level: what must be looked at stands in a frame of its own.
+ *
+ * @typedef {{text: string, level?: "warning"|"error"}} Remark
+ */
+
+/** @returns {Remark[]} What is said beside a line, its state first. */
+function remarksOf(line, state) {
+  if (state === "empty") return [];
+  const remarks = [{ text: STATES[state].join(" ") }];
+  if (isDoubtful(line)) remarks.push({ text: "? doubtful" });
+  if (line.voice) remarks.push({ text: line.voice });
+  if (isOverlong(line)) remarks.push({ text: `▲ ${secondsOver(line).toFixed(1)} s too long`, level: "warning" });
+  if (line.findings.length) {
+    const isError = line.findings.some((finding) => finding.level === "error");
+    const words = pluralize(line.findings.length, "finding");
+    remarks.push({ text: `${isError ? "✖\ufe0e" : "▲"} ${words}`, level: isError ? "error" : "warning" });
+  }
+  if (line.note) remarks.push({ text: "✉\ufe0e note" });
+  return remarks;
+}
+
+/**
+ * Shows remarks; nothing is touched where they stand there already.
+ *
+ * @param {HTMLElement} place
+ * @param {Remark[]} remarks
+ */
+function showRemarks(place, remarks) {
+  const words = remarks.map(({ text }) => text).join(", ");
+  if (place.dataset.words === words) return;
+  place.dataset.words = words;
+  const plainWords = remarks.filter(({ level }) => !level).map(({ text }) => text).join(", ");
+  const framed = remarks.filter(({ level }) => level).map(({ text, level }) => make("span", { className: level }, text));
+  place.replaceChildren(plainWords, ...framed.flatMap((remark) => [" ", remark]));
+}
 
 /** @type {Map<string, HTMLElement>} */
 const rows = new Map();
@@ -118,6 +156,14 @@ export const ALLOWANCE = 0.2;
 const secondsOver = (line) => (line.seconds ?? 0) - (line.room_seconds ?? Infinity);
 const isOverlong = (line) => line.heard && secondsOver(line) > ALLOWANCE;
 
+/**
+ * @param {import("./store.js").Line} line
+ * @returns {boolean} Whether the guidelines have something to say about a line, or it is longer than its time.
+ */
+export function hasFinding(line) {
+  return line.findings.length > 0 || isOverlong(line);
+}
+
 /** A row as all are at first; copies of it are made faster than rows. */
 const BLANK_ROW = make("div", { role: "row", className: "row", tabIndex: -1, "aria-selected": "false" },
   make("div", { role: "gridcell", className: "line" },
@@ -146,16 +192,7 @@ function fill(row, line) {
   setText(text, state === "empty" ? emptyText(line) : line.text);
   // The name of the row is read in the language of the line: its words are the matter.
   if (row.lang !== line.language) row.lang = line.language;
-  const remarks = state === "empty" ? [] : [STATES[state].join(" ")];
-  if (isDoubtful(line)) remarks.push("? doubtful");
-  if (line.voice && state !== "empty") remarks.push(line.voice);
-  if (isOverlong(line)) remarks.push(`▲ ${secondsOver(line).toFixed(1)} s too long`);
-  if (line.findings.length) {
-    const sign = line.findings.some((finding) => finding.level === "error") ? "✖\ufe0e" : "▲";
-    remarks.push(`${sign} ${pluralize(line.findings.length, "finding")}`);
-  }
-  if (line.note) remarks.push("✉\ufe0e note");
-  setText(signs, remarks.join(" · "));
+  showRemarks(signs, remarksOf(line, state));
 }
 
 /** Gives rows their names. Numbers change when lines come or go: then all names do. */
@@ -179,6 +216,7 @@ function applyFilter() {
     if (row.hidden === show) row.hidden = !show;
   }
   list.classList.toggle("filtered", store.filter !== "all"); // dialogue stands beside its lines, or not at all
+  sizeGroups();
   showNote(store.order.some((id) => lets(store.lines.get(id))));
 }
 
@@ -188,7 +226,7 @@ function showNote(hasLines) {
   const filtered = `No line is so: ${FILTERS[store.filter].title.toLowerCase()}. The chosen line stays.`;
   setText(note, store.order.length ? filtered : "There are no lines yet.");
   note.hidden = hasLines;
-  list.setAttribute("role", list.childElementCount ? "grid" : "group"); // a grid without rows is none
+  list.setAttribute("role", rows.size || dialogue.length ? "grid" : "group"); // a grid without rows is none
   if (hasLines) list.removeAttribute("aria-describedby");
   else list.setAttribute("aria-describedby", note.id);
 }
@@ -196,15 +234,63 @@ function showNote(hasLines) {
 /** @type {{start: number, row: HTMLElement}[]} The words of the dialogue, in order of time. */
 let dialogue = [];
 
-/** A row of what somebody says in the film: to read, not to choose. */
-function dialogueRow({ start, text, speaker }) {
+/**
+ * A row of what somebody says in the film: to read, not to choose.
+ *
+ * @param {import("./store.js").Utterance} utterance
+ * @param {boolean} isByMachine  Its words were written down by a machine, which mishears some.
+ */
+function dialogueRow({ start, text, speaker }, isByMachine) {
+  const time = make("span", { className: "time" }, clock(start));
   const words = make("span", { className: "text", dir: "auto" }, speaker ? `${speaker}: ${text}` : text);
-  return make("div", { role: "row", className: "speech", lang: "" },
-    make("div", { role: "gridcell", className: "line" }, make("span", { className: "time" }, clock(start)), words));
+  const remarks = isByMachine ? make("span", { className: "signs", lang: "en" }, STATES.machine.join(" ")) : null;
+  const cell = make("div", { role: "gridcell", className: "line" }, time, words, remarks);
+  return make("div", { role: "row", className: "speech", lang: "" }, cell);
+}
+
+/** The rows of the dialogue that has words. */
+function dialogueRows() {
+  const byMachine = new Set(store.film.transcript?.written);
+  const rowOf = (utterance, i) => ({ start: utterance.start, row: dialogueRow(utterance, byMachine.has(i)) });
+  return store.film.speech.map((utterance, i) => (utterance.text ? rowOf(utterance, i) : null)).filter(Boolean);
 }
 
 /** @type {string[]} The order in which the rows are. */
 let arranged = [];
+
+/** Rows of a group: the browser spares itself whole groups that are out of sight, where each row costs it a little. */
+const GROUP_ROWS = 100;
+/** Height of a row in rem until it was shown. */
+const ROW_HEIGHT = 3;
+
+/** @param {HTMLElement[]} groupRows */
+const makeGroup = (groupRows) => make("div", { role: "rowgroup", className: "rows" }, ...groupRows);
+
+/** The first row of a group, or of the next one that has any; null after the last. */
+function firstRowFrom(group) {
+  while (group && !group.firstElementChild) group = group.nextElementSibling;
+  return group?.firstElementChild ?? null;
+}
+
+/** The row after a row; null after the last. */
+const rowAfter = (row) => row.nextElementSibling ?? firstRowFrom(row.parentElement.nextElementSibling);
+
+/** Puts a row before another one; at the end where that is null. */
+function putBefore(row, next) {
+  if (next) next.before(row);
+  else (list.lastElementChild ?? list.appendChild(makeGroup([]))).append(row);
+}
+
+/** Says how high each group is while it is not laid out; one of which the filter shows nothing is not there. */
+function sizeGroups() {
+  const isFiltered = store.filter !== "all";
+  const isShown = (row) => !row.hidden && !(isFiltered && row.classList.contains("speech"));
+  for (const group of list.children) {
+    const shownCount = [...group.children].filter(isShown).length;
+    group.hidden = !shownCount;
+    group.style.containIntrinsicBlockSize = `auto ${shownCount * ROW_HEIGHT}rem`;
+  }
+}
 
 /** All rows in order of time: lines, and the dialogue between them. */
 function* rowsInOrder() {
@@ -220,18 +306,18 @@ function* rowsInOrder() {
 /** Puts the rows into the order of time; moves only those that are elsewhere. */
 function arrange() {
   arranged = store.order;
-  let next = list.firstElementChild;
+  let next = firstRowFrom(list.firstElementChild);
   for (const row of rowsInOrder()) {
-    if (row === next) next = next.nextElementSibling;
+    if (row === next) next = rowAfter(next);
     else if (row.isConnected && row.contains(document.activeElement)) {
       // A focused row that is moved would lose the focus: the rows between move to the end instead.
       while (next && next !== row) {
         const between = next;
-        next = next.nextElementSibling;
-        list.append(between);
+        next = rowAfter(next);
+        putBefore(between, null);
       }
-      next = row.nextElementSibling;
-    } else list.insertBefore(row, next);
+      next = rowAfter(row);
+    } else putBefore(row, next);
   }
 }
 
@@ -247,11 +333,11 @@ function build() {
     fill(row, store.lines.get(id));
     rows.set(id, row);
   }
-  const spoken = store.film.speech.filter((utterance) => utterance.text);
-  dialogue = spoken.map((utterance) => ({ start: utterance.start, row: dialogueRow(utterance) }));
-  const fragment = document.createDocumentFragment();
-  fragment.append(...rowsInOrder());
-  list.replaceChildren(fragment);
+  dialogue = dialogueRows();
+  const inOrder = [...rowsInOrder()];
+  const groups = [];
+  for (let i = 0; i < inOrder.length; i += GROUP_ROWS) groups.push(makeGroup(inOrder.slice(i, i + GROUP_ROWS)));
+  list.replaceChildren(...groups);
   arranged = store.order;
   nameRows(store.order);
   applyFilter();
@@ -283,12 +369,31 @@ function mark(id, focus = isRowFocused(), scroll = true) {
   const row = rows.get(id);
   list.tabIndex = row ? -1 : 0; // an empty list can be reached as well
   if (!row) return;
-  if (row.hidden) row.hidden = false;
+  if (row.hidden) {
+    row.hidden = false;
+    row.parentElement?.removeAttribute("hidden");
+  }
   row.setAttribute("aria-selected", "true");
   row.tabIndex = 0;
   open(row);
   if (focus) row.focus({ preventScroll: true });
-  if (scroll) row.scrollIntoView({ block: "nearest" });
+  if (scroll) bringIntoSight(row);
+}
+
+/** Milliseconds in which the row before closes and the material of the new one comes. */
+const SETTLE = 1000;
+let settleTimer = 0;
+
+/**
+ * Scrolls to an open row. Where it is higher than the window, its text and buttons are seen, not its end; there the
+ * browser keeps them while all around them changes its height (`settling` in style.css).
+ */
+function bringIntoSight(row) {
+  list.classList.add("settling");
+  clearTimeout(settleTimer);
+  settleTimer = setTimeout(() => list.classList.remove("settling"), SETTLE);
+  for (const part of [row, panel.querySelector(".d-tools"), document.getElementById("line-text")])
+    part?.scrollIntoView({ block: "nearest" });
 }
 
 /** Whether a row itself has the focus, not what is edited in it. */

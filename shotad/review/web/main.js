@@ -78,6 +78,7 @@ function listenToServer() {
     heard: (levels) => store.emit("heard", levels),
     lengths: store.applyLengths,
     waveform: () => store.emit("waveform"),
+    subtitles: ({ on }) => store.emit("subtitles", (store.store.film.voice.subtitles = on)),
     trouble: (trouble) => store.emit("trouble", trouble),
     film: fetchAgain,
     reviewer: ({ reviewer }) => store.emit("reviewer", (store.store.film.reviewer = reviewer)),

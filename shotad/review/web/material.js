@@ -34,10 +34,11 @@ function takeIn(offer) {
   say(`Taken in: ${offer}`);
 }
 
-/** Several remarks of one kind as a paragraph, with their heading in front; null for none. */
+/** Several remarks of one kind as a paragraph, with a heading in front where they do not say themselves what they are. */
 function remark(heading, texts) {
   if (!texts.length) return null;
-  return make("p", { class: "d-remark", dir: "auto" }, make("strong", {}, `${heading}: `), texts.join(" · "));
+  const title = heading ? make("strong", {}, `${heading}: `) : null;
+  return make("p", { class: "d-remark", dir: "auto" }, title, texts.join("; "));
 }
 
 function pictureItem({ url, name }) {
@@ -88,7 +89,7 @@ export function materialPanel(place) {
     if (texts.length)
       parts.push(make("ul", { class: "d-offers", "aria-label": "Text on the screen" }, ...texts.map(textItem)));
     for (const mark of marks) parts.push(make("p", { class: "d-remark" }, make("strong", {}, mark)));
-    parts.push(remark("Seen", people), remark("Shots", shots));
+    parts.push(remark("Seen", people), remark("", shots));
     section.replaceChildren(...parts.filter(Boolean));
     markOffers();
   };
@@ -111,11 +112,11 @@ export function materialPanel(place) {
   document.addEventListener("input", (event) => event.target === textField() && markOffers());
   register({
     name: "take-in", title: "Take the next text on the screen into the line", group: "Choose and edit",
-    keys: { list: ["i"], edit: ["Alt+I"] }, run: takeInNext,
+    keys: { list: ["i"], any: ["Alt+I"] }, run: takeInNext,
   });
   register({
     name: "dialogue-here", title: "Dialogue before and after: have it read", group: "Find",
-    keys: { list: ["y"], edit: ["Alt+B"] }, run: sayDialogue,
+    keys: { list: ["y"], any: ["Alt+B"] }, run: sayDialogue,
   });
 
   let filledFrom = "";

@@ -7,6 +7,7 @@
 
 import { ApiError, get, post } from "./api.js";
 import { register } from "./commands.js";
+import { followJob, isAtWork } from "./jobs.js";
 import * as outbox from "./outbox.js";
 import { buildPlayer, MEASURING, SPEEDS } from "./playerview.js";
 import { alert, say, unsay } from "./say.js";
@@ -133,7 +134,10 @@ function endPreparing() {
   Object.values(PREPARING).forEach(unsay);
 }
 
-const showState = () => view.showState({ mode: playback?.mode ?? null, isDescribed, isLooping });
+const showState = () =>
+  view.showState({
+    mode: playback?.mode ?? null, isDescribed, isLooping, isWithSubtitles: Boolean(store.film?.voice.subtitles),
+  });
 
 /** @returns {Playback} The film, played on. */
 const watching = () => ({
@@ -197,6 +201,7 @@ async function begin(wanted) {
   changedSeconds.clear();
   captions.version = "";
   showState();
+  emit("sound");
   view.showMessage("Preparing the sound…");
   const timer = announceLater(PREPARING.sound, startTurn);
   try {
@@ -255,6 +260,7 @@ async function hear(kind) {
   const wanted = { ...watching(), mode: MODES[kind], kind, id, written };
   playback = wanted;
   showState();
+  emit("sound");
   view.showMessage("Preparing the line…");
   const timer = announceLater(PREPARING.line, startTurn);
   try {
@@ -390,7 +396,7 @@ async function changeSound() {
 function emitPosition() {
   const seconds = now();
   const isWithVoice = playback?.kind === "mix";
-  const spokenId = isWithVoice ? (captionAt(seconds)?.id ?? null) : null;
+  const spokenId = (isWithVoice && captionAt(seconds)?.id) || null; // a subtitle is no line
   store.player = { seconds, playing: playback !== null, line: spokenId };
   view.showTime(seconds, duration());
   emit("player", store.player);
@@ -416,6 +422,27 @@ function onMoment(seconds) {
   if (changedSeconds.size && sound.isRunning && !changeTimer) changeSoundSoon();
   const isAtEdge = seconds > captions.to - CAPTION_EDGE && captions.to < duration();
   if (isAtEdge && !captions.isFetching) fetchCaptions(seconds, { isNew: false });
+}
+
+/** Subtitles of foreign dialogue are spoken too, or not any more; the server says when. */
+async function toggleSubtitles() {
+  if (store.film.voice.subtitles) {
+    await post("/api/subtitles", { on: false });
+    return;
+  }
+  if (isAtWork("subtitles")) {
+    say("The subtitles are being spoken already.");
+    return;
+  }
+  followJob(await post("/api/subtitles", { on: true }));
+  say("The subtitles are being spoken; you hear them when that is done.");
+}
+
+/** What is played goes over to the sound with the subtitles, or without them. */
+function onSubtitles() {
+  showState();
+  if (!store.film.voice.subtitles) say("Subtitles are not spoken.");
+  changeSound();
 }
 
 /** With the description, or the film alone: what is played on goes over. */
@@ -552,6 +579,7 @@ function registerCommands() {
   command("hear-voice", "Hear the voice alone", ["v"], () => hear("voice"));
   command("hear-film", "Hear the film alone", ["o"], () => hear("programme"));
   command("description", "Film with its description, or alone", [], toggleDescription);
+  command("subtitles", "Speak subtitles of foreign dialogue too, or not", [], toggleSubtitles);
   repeated("slower", "Slower", ["<"], () => changeSpeed(-1));
   repeated("faster", "Faster", [">"], () => changeSpeed(1));
   command("full-screen", "Full screen, or not", [], toggleFullScreen);
@@ -623,11 +651,13 @@ export function start() {
   video.addEventListener("error", onVideoError);
   subscribe("film", (film) => {
     view.showNotice(film.voice.notice);
+    showState();
     showFilm(film.playable);
     emitPosition();
   });
   subscribe("playable", showFilm);
   subscribe("lines", onLines);
+  subscribe("subtitles", onSubtitles);
   subscribe("heard", (levels) => {
     if (!levels.settled || !playback) return;
     playback = { ...playback, isSettled: true };

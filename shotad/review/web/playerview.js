@@ -77,6 +77,7 @@ function makeMorePanel({ volume, seek, setVolume }) {
     commandButton("hear-film", "Film alone"),
   ];
   const pictureButtons = [commandButton("frame-back", "−1 frame"), commandButton("frame-on", "+1 frame")];
+  const soundButtons = [commandButton("subtitles", "Spoken subtitles")];
   if (document.pictureInPictureEnabled) pictureButtons.push(commandButton("picture-in-picture", "Own window"));
   // On a telephone the row of keys has no space for these.
   const narrowButtons = [
@@ -90,6 +91,7 @@ function makeMorePanel({ volume, seek, setVolume }) {
     make("label", { class: "p-field" }, make("span", {}, "Place"), slider),
     make("label", { class: "p-field" }, make("span", {}, "Volume"), volumeSlider),
     buttonRow("Hear the chosen line", hearButtons),
+    buttonRow("Foreign dialogue", soundButtons),
     buttonRow("Picture", pictureButtons),
     buttonRow("Film", narrowButtons, "p-row p-narrow"));
   return { panel, slider };
@@ -168,8 +170,8 @@ function makeScreen() {
  * @property {HTMLVideoElement} video
  * @property {HTMLAudioElement[]} audios  Two: one takes over from the other.
  * @property {(seconds: number, length: number) => void} showTime
- * @property {(state: {mode: string|null, isDescribed: boolean, isLooping: boolean}) => void} showState  mode: in which
- *   way it is played; null: it is not.
+ * @property {(state: {mode: string|null, isDescribed: boolean, isLooping: boolean, isWithSubtitles: boolean}) => void
+ *   } showState  mode: in which way it is played; null: it is not.
  * @property {(speed: number) => void} showSpeed
  * @property {(text: string) => void} showCaption  Empty: none.
  * @property {(text: string) => void} showMessage  What is being prepared; empty: nothing.
@@ -251,12 +253,13 @@ export function buildPlayer(place, controls) {
       if (document.activeElement !== slider) slider.value = String(seconds);
       slider.setAttribute("aria-valuetext", spokenTime(seconds, 0));
     },
-    showState({ mode, isDescribed, isLooping }) {
+    showState({ mode, isDescribed, isLooping, isWithSubtitles }) {
       setText(play, mode ? "Pause" : "Play");
       const playName = isDescribed ? "Play with description" : "Play the film alone";
       play.setAttribute("aria-label", mode ? "Pause" : playName);
       setPressed("loop", isLooping);
       setPressed("description", isDescribed);
+      setPressed("subtitles", isWithSubtitles);
       for (const [buttonMode, command] of Object.entries(MODE_COMMANDS))
         for (const button of document.querySelectorAll(`button[data-command="${command}"]`))
           button.classList.toggle("on", mode === buttonMode);

@@ -34,6 +34,9 @@ const NO_MICROPHONE =
   "The browser gives the microphone only to pages on this computer. " +
   "Open the page at 127.0.0.1, through an SSH tunnel from elsewhere; or choose a sound file.";
 const NO_DRAFT = "Nothing is recorded that waits to be kept.";
+const HEAR_KEY = "Alt+P";
+const KEEP_KEY = "Alt+U";
+const WHAT_NEXT = `Hear it (${HEAR_KEY}), keep it (${KEEP_KEY}) or discard it.`;
 
 /** @typedef {{blob: Blob, seconds: number, name?: string}} Draft  name: of the file that was brought. */
 /** @type {Map<string, Draft>} Recordings that are neither kept nor discarded, by line. */
@@ -45,7 +48,7 @@ const drafts = new Map();
  */
 /** @type {Recording|null} The recording that is under way. */
 let recording = null;
-/** @type {AudioBufferSourceNode|null} The draft that is heard. */
+/** @type {{source: AudioBufferSourceNode|null}|null} The draft that is heard; its source is null until it is decoded. */
 let heardDraft = null;
 /** @type {() => void} Shows in the panel what goes on. */
 let showPanel = () => {};
@@ -55,6 +58,9 @@ let isCountdownWanted = false;
 let context = null;
 /** @returns {AudioContext} Made when it is first needed: browsers want a key or a click before. */
 const audioContext = () => (context ??= new AudioContext());
+
+/** @returns {boolean} Whether a line has a recording that is neither kept nor discarded. */
+export const hasDraft = (id) => drafts.has(id);
 
 const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
@@ -146,10 +152,15 @@ class Microphone {
   }
 }
 
+/** Stops a draft that is heard. */
+function stopDraft() {
+  heardDraft?.source?.stop();
+  heardDraft = null;
+}
+
 /** Stops a draft that is heard, and the player. */
 function stopSound() {
-  heardDraft?.stop();
-  heardDraft = null;
+  stopDraft();
   player.stop();
 }
 
@@ -221,27 +232,31 @@ async function end() {
   showPanel();
   if (!draft) return;
   const length = `${draft.seconds.toFixed(1)} s recorded, level ${levelWords(microphone.peak)}`;
-  say(`Line ${lineNumber(id)}: ${length}. Hear it, keep it or discard it.`);
+  say(`Line ${lineNumber(id)}: ${length}. ${WHAT_NEXT}`);
 }
 
 /** Plays the draft of the chosen line; again: stops it. */
 async function hearDraft() {
   const draft = drafts.get(store.current);
-  if (heardDraft) return stopSound();
+  if (heardDraft) return stopDraft();
   if (!draft) return say(NO_DRAFT);
   stopSound();
+  const wanted = { source: null };
+  heardDraft = wanted;
   try {
     const audio = audioContext();
     await audio.resume();
     const source = audio.createBufferSource();
     source.buffer = await audio.decodeAudioData(await draft.blob.arrayBuffer());
+    if (heardDraft !== wanted) return undefined; // something else is heard by now
     source.connect(audio.destination);
     source.addEventListener("ended", () => {
-      if (heardDraft === source) heardDraft = null;
+      if (heardDraft === wanted) heardDraft = null;
     });
-    heardDraft = source;
+    wanted.source = source;
     source.start();
   } catch {
+    if (heardDraft === wanted) heardDraft = null;
     say("The browser cannot play this file here. Keep it to hear it in the film.");
   }
   return undefined;
@@ -276,7 +291,7 @@ function bringFile(file) {
   const blob = file.type.startsWith("audio/") ? file : new Blob([file], { type: "audio/wav" });
   drafts.set(line.id, { blob, seconds: 0, name: file.name });
   showPanel();
-  return say(`${file.name} for line ${lineNumber(line.id)}. Hear it, keep it or discard it.`);
+  return say(`${file.name} for line ${lineNumber(line.id)}. ${WHAT_NEXT}`);
 }
 
 /** How the line is spoken, or what is being recorded of it. */
@@ -347,8 +362,8 @@ function registerCommands() {
   const command = (name, title, run, keys) => register({ name, title, group: "Choose and edit", keys, run });
   const toggle = () => (recording ? end() : begin());
   command("record", "Record the line in your own voice; again: stop", toggle, { any: ["Alt+R"] });
-  command("record-hear", "Hear the recording that is not kept yet", hearDraft);
-  command("record-keep", "Keep the recording", keepDraft);
+  command("record-hear", "Hear the recording that is not kept yet; again: stop", hearDraft, { any: [HEAR_KEY] });
+  command("record-keep", "Keep the recording", keepDraft, { any: [KEEP_KEY] });
   command("record-discard", "Discard the recording that is not kept yet", discardDraft);
   command("recording-fits", "Use the recording for the line's new words", () => act("keep_recording"));
   command("recording-remove", "Remove the recording: the voice speaks the line", () => act("discard_recording"));
@@ -362,8 +377,12 @@ function registerCommands() {
  */
 export function recordingPanel(place) {
   registerCommands();
-  // Whoever goes on to another line has read this one.
-  subscribe("current", () => recording && recording.id !== store.current && end());
+  // Whoever goes on to another line has read this one, and heard it.
+  subscribe("current", () => {
+    if (recording && recording.id !== store.current) end();
+    stopDraft();
+  });
+  subscribe("sound", stopDraft); // one sound at a time
 
   const state = make("p", { className: "rec-state" });
   const meter = make("meter", {

@@ -24,6 +24,18 @@ function enterPrevious() {
   enter(index < 0 ? LAST : Math.max(0, index - 1));
 }
 
+/** Pixels between the buttons of the chosen line and what sticks below them. */
+const TOOLS_GAP = 8;
+
+/** A message that sticks to the end of the window must not lie over the buttons of the chosen line. */
+function uncoverTools(foot) {
+  const tools = document.querySelector("#detail .d-tools");
+  if (!tools || getComputedStyle(foot).position !== "sticky") return;
+  const footTop = foot.getBoundingClientRect().top;
+  const { top, bottom } = tools.getBoundingClientRect();
+  if (top < innerHeight && bottom > footTop) scrollBy(0, bottom + TOOLS_GAP - footTop);
+}
+
 /** What sticks to an edge of the window never lies over what has the focus (WCAG 2.4.11), however high it grows. */
 function keepClear() {
   const [film, foot] = [document.getElementById("film"), document.getElementById("foot")];
@@ -32,6 +44,7 @@ function keepClear() {
   const clear = () => {
     document.documentElement.style.scrollPaddingBlockStart = stickyHeight(film);
     document.documentElement.style.scrollPaddingBlockEnd = stickyHeight(foot);
+    uncoverTools(foot);
   };
   const observer = new ResizeObserver(clear);
   for (const element of [film, foot]) observer.observe(element);

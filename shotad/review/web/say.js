@@ -45,6 +45,11 @@ export function unsay(text) {
   if (status?.textContent.trim() === text) status.textContent = "";
 }
 
+/** Forgets what was said: Chromium has it read again when the dialog closes that lay over it (heard with Orca). */
+export function forgetSaid() {
+  show("status", "");
+}
+
 /**
  * Says at once, over everything else: only for what went wrong.
  *

@@ -2,11 +2,8 @@
 
 const STORAGE_KEY = "shotad-settings";
 
-/**
- * @type {{singleKeys: boolean, name: string, asked: boolean}} singleKeys: whether keys of one character act. name: who
- *   reviews. asked: the page has asked for the name.
- */
-export const settings = { singleKeys: true, name: "", asked: false, ...read() };
+/** @type {{singleKeys: boolean, name: string}} singleKeys: whether keys of one character act. name: who reviews. */
+export const settings = { singleKeys: true, name: "", ...read() };
 
 /** @returns {object} */
 function read() {

@@ -8,8 +8,9 @@
  *   went on to this line after finishing another.
  * - `progress`, `history`: as in the film; undone, redone or done steps change them.
  * - `player` {seconds, playing, line}: where the film is; `line`: id of the line that is spoken there.
+ * - `sound`: the player begins to be heard: what else is heard ends.
  * - `playable`: state of the film file that the browser plays. `heard` {settled}: levels are exact from now on.
- * - `waveform`, `slots`, `reviewer`, `job`: there is another.
+ * - `waveform`, `slots`, `reviewer`, `job`: there is another. `subtitles` boolean: whether they are spoken now.
  * - `conflict` {act, id, line: theirs, mine: args, error}: somebody else changed a line. `conflict-settled`: a person
  *   has decided about it.
  * - `connection` boolean: whether the server can be reached.
@@ -67,7 +68,8 @@
  * @property {string} language
  * @property {string} reviewer
  * @property {Playable} playable
- * @property {{name: string, notice: string, choices: VoiceChoice[]}} voice
+ * @property {{name: string, notice: string, choices: VoiceChoice[], subtitles: boolean}} voice  subtitles: those of
+ *   foreign dialogue are spoken too.
  * @property {Shot[]} shots
  * @property {Utterance[]} speech
  * @property {"word"|"character"} unit  In which the length of a text is counted.
@@ -78,14 +80,15 @@
  * @property {History} history
  * @property {{done: boolean, version: number}} findings
  * @property {number} revision
+ * @property {{what: string, hint: string}} trouble  What is wrong with the files; empty: nothing.
  * @property {Job[]} jobs
  * @property {number} jobs_version
  * @property {{name: string, title: string}[]} formats
  * @property {{kind: string, title: string, endings: string[]}[]} makes  What can be rendered.
  * @property {{stage1: string|null, stage2: string|null, local: boolean, notice: string, notes: boolean}} engines
- * @property {object[]} cast
- * @property {{wordless: number, missing: string}|null} transcript  Places of dialogue without words, and what is
- *   missing to transcribe them; null: that is not offered.
+ * @property {{wordless: number, missing: string, written: number[]}|null} transcript  Places of dialogue without words,
+ *   what is missing to transcribe them, and the indexes in `speech` of words that a machine wrote down; null: that is
+ *   not offered.
  * @property {Line[]} lines  Used once: `store.lines` and `store.order` are kept up to date.
  *
  * @typedef {object} Job  Long work of the server.

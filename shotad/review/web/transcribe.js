@@ -1,17 +1,15 @@
 /** Transcribing the dialogue of a film without subtitles: its words then stand between the lines. */
 
 import { register } from "./commands.js";
-import { hasEnded, startJob } from "./jobs.js";
+import { isAtWork, startJob } from "./jobs.js";
 import { say } from "./say.js";
 import { store } from "./store.js";
 import { pluralize } from "./wording.js";
 
-const isRunning = () => [...store.jobs.values()].some((job) => job.kind === "transcribe" && !hasEnded(job));
-
 /** Starts to transcribe, or says why that cannot be done. */
 async function transcribe() {
   const { wordless, missing } = store.film?.transcript ?? { wordless: 0, missing: "" };
-  if (isRunning()) say("The dialogue is being transcribed already.");
+  if (isAtWork("transcribe")) say("The dialogue is being transcribed already.");
   else if (!wordless) say("Nothing to transcribe: all dialogue has words already, or nobody speaks.");
   else if (missing) say(`${missing}. Then start shotad review again.`);
   else {

@@ -26,7 +26,7 @@ function speechWords(film, seconds, timeText) {
     return `no speech from ${timeText(gap.start)} to ${timeText(gap.end)}, ${length}`;
   }
   const utterance = itemAt(film.speech, seconds);
-  return utterance ? `speech until ${timeText(utterance.end)}` : "close to speech";
+  return utterance ? `speech until ${timeText(utterance.end)}` : "just before or after speech";
 }
 
 /** What a line is, as the list calls it too. */
@@ -52,7 +52,7 @@ function lineWords(lines, seconds) {
  */
 export function whereText(film, lines, seconds) {
   const words = [shotWords(film, seconds), speechWords(film, seconds, shortTime), lineWords(lines, seconds)];
-  return [shortTime(seconds), ...words].join(" · ");
+  return [shortTime(seconds), ...words].join("; ");
 }
 
 /**
@@ -75,9 +75,10 @@ export function whereSpoken(film, lines, seconds) {
  * @returns {string} What the picture of the time line shows between two seconds.
  */
 export function viewWords(film, lines, from, to) {
+  const utterances = countInView(film.speech, from, to);
   const parts = [
     pluralize(countInView(film.shots, from, to), "shot"),
-    pluralize(countInView(film.speech, from, to), "stretch of speech", "stretches of speech"),
+    utterances ? `speech in ${pluralize(utterances, "place")}` : "no speech",
     pluralize(countInView(film.slots, from, to), "slot"),
     pluralize(countInView(lines, from, to), "line"),
   ];
