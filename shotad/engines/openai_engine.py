@@ -103,6 +103,8 @@ class OpenAI:
     name = "openai"
     client_class = ChatClient
     hears = False
+    knows_one_schema_form = False
+    """Whether the protocol has a single form for a schema, so that no other can be tried."""
 
     def __init__(
         self,
@@ -146,6 +148,8 @@ class OpenAI:
         self._accepted_changes: frozenset[str] = frozenset()
         """Changes to requests that this server has accepted (`rewritten`): they are made from the start
         now."""
+        self._first_try_of_schema = threading.Lock()
+        """Taken for good by the first request that tries the other form of a schema."""
         self._progress: Progress = NoProgress()
 
     @classmethod
@@ -199,9 +203,40 @@ class OpenAI:
                 second = self._answer({**body, "seed": wire.seed_of(seed)}, seed)
                 reply = replace(second, usage=reply.usage + second.usage)
                 calls = 2
+            if self._ignores_schema(request, reply) and self._first_try_of_schema.acquire(blocking=False):
+                second = self._try_other_schema_form(body, request)
+                calls += 1
+                if second is not None:
+                    reply = replace(second, usage=reply.usage + second.usage)
         timed = request.timed and request.clip is not None
         shown = "video" if "media_io_kwargs" in body else "stills" if timed else ""
         return replace(reply, calls=calls, shown=shown)
+
+    def _ignores_schema(self, request: Request, reply: Reply) -> bool:
+        """Whether a reply shows that the server took the schema in OpenAI's form and did not hold to it."""
+        if request.schema is None or reply.finish not in ("stop", "length") or self.knows_one_schema_form:
+            return False
+        # Asked without a schema, or in the other form already.
+        if self._accepted_changes & {"response_format", wire.SCHEMA_IN_OBJECT}:
+            return False
+        return not wire.fits_schema(reply, request.schema)
+
+    def _try_other_schema_form(self, body: wire.Body, request: Request) -> Reply | None:
+        """The reply to the same request in the other form of a schema, which is kept where the server holds
+        to it; None where it does not.
+
+        One call, without repeats: the request has a reply already.
+        """
+        changes = self._accepted_changes | {wire.SCHEMA_IN_OBJECT}
+        try:
+            raw = self._client.ask(wire.rewritten(body, changes))
+        except CallFailed:
+            return None
+        reply = wire.reply_in(raw.document, body["max_tokens"])
+        if reply is None or request.schema is None or not wire.fits_schema(reply, request.schema):
+            return None
+        self._accepted_changes |= changes
+        return reply
 
     def _answer(self, body: wire.Body, seed: int) -> Reply:
         """The reply to a request, repeated where that may help. Raises EngineError.

@@ -172,6 +172,49 @@ def reply_in(document: Any, limit: int) -> Reply | None:
     return Reply("", "error", usage, error)
 
 
+_JSON_TYPES: Mapping[Any, tuple[type, ...]] = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+}
+
+
+def fits_schema(reply: Reply, schema: Mapping[str, Any]) -> bool:
+    """Whether a reply is JSON with the types and keys of an object's schema.
+
+    Of one that was cut off only the beginning counts. Bounds of numbers do not count: some servers that hold
+    to schemas ignore them.
+
+    >>> schema = {"type": "object", "properties": {"line": {"type": "string"}}}
+    >>> [fits_schema(Reply(text), schema) for text in ('{"line": "A cat."}', '{"line": 3}', "{}", "A cat.")]
+    [True, False, False, False]
+    """
+    if reply.finish == "length":
+        return reply.text.startswith("{")
+    try:
+        value = json.loads(reply.text)
+    except (ValueError, RecursionError):
+        return False
+    return _value_fits(value, schema)
+
+
+def _value_fits(value: Any, schema: Mapping[str, Any]) -> bool:
+    types = _JSON_TYPES.get(schema.get("type"))
+    # In Python True and False are numbers too.
+    is_other_type = isinstance(value, bool) and types != (bool,)
+    if types is not None and (is_other_type or not isinstance(value, types)):
+        return False
+    if isinstance(value, list):
+        return all(_value_fits(item, schema.get("items", {})) for item in value)
+    if isinstance(value, dict):
+        properties = schema.get("properties", {})
+        return all(key in value and _value_fits(value[key], part) for key, part in properties.items())
+    return True
+
+
 def sound(text: str) -> str:
     """The text with lone surrogates replaced: such halves of characters cannot be encoded.
 
@@ -229,13 +272,22 @@ def _without_system(body: Body) -> Body:
     return {**body, "messages": [{"role": "user", "content": system_text}, *turns]}
 
 
+SCHEMA_IN_OBJECT = "schema in json_object"
+"""The change of a request (`rewritten`) that sends the schema in the form that llama-cpp-python's server
+knows (its README, "JSON Schema Mode"). It ignores OpenAI's form without an error, and so does llama.cpp's own
+server with some chat templates (llama.cpp's issue 24097, pull request 21537)."""
+
+
 def rewritten(body: Body, changes: Collection[str]) -> Body:
     """The request with ``changes``, where they apply.
 
-    A change is the name of a key to leave out (``max_tokens`` gets its new name), or ``system``: no system
-    turn.
+    A change is the name of a key to leave out (``max_tokens`` gets its new name), ``system``: no system
+    turn, or `SCHEMA_IN_OBJECT`.
     """
     request = {key: value for key, value in body.items() if key not in changes}
+    if SCHEMA_IN_OBJECT in changes and "response_format" in request:
+        schema = request["response_format"]["json_schema"]["schema"]
+        request["response_format"] = {"type": "json_object", "schema": schema}
     if "max_tokens" in changes and "max_tokens" in body:
         request["max_completion_tokens"] = body["max_tokens"]
     if "system" in changes and _has_system(body):

@@ -27,7 +27,7 @@ from shotad.engines import privacy_notice
 from shotad.engines.fake import FakeEngine
 from shotad.engines.openai_client import address_of, api_key
 from shotad.engines.openai_engine import map_in_order
-from tests.bad_server import Act, BadServer, Script, Seen, answer, completion, echo, plain, status
+from tests.bad_server import Act, BadServer, Script, Seen, answer, completion, drop, echo, plain, status
 from tests.endpoint import StoppedTime, ask, engine_for, engine_with, request
 
 pytest.importorskip("httpx", reason="the extra openai is not installed")
@@ -280,6 +280,77 @@ def test_a_server_without_schemas_is_asked_plainly_from_then_on() -> None:
             texts = ["one", "two", "three"]
             assert [engine.generate([request(text, schema=True)])[0].text for text in texts] == texts
             assert ["response_format" in seen.body for seen in server.requests] == [True, False, False, False]
+
+
+LINE = '{"summarized_AD": "A cat sleeps."}'
+
+
+def form_in(seen: Seen) -> str:
+    return str(seen.body.get("response_format", {}).get("type"))
+
+
+def knowing(*forms: str, otherwise: Act | None = None) -> Script:
+    """Holds to a schema in one of these forms and ignores others, or gives ``otherwise`` to them."""
+    return lambda seen: answer(LINE) if form_in(seen) in forms else otherwise or echo(seen)
+
+
+def test_a_server_that_ignores_schemas_is_asked_in_the_other_form_from_then_on() -> None:
+    for ignoring in (
+        answer("A cat sleeps."),
+        answer("Here is your line: A cat", finish="length"),
+        answer('{"line": "A cat."}'),
+        answer('{"summarized_AD": 3}'),
+        answer("[]"),
+    ):
+        with BadServer(knowing("json_object", otherwise=ignoring)) as server:
+            engine = engine_for(server.url)
+            replies = [engine.generate([request(schema=True)])[0] for _ in range(3)]
+            assert [reply.text for reply in replies] == [LINE] * 3
+            assert [(reply.calls, reply.usage) for reply in replies[:2]] == [
+                (2, Usage(22, 10)),
+                (1, Usage(11, 5)),
+            ]
+            forms = [form_in(seen) for seen in server.requests]
+            assert forms == ["json_schema", "json_object", "json_object", "json_object"]
+            first, other = (seen.body for seen in server.requests[:2])
+            assert other["response_format"]["schema"] == first["response_format"]["json_schema"]["schema"]
+            assert {**other, "response_format": None} == {**first, "response_format": None}
+            assert engine.generate([request("no schema")])[0].calls == 1
+            assert form_in(server.requests[-1]) == "None"
+
+
+def test_the_other_form_of_a_schema_is_tried_once_and_only_kept_where_it_helps() -> None:
+    for act in (
+        answer("A cat."),
+        status(400, "response_format.schema: extra fields not permitted"),
+        status(500),
+        drop(),
+        answer(""),
+    ):
+
+        def script(seen: Seen, act: Act = act) -> Act:
+            return act if form_in(seen) == "json_object" else answer(seen.question)
+
+        with BadServer(script) as server:
+            engine = engine_for(server.url)
+            replies = engine.generate([request(text, schema=True) for text in ("one", "two", "three")])
+            assert [reply.text for reply in replies] == ["one", "two", "three"]
+            assert sum(reply.calls for reply in replies) == 4
+            assert sorted(form_in(seen) for seen in server.requests) == ["json_object"] + ["json_schema"] * 3
+
+
+def test_no_other_form_of_a_schema_is_tried_where_the_server_holds_to_it_or_does_not_answer() -> None:
+    asked = request(schema=True)
+    for act in (
+        answer(LINE),
+        answer(LINE[:20], finish="length"),
+        answer("I cannot help with that.", finish="content_filter"),
+        status(400, "Bad picture"),
+    ):
+        _, seen = ask([act], asked)
+        assert [form_in(one) for one in seen] == ["json_schema"]
+    # Thoughts before the JSON are none of the answer.
+    assert ask([answer(f"<think>A cat?</think>{LINE}")], asked)[0].calls == 1
 
 
 def test_newer_models_are_asked_in_their_own_words_from_then_on() -> None:
