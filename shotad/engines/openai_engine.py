@@ -192,8 +192,8 @@ class OpenAI:
         with self._limiter.place():
             body = wire.body_of(request, self.identity.model, self._settings, video=self._video)
             reply = self._answer(body, request.seed)
-            if "media_io_kwargs" in body and "video" in str(reply.error):
-                # The model takes no videos, now or later: send the frames as images.
+            if "media_io_kwargs" in body and re.search("video|media_io_kwargs", str(reply.error)):
+                # The model or server takes no videos, now or later: send the frames as images.
                 self._video = False
                 body = wire.body_of(request, self.identity.model, self._settings)
                 reply = self._answer(body, request.seed)

@@ -195,7 +195,8 @@ def fits_schema(reply: Reply, schema: Mapping[str, Any]) -> bool:
     if reply.finish == "length":
         return reply.text.startswith("{")
     try:
-        value = json.loads(reply.text)
+        # llama.cpp's grammars let line ends stand within strings, which JSON forbids.
+        value = json.loads(reply.text, strict=False)
     except (ValueError, RecursionError):
         return False
     return _value_fits(value, schema)
@@ -273,9 +274,10 @@ def _without_system(body: Body) -> Body:
 
 
 SCHEMA_IN_OBJECT = "schema in json_object"
-"""The change of a request (`rewritten`) that sends the schema in the form that llama-cpp-python's server
-knows (its README, "JSON Schema Mode"). It ignores OpenAI's form without an error, and so does llama.cpp's own
-server with some chat templates (llama.cpp's issue 24097, pull request 21537)."""
+"""The change of a request (`rewritten`) that sends the schema in a form older than OpenAI's, which
+llama-cpp-python's server knows alone (its README, "JSON Schema Mode"): 0.3.36 answers OpenAI's with a 500
+that names ``json_object``. Others take OpenAI's form without an error and ignore it (llama.cpp's issue 24097;
+transformers 5.23)."""
 
 
 def rewritten(body: Body, changes: Collection[str]) -> Body:
@@ -306,7 +308,8 @@ def change_for(request: Body, error: ServerError) -> str | None:
                 return name
     about_schema = error.param.startswith("response_format") or _ABOUT_SCHEMA.search(message)
     if "response_format" in request and about_schema and (is_about_form or error.status >= 500):
-        return "response_format"
+        is_newer_form = request["response_format"]["type"] == "json_schema"
+        return SCHEMA_IN_OBJECT if is_newer_form and "json_object" in message else "response_format"
     if is_about_form and _has_system(request) and _ABOUT_SYSTEM_TURN.search(message):
         return "system"
     return None
@@ -334,6 +337,8 @@ _REFUSED_CODES = {
     "responsibleaipolicyviolation",
     "moderation_blocked",
 }
+_KEY_CODES = {"invalid_api_key", "no_db_connection"}
+"""Codes of a key that is refused. LiteLLM without a database looks for an unknown key there, and says so."""
 _UNKNOWN_MODEL_CODES = {"model_not_found", "model_not_exist", "unknown_model", "model_not_available"}
 _TOO_LONG_CODES = {"context_length_exceeded", "exceed_context_size_error", "string_above_max_length"}
 _TOO_LONG = re.compile(
@@ -345,10 +350,15 @@ _BLIND = re.compile(
     r"not a multimodal model"
     r"|(?:image|vision|multimodal)[a-z_ ]{0,20}(?:is|are) not (?:support|enabled|available)"
     r"|(?:not|n't) support (?:image|vision|multimodal)|support image input|mmproj"
+    # The template of a text model, which takes each turn for text (llama-cpp-python).
+    r"|can only concatenate str \(not \"list\"\)|'list(?: object)?' (?:object )?has no attribute"
 )
 _FLAGGED = re.compile(r"\bflagged\b|requires moderation|content (?:policy|filter)")
 """Words by which gateways refuse the content of a request with a 403, which otherwise is about the key."""
-_NO_SUCH_MODEL = re.compile(r"model\b.{0,120}?(?:not found|does not exist|not exist|is not available)")
+_NO_SUCH_MODEL = re.compile(
+    r"model\b.{0,120}?(?:not found|does not exist|not exist|is not available)"
+    r"|invalid model name|server is pinned to"  # LiteLLM, transformers serve
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,6 +400,8 @@ class ServerError:
             return "quota"
         if self.code in _REFUSED_CODES or (self.status == 403 and _FLAGGED.search(self.words)):
             return "refused"
+        if self.code in _KEY_CODES:
+            return "key"
         if self.code in _TOO_LONG_CODES or self.status == 413:
             return "too long"
         if _BLIND.search(self.words):
@@ -437,7 +449,7 @@ def error_in(raw: ServerAnswer) -> ServerError | None:
     message = error.get("message") or error.get("detail") or json.dumps(error, ensure_ascii=False)
     codes = [str(error[name]).lower() for name in ("code", "type") if error.get(name)]
     # Servers write what is of use to us in either field.
-    known_codes = _QUOTA_CODES | _REFUSED_CODES | _UNKNOWN_MODEL_CODES | _TOO_LONG_CODES
+    known_codes = _QUOTA_CODES | _REFUSED_CODES | _KEY_CODES | _UNKNOWN_MODEL_CODES | _TOO_LONG_CODES
     code = next((code for code in codes if code in known_codes), codes[0] if codes else "")
     return ServerError(status, shortened(str(message)), code, str(error.get("param") or ""))
 

@@ -27,7 +27,27 @@ from shotad.engines import privacy_notice
 from shotad.engines.fake import FakeEngine
 from shotad.engines.openai_client import address_of, api_key
 from shotad.engines.openai_engine import map_in_order
-from tests.bad_server import Act, BadServer, Script, Seen, answer, completion, drop, echo, plain, status
+from tests.bad_server import (
+    GATEWAY_HAS_ANOTHER_MODEL,
+    GATEWAY_REFUSES_KEY,
+    GATEWAY_WAITS,
+    LLAMA_REFUSES_SCHEMA,
+    LLAMA_SEES_NOTHING,
+    LLAMA_TOO_LONG,
+    SERVE_HAS_ANOTHER_MODEL,
+    SERVE_REFUSES_VIDEO,
+    Act,
+    BadServer,
+    Script,
+    Seen,
+    answer,
+    completion,
+    drop,
+    echo,
+    plain,
+    status,
+    through_gateway,
+)
 from tests.endpoint import StoppedTime, ask, engine_for, engine_with, request
 
 pytest.importorskip("httpx", reason="the extra openai is not installed")
@@ -317,6 +337,57 @@ def test_a_server_that_ignores_schemas_is_asked_in_the_other_form_from_then_on()
             assert {**other, "response_format": None} == {**first, "response_format": None}
             assert engine.generate([request("no schema")])[0].calls == 1
             assert form_in(server.requests[-1]) == "None"
+
+
+@pytest.mark.parametrize("refusal", [LLAMA_REFUSES_SCHEMA, through_gateway(LLAMA_REFUSES_SCHEMA)])
+def test_a_server_that_names_the_other_form_of_a_schema_is_asked_in_it_from_then_on(refusal: Act) -> None:
+    with BadServer(knowing("json_object", otherwise=refusal)) as server:
+        engine = engine_for(server.url)
+        assert [engine.generate([request(schema=True)])[0].text for _ in range(3)] == [LINE] * 3
+        forms = [form_in(seen) for seen in server.requests]
+        assert forms == ["json_schema", "json_object", "json_object", "json_object"]
+    # One that names it and does not take it either is asked without a schema.
+    with BadServer(refusing(response_format=refusal)) as server:
+        engine = engine_for(server.url)
+        assert [engine.generate([request("one", schema=True)])[0].text for _ in range(2)] == ["one", "one"]
+        assert [form_in(seen) for seen in server.requests] == ["json_schema", "json_object", "None", "None"]
+
+
+def test_what_real_servers_say_is_understood() -> None:
+    frames = request(frames=2)
+    for act, asked, words in (
+        (LLAMA_SEES_NOTHING, frames, "The model tiny takes no images"),
+        (
+            through_gateway(LLAMA_SEES_NOTHING, "InternalServerError"),
+            frames,
+            "The model tiny takes no images",
+        ),
+        (SERVE_HAS_ANOTHER_MODEL, request(), "tiny was not found.*pinned to 'llava'"),
+        (GATEWAY_HAS_ANOTHER_MODEL, request(), "tiny was not found.*It has: tiny"),
+        (GATEWAY_REFUSES_KEY, request(), "refuses the key in the environment variable OPENAI_API_KEY"),
+    ):
+        time = StoppedTime()
+        with BadServer([act]) as server:
+            with pytest.raises(EngineError, match=words):
+                engine_for(server.url, time).generate([asked])
+            assert (len(server.requests), time.slept) == (1, [])
+    for act in (LLAMA_TOO_LONG, through_gateway(LLAMA_TOO_LONG, "ContextWindowExceededError")):
+        reply, seen = ask([act])
+        assert (len(seen), "too long for the model" in (reply.error or "")) == (1, True)
+    time = StoppedTime()
+    reply, _ = ask([GATEWAY_WAITS, answer("A cat.")], time=time)
+    assert (reply.text, 5 <= time.slept[0] <= 6) == ("A cat.", True)
+
+
+def test_a_server_that_knows_no_field_for_videos_gets_images_from_then_on() -> None:
+    def script(seen: Seen) -> Act:
+        return SERVE_REFUSES_VIDEO if "media_io_kwargs" in seen.body else echo(seen)
+
+    with BadServer(script) as server:
+        engine = engine_with({"engine": "vllm:tiny", "openai": {"base_url": server.url, "model": "tiny"}})
+        replies = [engine.generate([request(frames=2, timed=True)])[0] for _ in range(2)]
+        assert [reply.error for reply in replies] == [None, None]
+        assert [len(seen.pictures) for seen in server.requests] == [0, 2, 2]
 
 
 def test_the_other_form_of_a_schema_is_tried_once_and_only_kept_where_it_helps() -> None:
