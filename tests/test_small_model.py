@@ -135,7 +135,9 @@ def test_both_stages_through_the_server(
     for stage, records in (("stage1", seen), ("stage2", written)):
         asked = used["stages"][stage]
         assert (asked["tokens_in"], asked["tokens_out"]) == tokens(records)
-        assert asked["calls"] == sum(len(record["tries"]) for record in records.values())
+        # This server ignores schemas, which Stage II sends: their other form is tried once, for nothing.
+        tries_of_schema = 1 if stage == "stage2" else 0
+        assert asked["calls"] == sum(len(record["tries"]) for record in records.values()) + tries_of_schema
     assert used["calls"] == server.answered - before > 2
     assert used["cost"] == pytest.approx((2 * used["tokens_in"] + 8 * used["tokens_out"]) / 1e6)
     # The key of the environment was used, and stands nowhere.
