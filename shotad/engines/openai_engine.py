@@ -204,10 +204,8 @@ class OpenAI:
                 reply = replace(second, usage=reply.usage + second.usage)
                 calls = 2
             if self._ignores_schema(request, reply) and self._first_try_of_schema.acquire(blocking=False):
-                second = self._try_other_schema_form(body, request)
+                reply = self._try_other_schema_form(body, request, reply)
                 calls += 1
-                if second is not None:
-                    reply = replace(second, usage=reply.usage + second.usage)
         timed = request.timed and request.clip is not None
         shown = "video" if "media_io_kwargs" in body else "stills" if timed else ""
         return replace(reply, calls=calls, shown=shown)
@@ -221,9 +219,9 @@ class OpenAI:
             return False
         return not wire.fits_schema(reply, request.schema)
 
-    def _try_other_schema_form(self, body: wire.Body, request: Request) -> Reply | None:
+    def _try_other_schema_form(self, body: wire.Body, request: Request, reply: Reply) -> Reply:
         """The reply to the same request in the other form of a schema, which is kept where the server holds
-        to it; None where it does not.
+        to it; else ``reply``. Either has the tokens of both.
 
         One call, without repeats: the request has a reply already.
         """
@@ -231,12 +229,15 @@ class OpenAI:
         try:
             raw = self._client.ask(wire.rewritten(body, changes))
         except CallFailed:
-            return None
-        reply = wire.reply_in(raw.document, body["max_tokens"])
-        if reply is None or request.schema is None or not wire.fits_schema(reply, request.schema):
-            return None
-        self._accepted_changes |= changes
-        return reply
+            return reply
+        second = wire.reply_in(raw.document, body["max_tokens"])
+        if second is None:
+            return reply
+        usage = reply.usage + second.usage
+        if request.schema is not None and wire.fits_schema(second, request.schema):
+            self._accepted_changes |= changes
+            return replace(second, usage=usage)
+        return replace(reply, usage=usage)
 
     def _answer(self, body: wire.Body, seed: int) -> Reply:
         """The reply to a request, repeated where that may help. Raises EngineError.

@@ -396,7 +396,7 @@ def test_the_other_form_of_a_schema_is_tried_once_and_only_kept_where_it_helps()
         status(400, "response_format.schema: extra fields not permitted"),
         status(500),
         drop(),
-        answer(""),
+        answer("", usage={}),
     ):
 
         def script(seen: Seen, act: Act = act) -> Act:
@@ -407,6 +407,8 @@ def test_the_other_form_of_a_schema_is_tried_once_and_only_kept_where_it_helps()
             replies = engine.generate([request(text, schema=True) for text in ("one", "two", "three")])
             assert [reply.text for reply in replies] == ["one", "two", "three"]
             assert sum(reply.calls for reply in replies) == 4
+            answers = 4 if act == answer("A cat.") else 3
+            assert sum(reply.usage.tokens_in for reply in replies) == 11 * answers
             assert sorted(form_in(seen) for seen in server.requests) == ["json_object"] + ["json_schema"] * 3
 
 
