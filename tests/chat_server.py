@@ -139,19 +139,23 @@ class ChatServer(Server):
 
 
 class LlamaServer(Server):
-    """llama-cpp-python's server with a GGUF, under the name ``0``. Skips where it is not installed."""
+    """llama-cpp-python's server with a GGUF, under the name ``0``."""
 
     def __init__(self, gguf: Path, context: int) -> None:
         """``context`` in tokens."""
         super().__init__("0", alive="v1/models")
         self._options = ("--model", str(gguf), "--model_alias", self.model, "--n_ctx", str(context))
+
+    @staticmethod
+    def program() -> list[str]:
+        """The command that starts it, without options. Skips where it is not installed."""
         given = os.environ.get(LLAMA)
         if not given and importlib.util.find_spec("llama_cpp") is None:
             pytest.skip(f"llama-cpp-python's server is not installed: name its command in {LLAMA}")
-        self._program = shlex.split(given) if given else [sys.executable, "-m", "llama_cpp.server"]
+        return shlex.split(given) if given else [sys.executable, "-m", "llama_cpp.server"]
 
     def command(self) -> Sequence[str]:
-        return (*self._program, *self._options, "--host", "127.0.0.1", "--port", str(self.port))
+        return (*self.program(), *self._options, "--host", "127.0.0.1", "--port", str(self.port))
 
 
 class Gateway(Server):

@@ -45,6 +45,7 @@ CONTEXT = 2048
 @pytest.fixture(scope="module")
 def writing() -> Iterator[LlamaServer]:
     """llama.cpp's server with SmolLM2-135M."""
+    LlamaServer.program()  # skips before the model is fetched
     place = resolve("smollm2")
     with LlamaServer(Path(place.folder, str(place.gguf)), CONTEXT) as server:
         yield server
