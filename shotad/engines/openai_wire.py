@@ -351,10 +351,13 @@ _BLIND = re.compile(
     r"|(?:image|vision|multimodal)[a-z_ ]{0,20}(?:is|are) not (?:support|enabled|available)"
     r"|(?:not|n't) support (?:image|vision|multimodal)|support image input|mmproj"
     # The template of a text model, which takes each turn for text (llama-cpp-python).
-    r"|can only concatenate str \(not \"list\"\)|'list(?: object)?' (?:object )?has no attribute"
+    r"|can only concatenate str \(not \"list\"\)"
+    r"|'list(?:' object| object') has no attribute '(?:[lr]?strip|r?split|startswith|endswith|replace|lower)'"
 )
 _FLAGGED = re.compile(r"\bflagged\b|requires moderation|content (?:policy|filter)")
 """Words by which gateways refuse the content of a request with a 403, which otherwise is about the key."""
+_FILTERED = re.compile(r"content management policy|contentpolicyviolation")
+"""Words of a filter whose code got lost on the way through a gateway (Azure's message, LiteLLM's name)."""
 _NO_SUCH_MODEL = re.compile(
     r"model\b.{0,120}?(?:not found|does not exist|not exist|is not available)"
     r"|invalid model name|server is pinned to"  # LiteLLM, transformers serve
@@ -398,7 +401,8 @@ class ServerError:
         """What the error means for this request and further ones."""
         if self.status == 402 or self.code in _QUOTA_CODES:
             return "quota"
-        if self.code in _REFUSED_CODES or (self.status == 403 and _FLAGGED.search(self.words)):
+        is_flagged = self.status == 403 and _FLAGGED.search(self.words)
+        if self.code in _REFUSED_CODES or is_flagged or _FILTERED.search(self.words):
             return "refused"
         if self.code in _KEY_CODES:
             return "key"
