@@ -143,6 +143,60 @@ def die() -> Act:
     return Act(end="die")
 
 
+# What real servers answered, word for word but for names and paths (tests/test_real_servers.py).
+
+# llama-cpp-python 0.3.36
+LLAMA_REFUSES_SCHEMA = status(
+    500,
+    "1 validation error:\n  {'type': 'literal_error', 'loc': ('body', 'response_format', 'type'), 'msg': "
+    "\"Input should be 'text' or 'json_object'\", 'input': 'json_schema', 'ctx': {'expected': "
+    "\"'text' or 'json_object'\"}}\n\n  File \"app.py\", line 376, in create_chat_completion\n"
+    "    POST /v1/chat/completions",
+    type="internal_server_error",
+)
+LLAMA_SEES_NOTHING = status(500, 'can only concatenate str (not "list") to str', type="internal_server_error")
+LLAMA_TOO_LONG = status(
+    400,
+    "This model's maximum context length is 2048 tokens. However, you requested 4147 tokens (4099 in the "
+    "messages, 48 in the completion). Please reduce the length of the messages or completion.",
+    type="invalid_request_error",
+    param="messages",
+    code="context_length_exceeded",
+)
+
+# transformers 5.23, serve
+SERVE_REFUSES_VIDEO = plain('{"detail":"Unexpected fields in the request: {\'media_io_kwargs\'}"}', 422)
+SERVE_HAS_ANOTHER_MODEL = plain("{\"detail\":\"Server is pinned to 'llava'; requested 'tiny'.\"}", 400)
+
+# LiteLLM 1.108.7
+GATEWAY_REFUSES_KEY = status(400, "No connected db.", type="no_db_connection", code="400")
+GATEWAY_HAS_ANOTHER_MODEL = status(
+    400,
+    "/chat/completions: Invalid model name passed in model=tiny. Call `/v1/models` to view available models "
+    "for your key.",
+    type="invalid_request_error",
+    code="400",
+)
+GATEWAY_WAITS = status(
+    429,
+    "No deployments available for selected model, Try again in 5 seconds. All deployments for selected model "
+    "are in cooldown. Passed model=tiny. pre-call-checks=False, cooldown_list=['ca58']",
+    type="all_deployments_in_cooldown",
+    code="429",
+    headers={"retry-after": "5"},
+)
+
+
+def through_gateway(act: Act, kind: str = "BadRequestError") -> Act:
+    """An error of OpenAI's form as LiteLLM passes it on: the parameter stays, the code and the headers do not."""
+    error = json.loads(act.body)["error"]
+    message = (
+        f"litellm.{kind}: OpenAIException - {error['message']}\n\n"
+        "LiteLLM: model group 'tiny' failed with the error above. No fallback was attempted."
+    )
+    return status(act.status, message, param=error.get("param"), code=str(act.status))
+
+
 class Backwards:
     """A script that lets ``count`` requests come in and answers the last first."""
 

@@ -27,10 +27,11 @@ from shotad.core.settings import (
     manifest_path,
     number_settings,
     prompt_file,
+    read_settings_yaml,
 )
 from shotad.description import Engines
 from shotad.description.prompts import FACTORS, factors_for
-from shotad.evaluation.datasets.dataset import DatasetDescription
+from shotad.evaluation.datasets.dataset import DatasetDescription, read_description
 from shotad.grammar import ScaleTraining
 from tools.write_settings import ROOT, default_yaml, groups, settings_page
 
@@ -81,6 +82,45 @@ def test_on_is_a_word_and_a_key(tmp_path: Path) -> None:
     config = load_config(write(tmp_path, "story: {on: true}\nverify: {on: on}\nslots: {detail: rich}\n"))
     assert (config.story.on, config.verify.on, config.slots.detail) == (True, True, "rich")
     assert load_config(None, ["prompt.verbs=[go, no, 'on']"]).prompt.verbs == ("go", "no", "on")
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["0", "007", "1.10", "1e5", "0x1f", "1_000", "1:30", "2026-11-29", "2026-99-99", "true", "-inf"],
+)
+def test_text_stays_as_it_is_written(tmp_path: Path, written: str) -> None:
+    """Servers name models by numbers, and revisions are dates; YAML alone would turn them into other values."""
+    keys = ("stage2.model", "stage1.revision", "prompt.note")
+    from_assignments = load_config(None, [f"{key}={written}" for key in keys])
+    file = write(
+        tmp_path, f"stage2: {{model: {written}}}\nstage1:\n  revision: {written}\nprompt: {{note: {written}}}"
+    )
+    for config in (from_assignments, load_config(file), load_config(None, [f"stage2={{model: {written}}}"])):
+        assert config.stage2.model == written
+    for config in (from_assignments, load_config(file)):
+        assert (config.stage1.revision, config.prompt.note) == (written, written)
+    words = load_config(None, [f"lint.words=[{written}, tower]"]).lint.words
+    assert words == (written, "tower")
+    assert load_ray_settings(assignments=[f"servers=[{written}]"]).servers == (written,)
+
+
+def test_a_column_of_a_dataset_may_be_a_number(tmp_path: Path) -> None:
+    file = write(
+        tmp_path, "annotation: {files: [2015.csv], text: [3], start: [1.0], end: [no]}\ntitle: 2001\n"
+    )
+    described = read_description(file)
+    assert (described.annotation.text, described.annotation.start) == (("3",), ("1.0",))
+    assert (described.annotation.end, described.title) == (("no",), "2001")
+
+
+def test_text_that_is_null_is_not_set() -> None:
+    config = load_config(
+        None, ["openai.model=m", "openai.model=null", "stage1.model=", "stage2.model='null'"]
+    )
+    assert (config.openai.model, config.stage1.model, config.stage2.model) == (None, None, "null")
+    # A shared part of a file, of which YAML makes one mapping.
+    shared = "stage1: &both {model: 0}\nstage2: {<<: *both, revision: 2}\n"
+    assert read_settings_yaml(Config, shared)["stage2"] == {"model": "0", "revision": "2"}
 
 
 def test_unknown_key_gives_the_nearest_name() -> None:

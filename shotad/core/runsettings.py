@@ -381,7 +381,7 @@ def config_with_changes(
         tree["engine"] = engine
         for stage in ("stage1", "stage2"):
             tree[stage] |= dict.fromkeys(("engine", "model", "revision", "base_url"))
-    new_config = build_settings(Config, assigned(tree, assignments))
+    new_config = build_settings(Config, assigned(Config, tree, assignments))
     for group in PLANNING_GROUPS:
         if getattr(new_config, group) != getattr(config, group):
             raise ConfigError(

@@ -88,6 +88,8 @@ def _group_class(field: FieldInfo) -> type[BaseModel] | None:
 Group = TypeVar("Group", bound=Settings)
 
 _BOOL_TAG = "tag:yaml.org,2002:bool"
+_DATE_TAG = "tag:yaml.org,2002:timestamp"
+_MERGE_TAG = "tag:yaml.org,2002:merge"
 
 
 def load_settings(
@@ -111,11 +113,11 @@ def load_settings(
     # In each list the weakest first: a file after those it builds on. Those of a dataset are the strongest.
     common_sources: list[_Source] = []
     dataset_sources: list[_Source] = []
-    named_sources = [_read_source(name) for name in files]
+    named_sources = [_read_source(model, name) for name in files]
     for source in named_sources:
         sources = common_sources if source.dataset is None else dataset_sources
         folder = source.path.parent if source.name in confined else None
-        _add_bases(source, sources, (source.path,), folder)
+        _add_bases(model, source, sources, (source.path,), folder)
         sources.append(source)
     dataset_names = [source.name for source in named_sources if source.dataset is not None]
     if len(dataset_names) > 1:
@@ -124,7 +126,7 @@ def load_settings(
         )
     for source in (*common_sources, *dataset_sources):
         _merge(tree, source.tree)
-    tree = assigned(tree, assignments)
+    tree = assigned(model, tree, assignments)
     for key, value in flags.items():
         if value is not None:
             _assign(tree, key.replace("__", "."), value)
@@ -159,8 +161,11 @@ def assignments_of(settings: Mapping[str, Any] | Iterable[str] | None) -> tuple[
     return tuple(assignments)
 
 
-def assigned(tree: Mapping[str, Any], assignments: Iterable[str]) -> dict[str, Any]:
-    """A copy of a nested mapping with each ``KEY=VALUE`` set in it. Raises ConfigError for other texts."""
+def assigned(model: type[BaseModel], tree: Mapping[str, Any], assignments: Iterable[str]) -> dict[str, Any]:
+    """A copy of the settings of ``model``, a nested mapping, with each ``KEY=VALUE`` set in it.
+
+    Raises ConfigError for other texts.
+    """
     changed = copy.deepcopy(dict(tree))
     for assignment in assignments:
         key, sign, value = assignment.partition("=")
@@ -168,10 +173,12 @@ def assigned(tree: Mapping[str, Any], assignments: Iterable[str]) -> dict[str, A
             raise ConfigError(
                 f"--set {quoted(assignment)} is not KEY=VALUE.", "Write, for example, slots.minimum=3."
             )
+        key = key.strip()
         try:
-            _assign(changed, key.strip(), read_yaml(value, _SettingsLoader))
+            parsed = _read_values(value, model, key)
         except yaml.YAMLError:
-            _assign(changed, key.strip(), value)  # a text such as "a: b: c" needs no quotes
+            parsed = value  # a text such as "a: b: c" needs no quotes
+        _assign(changed, key, parsed)
     return changed
 
 
@@ -214,7 +221,11 @@ class _Source:
 
 
 def _add_bases(
-    source: _Source, sources: list[_Source], dependents: tuple[Path, ...], folder: Path | None = None
+    model: type[BaseModel],
+    source: _Source,
+    sources: list[_Source],
+    dependents: tuple[Path, ...],
+    folder: Path | None = None,
 ) -> None:
     """Append to ``sources`` the files that ``source`` builds on, each after its own bases, none twice.
 
@@ -224,11 +235,11 @@ def _add_bases(
     for name in source.bases:
         if folder is not None:
             _check_base(source, name, folder)
-        base = _read_source(name)
+        base = _read_source(model, name)
         if base.path in dependents:
             raise ConfigError(f"The config {source.name} builds on itself: base {name}.", "Take it out.")
         if all(base.path != other.path for other in sources):
-            _add_bases(base, sources, (*dependents, base.path), folder)
+            _add_bases(model, base, sources, (*dependents, base.path), folder)
             sources.append(base)
 
 
@@ -243,13 +254,11 @@ def _check_base(source: _Source, name: str, folder: Path) -> None:
         )
 
 
-def _read_source(name_or_file: str) -> _Source:
-    """The file of settings by name (``paper``) or path (``./mine.yaml``). Raises ConfigError."""
+def _read_source(model: type[BaseModel], name_or_file: str) -> _Source:
+    """The file of settings of ``model`` by name (``paper``) or path (``./mine.yaml``). Raises ConfigError."""
     path = config_path(name_or_file)
     try:
-        tree = read_yaml(
-            read_text_file(path, "settings", ConfigError, encoding="utf-8").text, _SettingsLoader
-        )
+        tree = read_settings_yaml(model, read_text_file(path, "settings", ConfigError, encoding="utf-8").text)
     except yaml.YAMLError as error:
         raise ConfigError(
             f"The config {name_or_file} cannot be read: {error}.",
@@ -271,14 +280,14 @@ def _read_source(name_or_file: str) -> _Source:
 
 
 class _SettingsLoader(yaml.SafeLoader):
-    """Loads YAML with true and false as the only truth values, as in YAML 1.2.
+    """Loads YAML without dates, and with true and false as the only truth values, as in YAML 1.2.
 
     In YAML 1.1 `on`, `off`, `yes` and `no` are truth values too, but `on` is one of our keys. A setting that
-    is true or false still takes those words: pydantic reads them.
+    is true or false still takes those words: pydantic reads them. No setting is a date.
     """
 
     yaml_implicit_resolvers = {  # noqa: RUF012  as its base class has it
-        letter: [(tag, pattern) for tag, pattern in resolvers if tag != _BOOL_TAG]
+        letter: [(tag, pattern) for tag, pattern in resolvers if tag not in (_BOOL_TAG, _DATE_TAG)]
         for letter, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }
 
@@ -286,6 +295,59 @@ class _SettingsLoader(yaml.SafeLoader):
 _SettingsLoader.add_implicit_resolver(
     _BOOL_TAG, re.compile("^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF")
 )
+
+
+class _TextLoader(yaml.SafeLoader):
+    """Loads YAML with every single value as the text that stands there: ``1.10`` is not 1.1."""
+
+    yaml_implicit_resolvers = {  # noqa: RUF012  as its base class has it
+        letter: [(tag, pattern) for tag, pattern in resolvers if tag == _MERGE_TAG]
+        for letter, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+
+def read_settings_yaml(model: type[BaseModel], text: str) -> Any:
+    """The value of a YAML text that holds settings of ``model``. Raises YAMLError.
+
+    A model may be named ``0`` and a revision ``1.10`` or ``true``: where a setting holds text, they are that
+    text.
+    """
+    return _read_values(text, model)
+
+
+def _read_values(text: str, model: type[BaseModel], key: str = "") -> Any:
+    """The value of a YAML text for the setting or group at a dotted ``key``; without it, for ``model``."""
+    place: type[BaseModel] | FieldInfo | None = model
+    for part in key.split(".") if key else ():
+        place = _within(place, part)
+    return _with_text_as_written(place, read_yaml(text, _SettingsLoader), read_yaml(text, _TextLoader))
+
+
+def _within(place: type[BaseModel] | FieldInfo | None, key: Any) -> FieldInfo | None:
+    """The setting or group ``key`` within a group; None where there is none."""
+    group = _group_class(place) if isinstance(place, FieldInfo) else place
+    return None if group is None else group.model_fields.get(key)
+
+
+def _with_text_as_written(place: type[BaseModel] | FieldInfo | None, value: Any, written: Any) -> Any:
+    """``value``, with what is ``written`` for every setting that holds text and is not null.
+
+    ``value`` and ``written`` are the same YAML, read with and without numbers, true, false and null.
+    """
+    if isinstance(place, FieldInfo) and _holds_text(place):
+        return None if value is None else written
+    if place is None or not isinstance(value, dict):
+        return value
+    return {
+        key: _with_text_as_written(_within(place, key), inner, written.get(key))
+        for key, inner in value.items()
+    }
+
+
+def _holds_text(field: FieldInfo) -> bool:
+    """Whether a setting holds text and nothing else: one, none, or several."""
+    parts = get_args(field.annotation)
+    return field.annotation is str or (str in parts and set(parts) <= {str, type(None), Ellipsis})
 
 
 def read_yaml(text: str, loader: Any = yaml.SafeLoader) -> Any:

@@ -153,6 +153,7 @@ class Ollama(OpenAI):
 
     name = "ollama"
     client_class = _OllamaClient
+    knows_one_schema_form = True
 
     def __init__(self, config: Config, stage: Stage, **timing: Any) -> None:
         """As `OpenAI`. The address may end in ``/v1``, the path of OpenAI's protocol. Raises EngineError."""

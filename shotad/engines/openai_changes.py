@@ -36,6 +36,12 @@ MORE_TOKENS = 4
 """How many times the limit of tokens becomes where an answer ended in thought: 512 become 2,048, which the
 thoughts of small models fit into."""
 
+SCHEMA_IN_OBJECT = "schema in json_object"
+"""The value of ``response_format`` that sends the schema in a form older than OpenAI's, which
+llama-cpp-python's server knows alone (its README, "JSON Schema Mode"): 0.3.36 answers OpenAI's with a 500
+that names ``json_object``. Others take OpenAI's form without an error and ignore it (llama.cpp's issue 24097;
+transformers 5.23)."""
+
 OPTIONAL_FIELDS = (
     "chat_template_kwargs",
     "reasoning_effort",
@@ -114,7 +120,7 @@ _ABOUT_FORM = re.compile(
 )
 """Words of an error about the form of a request that names no field."""
 _ABOUT_OTHER_THINGS = re.compile(
-    r"image|picture|photo|video|audio|base64|\bmessages?\b|prompt|token|context|url|account|billing|quota|credit"
+    r"image|picture|photo|video|media_io|audio|base64|\bmessages?\b|prompt|token|context|url|account|billing|quota|credit"
 )
 """Words of an error about what a request holds, or who pays. Other fields would change nothing."""
 
@@ -198,6 +204,17 @@ def _with_new_limit(request: Body, _: Any) -> Body:
     return renamed
 
 
+def _with_schema_form(request: Body, value: Any) -> Body:
+    """The request with its schema in the form ``value``: none, or `SCHEMA_IN_OBJECT`."""
+    others = {name: known for name, known in request.items() if name != "response_format"}
+    form = request.get("response_format")
+    if form is None or value is LEFT_OUT:
+        return others
+    if "json_schema" in form:
+        form = {"type": "json_object", "schema": form["json_schema"]["schema"]}
+    return {**others, "response_format": form}
+
+
 def _with_switch(request: Body, value: Any) -> Body:
     """The one field that a server may want beyond those that are sent."""
     others = {name: known for name, known in request.items() if name != "enable_thinking"}
@@ -242,6 +259,7 @@ _REWRITES: Mapping[str, Callable[[Body, Any], Body]] = {
     "tokens": _with_more_tokens,
     "max_tokens": _with_new_limit,
     "enable_thinking": _with_switch,
+    "response_format": _with_schema_form,
     "detail": _without_detail,
     "system": _without_system,
 }
@@ -291,6 +309,9 @@ def _one_of(named: Collection[str], request: Body) -> str:
 def _new_value(name: str, request: Body, words: str) -> Any:
     """The value that ``name`` gets after an error with these words: another one where its value was refused,
     else `LEFT_OUT`."""
+    if name == "response_format":
+        is_newer_form = request[name].get("type") == "json_schema"
+        return SCHEMA_IN_OBJECT if is_newer_form and "json_object" in words else LEFT_OUT
     if name not in _THINKING_FIELDS:
         return LEFT_OUT
     value = request[name]

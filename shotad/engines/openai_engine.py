@@ -35,6 +35,7 @@ from shotad.core.errors import EngineError
 from shotad.engines import openai_wire as wire
 from shotad.engines.openai_changes import (
     LEFT_OUT,
+    SCHEMA_IN_OBJECT,
     changes_for,
     form_of,
     images_in,
@@ -118,6 +119,8 @@ class OpenAI:
     name = "openai"
     client_class = ChatClient
     hears = False
+    knows_one_schema_form = False
+    """Whether the protocol has a single form for a schema, so that no other can be tried."""
 
     def __init__(
         self,
@@ -170,6 +173,8 @@ class OpenAI:
         self._form = form_of(address.url, model, settings.extra)
         if self.abilities.max_images is not None:
             self._form.begin_with("images", self.abilities.max_images)
+        self._first_try_of_schema = threading.Lock()
+        """Taken for good by the first request that tries the other form of a schema."""
         self._progress: Progress = NoProgress()
         self._told_of_fewer_frames = False
         self._told_of_top_k = False
@@ -220,8 +225,8 @@ class OpenAI:
             body, growth = self._body_of(request), self._form.growth
             reply = self._answer(body, request.seed)
             calls = 1
-            if "media_io_kwargs" in body and "video" in str(reply.error):
-                # The model takes no videos, now or later: send the frames as images.
+            if "media_io_kwargs" in body and re.search("video|media_io_kwargs", str(reply.error)):
+                # The model or server takes no videos, now or later: send the frames as images.
                 self._video = False
                 body = self._body_of(request)
                 reply = self._answer(body, request.seed)
@@ -236,6 +241,9 @@ class OpenAI:
                     reply, {**body, "seed": wire.seed_of(seed), **self._settings.extra}, seed
                 )
                 calls += 1
+            if self._ignores_schema(request, reply) and self._first_try_of_schema.acquire(blocking=False):
+                reply = self._try_other_schema_form(body, request, reply)
+                calls += 1
         return replace(reply, calls=calls)
 
     def _body_of(self, request: Request) -> wire.Body:
@@ -247,6 +255,35 @@ class OpenAI:
         """The reply to a request that is asked again, with the tokens of both."""
         second = self._answer(body, seed)
         return replace(second, usage=first.usage + second.usage)
+
+    def _ignores_schema(self, request: Request, reply: Reply) -> bool:
+        """Whether a reply shows that the server took the schema in OpenAI's form and did not hold to it."""
+        if request.schema is None or reply.finish not in ("stop", "length") or self.knows_one_schema_form:
+            return False
+        # Asked without a schema, in the other form already, or as the user wants it.
+        if "response_format" in self._form.changes or "response_format" in self._settings.extra:
+            return False
+        return not wire.fits_schema(reply, request.schema)
+
+    def _try_other_schema_form(self, body: wire.Body, request: Request, reply: Reply) -> Reply:
+        """The reply to the same request in the other form of a schema, which is kept where the server holds
+        to it; else ``reply``. Either has the tokens of both.
+
+        One call, without repeats: the request has a reply already.
+        """
+        other = rewritten(body, {**self._form.changes, "response_format": SCHEMA_IN_OBJECT})
+        try:
+            raw = self._client.ask(other)
+        except CallFailed:
+            return reply
+        second = wire.reply_in(raw.document, token_limit(other))
+        if second is None:
+            return reply
+        usage = reply.usage + second.usage
+        if request.schema is not None and wire.fits_schema(second, request.schema):
+            self._form.begin_with("response_format", SCHEMA_IN_OBJECT)
+            return replace(second, usage=usage, shown=reply.shown)
+        return replace(reply, usage=usage)
 
     def _answer(self, body: wire.Body, seed: int) -> Reply:
         """The reply to a request, repeated where that may help. Raises EngineError.

@@ -232,6 +232,50 @@ def _reason_without_text(
     return EMPTY
 
 
+_JSON_TYPES: Mapping[Any, tuple[type, ...]] = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+}
+
+
+def fits_schema(reply: Reply, schema: Mapping[str, Any]) -> bool:
+    """Whether a reply is JSON with the types and keys of an object's schema.
+
+    Of one that was cut off only the beginning counts. Bounds of numbers do not count: some servers that hold
+    to schemas ignore them.
+
+    >>> schema = {"type": "object", "properties": {"line": {"type": "string"}}}
+    >>> [fits_schema(Reply(text), schema) for text in ('{"line": "A cat."}', '{"line": 3}', "{}", "A cat.")]
+    [True, False, False, False]
+    """
+    if reply.finish == "length":
+        return reply.text.startswith("{")
+    try:
+        # llama.cpp's grammars let line ends stand within strings, which JSON forbids.
+        value = json.loads(reply.text, strict=False)
+    except (ValueError, RecursionError):
+        return False
+    return _value_fits(value, schema)
+
+
+def _value_fits(value: Any, schema: Mapping[str, Any]) -> bool:
+    types = _JSON_TYPES.get(schema.get("type"))
+    # In Python True and False are numbers too.
+    is_other_type = isinstance(value, bool) and types != (bool,)
+    if types is not None and (is_other_type or not isinstance(value, types)):
+        return False
+    if isinstance(value, list):
+        return all(_value_fits(item, schema.get("items", {})) for item in value)
+    if isinstance(value, dict):
+        properties = schema.get("properties", {})
+        return all(key in value and _value_fits(value[key], part) for key, part in properties.items())
+    return True
+
+
 def sound(text: str) -> str:
     """The text with lone surrogates replaced: such halves of characters cannot be encoded.
 
@@ -287,6 +331,8 @@ _REFUSED_CODES = {
     "responsibleaipolicyviolation",
     "moderation_blocked",
 }
+_KEY_CODES = {"invalid_api_key", "no_db_connection"}
+"""Codes of a key that is refused. LiteLLM without a database looks for an unknown key there, and says so."""
 _UNKNOWN_MODEL_CODES = {"model_not_found", "model_not_exist", "unknown_model", "model_not_available"}
 _TOO_LONG_CODES = {"context_length_exceeded", "exceed_context_size_error", "string_above_max_length"}
 _TOO_LONG = re.compile(
@@ -300,6 +346,9 @@ _BLIND = re.compile(
     r"|(?<!multiple )(?:image|vision|multimodal)(?![a-z_ ]{0,20}detail)[a-z_ ]{0,20}(?:is|are) not"
     r" (?:support|enabled|available)"
     r"|(?:not|n't) support (?:image|vision|multimodal)(?![a-z_. ]{0,8}detail)|support image input|mmproj"
+    # The template of a text model, which takes each turn for text (llama-cpp-python).
+    r"|can only concatenate str \(not \"list\"\)"
+    r"|'list(?:' object| object') has no attribute '(?:[lr]?strip|r?split|startswith|endswith|replace|lower)'"
 )
 _IMAGES = re.compile(r"\bimages?\b|\bmedia\b|\bpictures?\b|data-uri")
 _COUNT_LIMIT = re.compile(
@@ -312,7 +361,12 @@ _IMAGE_SIZE = re.compile(
 """Words of a limit that is not one of how many images."""
 _FLAGGED = re.compile(r"\bflagged\b|requires moderation|content (?:policy|filter)")
 """Words by which gateways refuse the content of a request with a 403, which otherwise is about the key."""
-_NO_SUCH_MODEL = re.compile(r"model\b.{0,120}?(?:not found|does not exist|not exist|is not available)")
+_FILTERED = re.compile(r"content management policy|contentpolicyviolation")
+"""Words of a filter whose code got lost on the way through a gateway (Azure's message, LiteLLM's name)."""
+_NO_SUCH_MODEL = re.compile(
+    r"model\b.{0,120}?(?:not found|does not exist|not exist|is not available)"
+    r"|invalid model name|server is pinned to"  # LiteLLM, transformers serve
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,8 +407,11 @@ class ServerError:
         """What the error means for this request and further ones."""
         if self.status == 402 or self.code in _QUOTA_CODES or _QUOTA.search(self.words):
             return "quota"
-        if self.code in _REFUSED_CODES or (self.status == 403 and _FLAGGED.search(self.words)):
+        is_flagged = self.status == 403 and _FLAGGED.search(self.words)
+        if self.code in _REFUSED_CODES or is_flagged or _FILTERED.search(self.words):
             return "refused"
+        if self.code in _KEY_CODES:
+            return "key"
         if self.code in _TOO_LONG_CODES:
             return "too long"
         if _BLIND.search(self.words):
@@ -408,7 +465,7 @@ def error_in(raw: ServerAnswer) -> ServerError | None:
         status = body_codes[0] if body_codes else 500
     message = _message_in(fields) or raw.body.decode("utf-8", "replace")
     # Servers write what is of use to us in either field.
-    known_codes = _QUOTA_CODES | _REFUSED_CODES | _UNKNOWN_MODEL_CODES | _TOO_LONG_CODES
+    known_codes = _QUOTA_CODES | _REFUSED_CODES | _KEY_CODES | _UNKNOWN_MODEL_CODES | _TOO_LONG_CODES
     names = [str(code).lower() for code in codes]
     code = next((name for name in names if name in known_codes), names[0] if names else "")
     params = [str(error["param"]) for error in objects[::-1] if error.get("param")]

@@ -28,7 +28,27 @@ from shotad.engines import privacy_notice
 from shotad.engines.fake import FakeEngine
 from shotad.engines.openai_client import address_of, api_key
 from shotad.engines.openai_engine import map_in_order
-from tests.bad_server import Act, BadServer, Script, Seen, answer, completion, echo, plain, status
+from tests.bad_server import (
+    GATEWAY_HAS_ANOTHER_MODEL,
+    GATEWAY_REFUSES_KEY,
+    GATEWAY_WAITS,
+    LLAMA_REFUSES_SCHEMA,
+    LLAMA_SEES_NOTHING,
+    LLAMA_TOO_LONG,
+    SERVE_HAS_ANOTHER_MODEL,
+    SERVE_REFUSES_VIDEO,
+    Act,
+    BadServer,
+    Script,
+    Seen,
+    answer,
+    completion,
+    drop,
+    echo,
+    plain,
+    status,
+    through_gateway,
+)
 from tests.endpoint import StoppedTime, ask, engine_for, engine_with, request
 
 pytest.importorskip("httpx", reason="the extra openai is not installed")
@@ -311,6 +331,130 @@ def test_top_k_is_sent_where_it_is_set_and_left_out_and_said_once_where_it_is_re
         assert {seen.body["top_p"] for seen in server.requests} == {0.9}
     assert [line for line in notes.lines if "top_k" in line] == notes.lines
     assert len(notes.lines) == 1
+
+
+LINE = '{"summarized_AD": "A cat sleeps."}'
+
+
+def form_in(seen: Seen) -> str:
+    return str(seen.body.get("response_format", {}).get("type"))
+
+
+def knowing(*forms: str, otherwise: Act | None = None) -> Script:
+    """Holds to a schema in one of these forms and ignores others, or gives ``otherwise`` to them."""
+    return lambda seen: answer(LINE) if form_in(seen) in forms else otherwise or echo(seen)
+
+
+def test_a_server_that_ignores_schemas_is_asked_in_the_other_form_from_then_on() -> None:
+    for ignoring in (
+        answer("A cat sleeps."),
+        answer("Here is your line: A cat", finish="length"),
+        answer('{"line": "A cat."}'),
+        answer('{"summarized_AD": 3}'),
+        answer("[]"),
+    ):
+        with BadServer(knowing("json_object", otherwise=ignoring)) as server:
+            engine = engine_for(server.url)
+            replies = [engine.generate([request(schema=True)])[0] for _ in range(3)]
+            assert [reply.text for reply in replies] == [LINE] * 3
+            assert [(reply.calls, reply.usage) for reply in replies[:2]] == [
+                (2, Usage(22, 10)),
+                (1, Usage(11, 5)),
+            ]
+            forms = [form_in(seen) for seen in server.requests]
+            assert forms == ["json_schema", "json_object", "json_object", "json_object"]
+            first, other = (seen.body for seen in server.requests[:2])
+            assert other["response_format"]["schema"] == first["response_format"]["json_schema"]["schema"]
+            assert {**other, "response_format": None} == {**first, "response_format": None}
+            assert engine.generate([request("no schema")])[0].calls == 1
+            assert form_in(server.requests[-1]) == "None"
+
+
+@pytest.mark.parametrize("refusal", [LLAMA_REFUSES_SCHEMA, through_gateway(LLAMA_REFUSES_SCHEMA)])
+def test_a_server_that_names_the_other_form_of_a_schema_is_asked_in_it_from_then_on(refusal: Act) -> None:
+    with BadServer(knowing("json_object", otherwise=refusal)) as server:
+        engine = engine_for(server.url)
+        assert [engine.generate([request(schema=True)])[0].text for _ in range(3)] == [LINE] * 3
+        forms = [form_in(seen) for seen in server.requests]
+        assert forms == ["json_schema", "json_object", "json_object", "json_object"]
+    # One that names it and does not take it either is asked without a schema.
+    with BadServer(refusing(response_format=refusal)) as server:
+        engine = engine_for(server.url)
+        assert [engine.generate([request("one", schema=True)])[0].text for _ in range(2)] == ["one", "one"]
+        assert [form_in(seen) for seen in server.requests] == ["json_schema", "json_object", "None", "None"]
+
+
+def test_what_real_servers_say_is_understood() -> None:
+    frames = request(frames=2)
+    for act, asked, words in (
+        (LLAMA_SEES_NOTHING, frames, "The model tiny takes no images"),
+        (
+            through_gateway(LLAMA_SEES_NOTHING, "InternalServerError"),
+            frames,
+            "The model tiny takes no images",
+        ),
+        (SERVE_HAS_ANOTHER_MODEL, request(), "tiny was not found.*pinned to 'llava'"),
+        (GATEWAY_HAS_ANOTHER_MODEL, request(), "tiny was not found.*It has: tiny"),
+        (GATEWAY_REFUSES_KEY, request(), "refuses the key in the environment variable OPENAI_API_KEY"),
+    ):
+        time = StoppedTime()
+        with BadServer([act]) as server:
+            with pytest.raises(EngineError, match=words):
+                engine_for(server.url, time).generate([asked])
+            assert (len(server.requests), time.slept) == (1, [])
+    for act in (LLAMA_TOO_LONG, through_gateway(LLAMA_TOO_LONG, "ContextWindowExceededError")):
+        reply, seen = ask([act])
+        assert (len(seen), "too long for the model" in (reply.error or "")) == (1, True)
+    time = StoppedTime()
+    reply, _ = ask([GATEWAY_WAITS, answer("A cat.")], time=time)
+    assert (reply.text, 5 <= time.slept[0] <= 6) == ("A cat.", True)
+
+
+def test_a_server_that_knows_no_field_for_videos_gets_images_from_then_on() -> None:
+    def script(seen: Seen) -> Act:
+        return SERVE_REFUSES_VIDEO if "media_io_kwargs" in seen.body else echo(seen)
+
+    with BadServer(script) as server:
+        engine = engine_with({"engine": "vllm:tiny", "openai": {"base_url": server.url, "model": "tiny"}})
+        replies = [engine.generate([request(frames=2, timed=True)])[0] for _ in range(2)]
+        assert [reply.error for reply in replies] == [None, None]
+        assert [len(seen.pictures) for seen in server.requests] == [0, 2, 2]
+
+
+def test_the_other_form_of_a_schema_is_tried_once_and_only_kept_where_it_helps() -> None:
+    for act in (
+        answer("A cat."),
+        status(400, "response_format.schema: extra fields not permitted"),
+        status(500),
+        drop(),
+        answer("", usage={}),
+    ):
+
+        def script(seen: Seen, act: Act = act) -> Act:
+            return act if form_in(seen) == "json_object" else answer(seen.question)
+
+        with BadServer(script) as server:
+            engine = engine_for(server.url)
+            replies = engine.generate([request(text, schema=True) for text in ("one", "two", "three")])
+            assert [reply.text for reply in replies] == ["one", "two", "three"]
+            assert sum(reply.calls for reply in replies) == 4
+            answers = 4 if act == answer("A cat.") else 3
+            assert sum(reply.usage.tokens_in for reply in replies) == 11 * answers
+            assert sorted(form_in(seen) for seen in server.requests) == ["json_object"] + ["json_schema"] * 3
+
+
+def test_no_other_form_of_a_schema_is_tried_where_the_server_holds_to_it_or_does_not_answer() -> None:
+    asked = request(schema=True)
+    for act in (
+        answer(LINE),
+        answer(LINE[:20], finish="length"),
+        answer("I cannot help with that.", finish="content_filter"),
+        status(400, "Bad picture"),
+    ):
+        _, seen = ask([act], asked)
+        assert [form_in(one) for one in seen] == ["json_schema"]
+    # Thoughts before the JSON are none of the answer.
+    assert ask([answer(f"<think>A cat?</think>{LINE}")], asked)[0].calls == 1
 
 
 def test_newer_models_are_asked_in_their_own_words_from_then_on() -> None:

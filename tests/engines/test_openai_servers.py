@@ -264,7 +264,8 @@ def test_where_no_field_is_named_the_optional_ones_are_left_out_in_turn(
         for _ in range(4):
             (reply,) = engine.generate([request(frames=1, schema=True)])
             assert reply.error is None
-        assert len(server.requests) <= 12
+        # One of them tries the other form of the schema, which this server ignores.
+        assert len(server.requests) <= 13
         last = server.requests[-1]
         wanted = {"chat_template_kwargs", "seed", "response_format", "top_p", "temperature"}
         assert wanted - set(last.body) == culprits, "what did not help is put back"
@@ -469,7 +470,7 @@ def test_extra_fields_go_into_each_request_and_are_part_of_who_answers() -> None
 
 
 def test_extra_fields_that_cannot_be_are_refused() -> None:
-    for value in ("{model: x}", "{messages: []}", "{stream: true}", "[1]", "{a: .nan}", "{a: 2020-01-01}"):
+    for value in ("{model: x}", "{messages: []}", "{stream: true}", "[1]", "{a: .nan}"):
         with pytest.raises(ConfigError, match=r"openai\.extra"):
             load_config(None, [f"openai.extra={value}"])
     assert load_config(None, ["openai.extra.options={a: [1, null]}"]).openai.extra == {

@@ -335,6 +335,12 @@ def test_what_an_error_means() -> None:
         (400, {"message": "At most 16 image(s) may be provided in one request."}, "images"),
         (400, {"message": "Llama is not a multimodal model"}, "blind"),
         (500, {"message": "image input is not supported - hint: you may need to provide the mmproj"}, "blind"),
+        (500, {"message": "'list object' has no attribute 'strip'"}, "blind"),
+        (500, {"message": "'list' object has no attribute 'startswith'"}, "blind"),
+        (500, {"message": "'list' object has no attribute 'get'"}, "again"),
+        (400, {"message": "litellm.ContentPolicyViolationError: AzureException - no"}, "refused"),
+        (400, {"message": "litellm.BadRequestError: the prompt triggered our content management policy"}, "refused"),
+        (400, {"code": "400", "type": "no_db_connection", "message": "No connected db."}, "key"),
         (307, {}, "moved"), (400, {"message": "messages: wrong"}, "slot"), (422, {}, "slot"),
     ):  # fmt: skip
         found = error_in(ServerAnswer(code, json.dumps({"error": {"message": "No.", **body}}).encode()))

@@ -31,7 +31,7 @@ from shotad.core.settings import (
     dataset_path,
     is_known_config,
     load_settings,
-    read_yaml,
+    read_settings_yaml,
 )
 from shotad.core.text_files import read_text_file
 from shotad.core.trust import (
@@ -299,7 +299,8 @@ def read_description(name_or_file: str) -> DatasetDescription:
     for an unknown key."""
     path = dataset_path(name_or_file)
     try:
-        tree = read_yaml(read_text_file(path, "settings", DatasetError, encoding="utf-8").text)
+        text = read_text_file(path, "settings", DatasetError, encoding="utf-8").text
+        tree = read_settings_yaml(DatasetDescription, text)
     except yaml.YAMLError as error:
         raise DatasetError(f"The description {path} cannot be read: {error}.") from None
     if not isinstance(tree, Mapping):
