@@ -89,11 +89,13 @@ def cml_command(console: Console, scripts: tuple[Path, ...], **options: Any) -> 
     "--memory",
     metavar="NAME",
     multiple=True,
-    default=("bm25",),
-    help="Memories or scenes that are given: none, full, bm25 (default), dense; repeatable.",
+    help="What is given: none, full, bm25 (default), dense; questions: hybrid, pageindex, graph too; "
+    "timelines: full (default) or cards. Repeatable.",
 )
 @click.option(
-    "--top", type=click.IntRange(1, 1000), default=4, show_default=True, help="How many bm25 or dense give."
+    "--top",
+    type=click.IntRange(1, 1000),
+    help="How many are given (default: 4; 8 by hybrid, pageindex and graph).",
 )
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N of what is asked.")
 @click.option("--check", is_flag=True, help="Check counts and ids; ask nothing.")
@@ -126,18 +128,18 @@ def stage_command(console: Console, folder: Path, **options: Any) -> None:
     if options["out"]:
         evaluation.check_folder(options["out"])
     config = load_config(options["config"], options["assignments"])
-    more = {name: options[name] for name in ("judge", "limit")}
+    evaluate = {
+        "timelines": evaluation.evaluate_timelines,
+        "questions": evaluation.evaluate_questions,
+        "role-play": evaluation.evaluate_role_play,
+    }[options["task"]]
+    more = {name: options[name] for name in ("judge", "limit", "memory") if options[name]}
+    if options["top"] and options["task"] == "timelines":
+        raise UsageError("--top has no meaning with timelines.", "Leave it out.")
+    if options["top"]:
+        more["top"] = options["top"]
     with kept(console, config, options) as context:
-        if options["task"] == "timelines":
-            run = evaluation.evaluate_timelines(films, options["engine"], context, **more)
-        else:
-            evaluate = (
-                evaluation.evaluate_questions
-                if options["task"] == "questions"
-                else evaluation.evaluate_role_play
-            )
-            more |= {name: options[name] for name in ("memory", "top")}
-            run = evaluate(films, options["engine"], context, **more)
+        run = evaluate(films, options["engine"], context, **more)
     files = {"stage.json": readable_json(run.record()), "stage.txt": run.text + "\n"}
     write_files(console, options["out"], files)
     console.result(run.text, run.record())

@@ -86,8 +86,10 @@ from .screenplay import (
 from .screenplay_files import (
     read_screenplay as read_screenplay,
 )
-from .stage_tasks import (
+from .stage_questions import (
     evaluate_questions as evaluate_questions,
+)
+from .stage_tasks import (
     evaluate_role_play as evaluate_role_play,
     evaluate_timelines as evaluate_timelines,
 )
