@@ -18,6 +18,8 @@ HERE = "tests.evaluation.stage.longfilm"
 SCENES = 41
 THINGS = tuple(f"thing{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(SCENES))
 PLACES = tuple(f"place{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(SCENES))
+TURNS = (1, 20, 21, 22, 41)
+"""Scenes that matter most."""
 QUESTIONS = (
     (3, "Scene Grounding"), (17, "Scene Grounding"), (30, "Narrative Progression"), (40, "Temporal Reasoning"),
 )  # fmt: skip
@@ -40,7 +42,7 @@ def write_long_film(folder: Path, contents: dict[int, str] | None = None) -> Pat
     write_film(folder, content)
     with (folder / "task_2_question_answering.csv").open("w", encoding="utf-8-sig", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow("id question answer evidence_or_reason question_type".split())
+        writer.writerow(("id", "question", "answer", "evidence_or_reason", "question_type"))
         for number, kind in QUESTIONS:
             thing, place = THINGS[number - 1], PLACES[number - 1]
             writer.writerow((str(number), f"Where is the {thing}?", f"In the {place}.", "So it is.", kind))
@@ -81,12 +83,33 @@ class Reader(ScriptedEngine):
             return {"relations": self.relations(text)}
         if keys == ["title", "summary"]:
             return {"title": "A thing", "summary": f"{'. '.join(dict.fromkeys(hidings))}."}
+        if keys[0] == "presence":
+            number = THINGS.index(hidings[0].split()[3]) + 1
+            lasting = {
+                "change": "Another thing is gone.",
+                "relation": "",
+                "goal": "",
+                "pressure": "",
+                "mission": "",
+            }
+            quotes = [f"{hidings[0]}.", "Ann never said so."]
+            score = 5 if number in TURNS else 1
+            return {
+                "presence": "active",
+                "part": f"{hidings[0]}.",
+                **lasting,
+                "score": score,
+                "quotes": quotes,
+            }
+        if keys[0] == "development":
+            return {"development": f"{hidings[0]}.", "goal": "", "result": "", "unresolved": ""}
+        if keys == ["arcs"]:
+            made = {"title": "The things", "nodes": ["1", "2"], "summary": "All things go."}
+            return {"arcs": [made | {"start": "", "end": "", "unresolved": ""}]}
         thing = quoted_after("The question", text).removeprefix("Where is the ").removesuffix("?")
         place = PLACES[THINGS.index(thing)]
         from_reports = "Reports on parts of its story" in text
-        is_progression = (
-            dict((THINGS[n - 1], kind) for n, kind in QUESTIONS)[thing] == "Narrative Progression"
-        )
+        is_progression = {THINGS[n - 1]: kind for n, kind in QUESTIONS}[thing] == "Narrative Progression"
         is_known = f"{thing} in the {place}" in text and from_reports == is_progression
         return {"answer": f"In the {place}." if is_known else "Nobody knows."}
 
