@@ -8,6 +8,7 @@ from . import (
     screenplay as screenplay,
     screenplay_files as screenplay_files,
     stage as stage,
+    stage_estimate as stage_estimate,
     steps as steps,
     store as store,
     story as story,

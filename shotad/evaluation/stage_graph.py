@@ -239,12 +239,15 @@ def _search_passage(passage: StageScene, engine: Judge) -> _Search:
     """A pass for each family of entities, then one for each group of relations that these may have."""
     entity_answers = engine.ask_all([entities_question(passage, family) for family in ENTITIES])
     entities = [entity for answer in entity_answers if answer.value for entity in answer.value.entries]
-    types = {entity.type for entity in entities}
-    groups = []
-    for group in RELATIONS:
-        if any(types & set(kind.subjects) and types & set(kind.objects) for kind in group):
-            groups.append(group)
+    groups = [group for group in RELATIONS if any(_may_hold(kind, entities) for kind in group)]
     return entity_answers, engine.ask_all([relations_question(passage, entities, group) for group in groups])
+
+
+def _may_hold(kind: RelationKind, entities: Sequence[GraphEntity]) -> bool:
+    """Whether two of these entities may have a relation of this kind."""
+    subjects = {entity.id for entity in entities if entity.type in kind.subjects}
+    objects = {entity.id for entity in entities if entity.type in kind.objects}
+    return bool(subjects and objects) and len(subjects | objects) > 1
 
 
 def entities_question(passage: StageScene, family: Mapping[str, str]) -> Question[Listing[GraphEntity]]:

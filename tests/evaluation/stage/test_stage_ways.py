@@ -149,7 +149,8 @@ def test_the_graph_of_the_story_and_its_reports(films: tuple[StageFilm, ...]) ->
     assert index["dropped"] == 3 * SCENES
     assert index["released"] is False
     assert asked_for("entities") == 2 * SCENES
-    # Of five groups of relations semantic ones, and those between people, need a concept or a second person.
+    # Ann is alone, so nobody is asked about relations between people.
+    assert asked_for("relations") == 4 * SCENES
     assert asked_for("title", "summary") == len(index["reports"])
     assert sum(hiding(n) in report["summary"] for n in (3, 17, 30, 40) for report in index["reports"]) == 4
     assert [len(item["reports"]) for item in answers] == [8] * 4
