@@ -199,12 +199,16 @@ class StageInterview(_Entry):
         return "multi" if len(self.turns) > 1 else "single"
 
 
+def _first_of_list(value: Any) -> Any:
+    return next(iter(value), "") if isinstance(value, list) else value
+
+
 class GraphEntity(_Entry):
     """Somebody or something of the story; ``type`` is the first where the file has several."""
 
     id: Words
     name: Words
-    type: Annotated[Words, BeforeValidator(lambda value: value[0] if isinstance(value, list) else value)] = ""
+    type: Annotated[Words, BeforeValidator(_first_of_list)] = ""
     description: Words = ""
 
 

@@ -8,7 +8,7 @@ over the story, and each becomes a node, written from its scene alone.
 The numbers are those of the published code (github.com/roytian1992/STAGE_v0, commit 1396258,
 ``tools/task1/pipeline.py`` and ``recall.py``). Its choice goes on by words of the cards (``reveal``,
 ``boundary`` and others) and by the engine's judgement of pairs; here a milestone next to another waits until
-the rest of the story is covered.
+the rest of the story is covered. As there, answers are drawn by the likeliest tokens.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from shotad.evaluation.metrics.judge import (
     SENTENCE,
     STRING,
     STRINGS,
-    Answer,
     Judge,
     Part,
     Question,
@@ -72,25 +71,29 @@ class SceneCard:
         return 10 * self.score + 2 * len(self.changes) + presence
 
 
-def timeline_by_cards(
-    film: StageFilm, gold: StageTimeline, engine: Judge
-) -> tuple[Answer[StageTimeline], list[SceneCard]]:
-    """The timeline that the engine writes of a character of whom only the names are told, and the cards.
+@dataclass(frozen=True, slots=True)
+class TimelineOfCards:
+    """A timeline with the cards that it was made of; None without a node. ``failure`` says why there is none,
+    or which cards and nodes it had to do without."""
 
-    A scene whose card or node cannot be had is left out, and the answer's ``failure`` says so; without a node
-    there is no timeline.
-    """
+    timeline: StageTimeline | None
+    cards: tuple[SceneCard, ...]
+    failure: str
+
+
+def timeline_by_cards(film: StageFilm, gold: StageTimeline, engine: Judge) -> TimelineOfCards:
+    """The timeline that the engine writes of a character of whom only the names are told."""
     places = scenes_of_character(film, gold)
     answers = engine.ask_all([card_question(film, place, gold) for place in places])
-    cards = [answer.value for answer in answers if answer.value is not None]
+    cards = tuple(answer.value for answer in answers if answer.value is not None)
     milestones = choose_milestones(cards, len(film.scenes))
     nodes = engine.ask_all([node_question(film, card, gold) for card in milestones])
     written = [answer.value for answer in nodes if answer.value is not None]
     numbered = [node.model_copy(update={"id": str(number)}) for number, node in enumerate(written, 1)]
     failure = "; ".join(filter(None, (failed(answers), failed(nodes))))
     if not numbered:
-        return Answer(None, failure or "no scene has a part in this character's story"), cards
-    return Answer(StageTimeline(character=gold.character, nodes=tuple(numbered)), failure), cards
+        return TimelineOfCards(None, cards, failure or "no scene has a part in this character's story")
+    return TimelineOfCards(StageTimeline(character=gold.character, nodes=tuple(numbered)), cards, failure)
 
 
 def scenes_of_character(film: StageFilm, gold: StageTimeline) -> list[int]:

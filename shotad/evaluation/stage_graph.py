@@ -47,7 +47,7 @@ engines list only what stands out (paper, section B.1)."""
 SMALLEST, RESOLUTION = 3, 1.0
 """Entities of a community at least, and how finely the graph is divided."""
 MEMBERS, BONDS = 40, 80
-"""Entities and relations that a report is written from at most, those with the most relations first."""
+"""Entities, those with the most relations first, and relations that a report is written from at most."""
 LIST_TOKENS, REPORT_TOKENS = 2000, 900
 
 T = TypeVar("T")
@@ -175,12 +175,17 @@ class _Index:
     reports: list[Report] = field(default_factory=list)
 
 
+def require_networkx() -> Any:
+    """The module. Raises ShotadError, naming the extra to install, where it is not there."""
+    return require_module("networkx", "Communities of a graph", LANGUAGE_EXTRA)
+
+
 def build_reports(
     films: Sequence[StageFilm], engine: Judge, context: MetricContext
 ) -> dict[str, StoryReports]:
     """The reports on each film's graph, by the film's id. Raises ShotadError without networkx, EngineError
     for what stops the engine."""
-    require_module("networkx", "Communities of a graph", LANGUAGE_EXTRA)
+    require_networkx()
     indexes = {film.id: _Index(film.graph, film.graph is not None) for film in films}
     passages = [(film.id, part) for film in films if not film.graph for part in passages_in(film)]
 
@@ -265,7 +270,8 @@ def entities_question(passage: StageScene, family: Mapping[str, str]) -> Questio
                 dropped += 1
         return Listing(tuple(found.values()), dropped)
 
-    entry = {"name": STRING, "type": STRING | {"enum": list(family)}, "description": STRING}
+    types: Json = {**STRING, "enum": list(family)}
+    entry: dict[str, Json] = {"name": STRING, "type": types, "description": STRING}
     values = {"passage": passage, "types": list(family.items())}
     return question("stage-entities", values, {"entities": rows_part(entry)}, read, tokens=LIST_TOKENS)
 
@@ -281,20 +287,17 @@ def relations_question(
         found = []
         for row in rows:
             kind, ends = kinds.get(row["relation"]), (row["subject"], row["object"])
-            if kind is None or ends[0] == ends[1] or not all(1 <= end <= len(entities) for end in ends):
+            if kind is None or not all(1 <= end <= len(entities) for end in ends):
                 continue
             subject, other = (entities[end - 1] for end in ends)
-            if subject.type in kind.subjects and other.type in kind.objects:
-                text = row["description"]
-                relation = GraphRelation(
-                    subject=subject.id, kind=kind.name, object=other.id, description=text
-                )
-                found.append(relation)
+            if subject.id == other.id or subject.type not in kind.subjects or other.type not in kind.objects:
+                continue
+            relation = GraphRelation(subject=subject.id, kind=kind.name, object=other.id)
+            found.append(relation.model_copy(update={"description": row["description"]}))
         return Listing(tuple(found), len(rows) - len(found))
 
-    number = {"type": "integer"}
-    entry = {"subject": number, "relation": STRING | {"enum": list(kinds)}, "object": number,
-             "description": STRING}  # fmt: skip
+    number, names = {"type": "integer"}, {**STRING, "enum": list(kinds)}
+    entry: dict[str, Json] = {"subject": number, "relation": names, "object": number, "description": STRING}
     values = {"passage": passage, "entities": entities, "kinds": group}
     return question("stage-relations", values, {"relations": rows_part(entry)}, read, tokens=LIST_TOKENS)
 
@@ -348,7 +351,7 @@ def _longer(first: GraphEntity | GraphRelation, second: GraphEntity | GraphRelat
 def communities_of(graph: StageGraph, seed: int) -> list[list[GraphEntity]]:
     """The communities with `SMALLEST` entities or more, in order of their first entities; in each the
     entities with the most relations first. The same in every run."""
-    networkx = require_module("networkx", "Communities of a graph", LANGUAGE_EXTRA)
+    networkx = require_networkx()
     places = {entity.id: place for place, entity in enumerate(graph.entities)}
     # Nodes are numbers: sets of texts have another order in every process.
     bonds = networkx.Graph()

@@ -14,7 +14,7 @@ from itertools import product
 from shotad.evaluation.metric import Json, Result
 from shotad.evaluation.metrics.judge import Pair, by_judge, map_items, question
 from shotad.evaluation.stage import ANSWER, StageFilm, StageRun, sampled
-from shotad.evaluation.stage_graph import StoryReports, build_reports, nearest_reports
+from shotad.evaluation.stage_graph import StoryReports, build_reports, nearest_reports, require_networkx
 from shotad.evaluation.stage_retrieval import (
     TOP,
     TOP_FUSED,
@@ -24,7 +24,7 @@ from shotad.evaluation.stage_retrieval import (
     scene_text,
 )
 from shotad.evaluation.stage_tree import SceneTree, build_trees, walk_tree
-from shotad.evaluation.store import MetricContext
+from shotad.evaluation.store import MetricContext, vectors_of
 from shotad.evaluation.story import TRIES, answer_check, figure, row
 from shotad.evaluation.story_questions import StoryQuestion
 
@@ -32,6 +32,7 @@ PAPERS_WAYS = ("hybrid", "pageindex", "graph")
 """The paper's three ways to reach evidence (section 4)."""
 WAYS = ("none", "full", "bm25", "dense", *PAPERS_WAYS)
 """How scenes, or reports on the story, are found for a question."""
+_NEED_VECTORS = {"dense", "hybrid", "graph"}
 UNION = "union"
 """The three together: a question passes where it passes in one of them."""
 
@@ -70,6 +71,11 @@ def evaluate_questions(
     pair = Pair(engine, judge, context, "stage", "question")
     picked = [(film, story_question) for film in films for story_question in film.questions][:limit]
     asked_films = list({film.id: film for film, _ in picked}.values())
+    # What is missing here is told before an engine is paid for an index.
+    if _NEED_VECTORS & set(ways):
+        vectors_of(context)
+    if "graph" in ways:
+        require_networkx()
     trees = build_trees(asked_films, pair.actor) if "pageindex" in ways else {}
     graphs = build_reports(asked_films, pair.actor, context) if "graph" in ways else {}
     reaches: dict[tuple[str, str], Reach] = {}

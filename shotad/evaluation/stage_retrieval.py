@@ -101,6 +101,8 @@ def hybrid_chooser(scenes: Sequence[StageScene], language: str, context: MetricC
     """
     index = Bm25([words_of(scene_text(scene), language) for scene in scenes])
     service = vectors_of(context)
+    if not scenes:
+        return lambda query: []
     passages: list[str] = []
     scene_of_passage: list[int] = []
     for place, scene in enumerate(scenes):

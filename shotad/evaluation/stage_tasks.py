@@ -53,7 +53,7 @@ from shotad.evaluation.stage import (
     sampled,
     verdict,
 )
-from shotad.evaluation.stage_cards import SceneCard, card_record, timeline_by_cards
+from shotad.evaluation.stage_cards import TimelineOfCards, card_record, timeline_by_cards
 from shotad.evaluation.stage_retrieval import TOP, Choose, check_settings, chooser
 from shotad.evaluation.store import MetricContext, VectorService, vectors_of
 from shotad.evaluation.story import figure, row
@@ -147,14 +147,14 @@ def _evaluate_character(
     film: StageFilm, gold: StageTimeline, reading: str, pair: Pair, vectors: VectorService
 ) -> Json:
     """What is found of a character; ``figures`` has a tally of each figure."""
-    cards: list[SceneCard] = []
     if reading == "cards":
-        timeline, cards = timeline_by_cards(film, gold, pair.actor)
+        made = timeline_by_cards(film, gold, pair.actor)
     else:
-        timeline = pair.actor.ask(sampled(timeline_question(film, gold), TOKENS))
-    ours: StageTimeline = timeline.value or StageTimeline(character=gold.character, nodes=())
+        answer = pair.actor.ask(sampled(timeline_question(film, gold), TOKENS))
+        made = TimelineOfCards(answer.value, (), answer.failure)
+    ours = made.timeline or StageTimeline(character=gold.character, nodes=())
     arcs: tuple[StageArc, ...] = ()
-    failure = "" if timeline.value else timeline.failure
+    failure = "" if made.timeline else made.failure
     if len(ours.nodes) > 1:
         joined = pair.actor.ask(sampled(arcs_question(film, ours), TOKENS))
         arcs, failure = joined.value or (), joined.failure
@@ -191,9 +191,9 @@ def _evaluate_character(
         "arcs": [arc.model_dump(mode="json") for arc in arcs],
         "matched": {arc.id: best.id for arc, best in zip(theirs, nearest, strict=False)},
         "nodes": {gold_node.id: node.id for gold_node, node in same_nodes},
-        "cards": [card_record(card, film) for card in cards],
+        "cards": [card_record(card, film) for card in made.cards],
         "figures": dict(zip(FIGURES, tallies, strict=True)),
-        "failure": failure or timeline.failure,
+        "failure": failure or made.failure,
     }
 
 
