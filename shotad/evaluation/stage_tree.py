@@ -117,7 +117,7 @@ def summaries_of(scenes: int) -> int:
     """How many summaries the tree of so many scenes has.
 
     >>> summaries_of(10), summaries_of(151)
-    (10, 167)
+    (10, 169)
     """
     count = level = scenes
     while level > FANOUT:
