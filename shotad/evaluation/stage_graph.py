@@ -8,15 +8,17 @@ ambiguous names are left out, so the graph is rougher than the paper's.
 Communities are Louvain's (Blondel et al., 2008; networkx). The engine reports on each, and the reports that
 are nearest to a question by vectors are what it is answered from: the scenes themselves are not given, as
 the failures in the paper's Table 22 show. The numbers are those of the authors' program
-(github.com/roytian1992/NarrativeKnowledgeWeaver, ``CommunityGraphBuilderConfig``), which has Leiden and a
-hierarchy in place of one level of Louvain.
+(github.com/roytian1992/NarrativeKnowledgeWeaver, ``CommunityGraphBuilderConfig``), which has Leiden and
+reports on several levels in place of Louvain and one.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -47,7 +49,7 @@ engines list only what stands out (paper, section B.1)."""
 SMALLEST, RESOLUTION = 3, 1.0
 """Entities of a community at least, and how finely the graph is divided."""
 MEMBERS, BONDS = 40, 80
-"""Entities, those with the most relations first, and relations that a report is written from at most."""
+"""Entities and relations that a report is written from at most."""
 LIST_TOKENS, REPORT_TOKENS = 2000, 900
 
 T = TypeVar("T")
@@ -349,7 +351,7 @@ def _longer(first: GraphEntity | GraphRelation, second: GraphEntity | GraphRelat
 
 
 def communities_of(graph: StageGraph, seed: int) -> list[list[GraphEntity]]:
-    """The communities with `SMALLEST` entities or more, in order of their first entities; in each the
+    """The communities with `SMALLEST` to `MEMBERS` entities, in order of their first entities; in each the
     entities with the most relations first. The same in every run."""
     networkx = require_networkx()
     places = {entity.id: place for place, entity in enumerate(graph.entities)}
@@ -361,27 +363,52 @@ def communities_of(graph: StageGraph, seed: int) -> list[list[GraphEntity]]:
         for ends in ((places[relation.subject], places[relation.object]) for relation in graph.relations)
     )
     bonds.add_weighted_edges_from((first, second, weight) for (first, second), weight in weights.items())
-    if not weights:
+    communities = []
+    for members in sorted(_divided(bonds, list(bonds), seed)):
+        if len(members) >= SMALLEST:
+            members.sort(key=lambda place: (-bonds.degree(place), place))
+            communities.append([graph.entities[place] for place in members])
+    return communities
+
+
+def _divided(bonds: Any, members: list[int], seed: int) -> list[list[int]]:
+    """The communities among these nodes of the graph, each in order of the story.
+
+    A community with more than `MEMBERS` entities is divided again, since a report shows no more. One that
+    Louvain does not divide, such as somebody and all that this person does, is cut in order of the story;
+    its best connected entity is in every part.
+    """
+    networkx = require_networkx()
+    part = bonds.subgraph(members)
+    if not part.number_of_edges():
         return []
-    found = networkx.community.louvain_communities(bonds, resolution=RESOLUTION, seed=seed)
-    communities = sorted(sorted(members) for members in found if len(members) >= SMALLEST)
-    return [
-        [graph.entities[place] for place in sorted(members, key=lambda place: (-bonds.degree(place), place))]
-        for members in communities
-    ]
+    found = networkx.community.louvain_communities(part.copy(), resolution=RESOLUTION, seed=seed)
+    communities: list[list[int]] = []
+    for community in map(sorted, found):
+        if len(community) <= MEMBERS:
+            communities.append(community)
+        elif len(found) > 1:
+            communities += _divided(bonds, community, seed)
+        else:
+            hub = max(community, key=lambda place: (part.degree(place), -place))
+            others = [place for place in community if place != hub]
+            count = math.ceil(len(others) / (MEMBERS - 1))
+            borders = [len(others) * number // count for number in range(count + 1)]
+            for start, end in pairwise(borders):
+                communities.append(sorted([hub, *others[start:end]]))
+    return communities
 
 
 def report_question(graph: StageGraph, members: Sequence[GraphEntity]) -> Question[Report]:
-    """What is this community about? It is shown by its first entities and the relations between them."""
-    shown = members[:MEMBERS]
-    names = {entity.id: entity.name for entity in shown}
+    """What is this community about? It is shown by its entities and the relations between them."""
+    names = {entity.id: entity.name for entity in members}
     relations = []
     for relation in graph.relations:
         if relation.subject in names and relation.object in names:
             ends = {"subject": names[relation.subject], "object": names[relation.object]}
             relations.append({"kind": relation.kind, "description": relation.description, **ends})
     parts = {"title": text_part('"…"'), "summary": text_part('"…"')}
-    values = {"entities": shown, "relations": relations[:BONDS]}
+    values = {"entities": members, "relations": relations[:BONDS]}
     return question("stage-report", values, parts, Report, tokens=REPORT_TOKENS)
 
 

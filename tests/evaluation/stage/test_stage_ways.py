@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -14,7 +14,8 @@ import pytest
 
 from shotad.core.errors import EngineError, EvaluationError
 from shotad.evaluation import Store, evaluate_questions, evaluate_role_play, evaluate_timelines
-from shotad.evaluation.stage import StageFilm, StageRun, read_stage
+from shotad.evaluation.stage import GraphEntity, GraphRelation, StageFilm, StageGraph, StageRun, read_stage
+from shotad.evaluation.stage_graph import communities_of
 from shotad.evaluation.store import LONGEST
 from shotad.script.embeddings import Vectors
 from tests.evaluation.cml.script_reader import word_context
@@ -223,6 +224,33 @@ def test_a_graph_in_the_films_folder_is_used(tmp_path: Path) -> None:
     assert asked_for("entities") == asked_for("relations") == 0
     assert (run.items[-1]["released"], run.items[-1]["entities"], run.items[-1]["relations"]) == (True, 3, 2)
     assert figures(run)["graph: average accuracy, Narrative Progression"] == 100
+
+
+def graph_of(entities: int, ends: Iterable[tuple[int, int]]) -> StageGraph:
+    return StageGraph(
+        tuple(GraphEntity(id=f"e{n}", name=f"e{n}") for n in range(entities)),
+        tuple(GraphRelation(subject=f"e{one}", kind="k", object=f"e{other}") for one, other in ends),
+    )
+
+
+def test_communities_have_as_many_entities_as_a_report_shows() -> None:
+    # Two groups of five that are joined once, a pair, and one entity that is alone.
+    groups = [(a, b) for start in (0, 5) for a in range(start, start + 5) for b in range(a + 1, start + 5)]
+    found = communities_of(graph_of(13, [*groups, (4, 5), (10, 11)]), seed=1)
+    assert [sorted(entity.id for entity in members) for members in found] == [
+        [f"e{n}" for n in range(5)], [f"e{n}" for n in range(5, 10)],
+    ]  # fmt: skip
+    assert found[0][0].id == "e4"  # which has the most relations
+    # Somebody and a hundred deeds cannot be divided: cut in order of the story, with that person in every part.
+    star = communities_of(graph_of(101, [(7, n) for n in range(101) if n != 7]), seed=1)
+    assert [len(members) for members in star] == [34, 34, 35]
+    assert all(members[0].id == "e7" for members in star)
+    assert {entity.id for members in star for entity in members} == {f"e{n}" for n in range(101)}
+    # A chain of 400 is one community after the other, none larger than a report.
+    chain = communities_of(graph_of(400, [(n, n + 1) for n in range(399)]), seed=1)
+    assert max(map(len, chain)) <= 40
+    assert sum(map(len, chain)) == 400
+    assert communities_of(graph_of(5, []), seed=1) == []
 
 
 def test_communities_are_the_same_in_every_process() -> None:
