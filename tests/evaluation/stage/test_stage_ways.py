@@ -18,6 +18,7 @@ from shotad.evaluation.stage import GraphEntity, GraphRelation, StageFilm, Stage
 from shotad.evaluation.stage_graph import communities_of
 from shotad.evaluation.store import LONGEST
 from shotad.script.embeddings import Vectors
+from tests.cli.program import Shotad
 from tests.evaluation.cml.script_reader import word_context
 from tests.evaluation.judges.judging import bench_of, keys_of
 from tests.evaluation.stage.longfilm import (
@@ -282,3 +283,33 @@ def test_a_way_of_another_task(films: tuple[StageFilm, ...]) -> None:
     with pytest.raises(EvaluationError, match="no memory setting 'bm25'"):
         evaluate_timelines(films, READER, word_context(), memory=("bm25",))
     assert Reader.asked == []
+
+
+def test_the_command(shotad: Shotad, tmp_path: Path) -> None:
+    folder, kept = write_long_film(tmp_path / "film"), tmp_path / "kept.sqlite"
+    words = (
+        "evaluate",
+        "stage",
+        folder,
+        "--task",
+        "questions",
+        "--engine",
+        READER,
+        "--judge",
+        GRADER,
+        "--cache",
+        kept,
+    )
+    said = shotad(*words, "--memory", "pageindex", "--out", tmp_path / "out")
+    assert said.code == 0, said.err
+    assert "pageindex: pass@5 75.0 questions: 4" in " ".join(said.out.split())
+    assert f"pageindex: answers the index is made of 100.0 asked: {SCENES + 5}" in " ".join(said.out.split())
+    record = json.loads((tmp_path / "out" / "stage.json").read_text(encoding="utf-8"))
+    assert [item["id"] for item in record["items"]][-1] == "pageindex/film"
+    asked = len(Reader.asked)
+    # More is given, and the index is the same: only the lists and the answers are asked for.
+    shotad(*words, "--memory", "pageindex", "--top", 20)
+    assert asked < len(Reader.asked) <= asked + len(QUESTIONS) * 7
+    said = shotad(*words, "--memory", "union")
+    assert said.code == 2
+    assert "Known: none, full, bm25, dense, hybrid, pageindex, graph." in said.err
