@@ -72,16 +72,16 @@ class SceneCard:
 
 
 @dataclass(frozen=True, slots=True)
-class TimelineOfCards:
-    """A timeline with the cards that it was made of; None without a node. ``failure`` says why there is none,
-    or which cards and nodes it had to do without."""
+class WrittenTimeline:
+    """A timeline that an engine wrote, None without a node, and the cards that it comes from, if any.
+    ``failure`` says why there is no timeline, or how many cards and nodes are missing."""
 
     timeline: StageTimeline | None
     cards: tuple[SceneCard, ...]
     failure: str
 
 
-def timeline_by_cards(film: StageFilm, gold: StageTimeline, engine: Judge) -> TimelineOfCards:
+def timeline_by_cards(film: StageFilm, gold: StageTimeline, engine: Judge) -> WrittenTimeline:
     """The timeline that the engine writes of a character of whom only the names are told."""
     places = scenes_of_character(film, gold)
     answers = engine.ask_all([card_question(film, place, gold) for place in places])
@@ -92,8 +92,8 @@ def timeline_by_cards(film: StageFilm, gold: StageTimeline, engine: Judge) -> Ti
     numbered = [node.model_copy(update={"id": str(number)}) for number, node in enumerate(written, 1)]
     failure = "; ".join(filter(None, (failed(answers), failed(nodes))))
     if not numbered:
-        return TimelineOfCards(None, cards, failure or "no scene has a part in this character's story")
-    return TimelineOfCards(StageTimeline(character=gold.character, nodes=tuple(numbered)), cards, failure)
+        return WrittenTimeline(None, cards, failure or "no scene has a part in this character's story")
+    return WrittenTimeline(StageTimeline(character=gold.character, nodes=tuple(numbered)), cards, failure)
 
 
 def scenes_of_character(film: StageFilm, gold: StageTimeline) -> list[int]:
@@ -185,8 +185,8 @@ def card_question(film: StageFilm, place: int, gold: StageTimeline) -> Question[
     def read(presence: str, part: str, *rest: Any) -> SceneCard:
         *changes, score, quotes = rest
         lasting = {name: text for name, text in zip(CHANGES, changes, strict=True) if text}
-        found = tuple(quote for quote in quotes if quote and quote in scene.content)
-        return SceneCard(place, presence, part, lasting, score, found)
+        verbatim = tuple(quote for quote in quotes if quote and quote in scene.content)
+        return SceneCard(place, presence, part, lasting, score, verbatim)
 
     parts = {
         "presence": word({name: name for name in PRESENCES}, f'"<{", ".join(PRESENCES)}>"'),

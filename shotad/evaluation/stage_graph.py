@@ -130,23 +130,24 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class StoryReports:
-    """The reports on a film's graph, and how much was asked for and made of the index. ``is_released``: the
-    graph came with the film. ``dropped`` counts what the engine named and the graph could not hold."""
+    """The reports on a film's graph. Of ``requests`` for them and the graph so many have ``answers``;
+    ``failure`` says why one has not. ``is_released``: the graph came with the film. ``dropped`` counts what
+    the engine named and the graph cannot hold."""
 
     reports: tuple[Report, ...]
     graph: StageGraph
     is_released: bool
     dropped: int
-    asked: int
-    made: int
+    requests: int
+    answers: int
     failure: str
 
     @property
     def record(self) -> Json:
         """What became of the index, as JSON."""
         return {
-            "asked": self.asked,
-            "made": self.made,
+            "requests": self.requests,
+            "answers": self.answers,
             "failure": self.failure,
             "released": self.is_released,
             "entities": len(self.graph.entities),
@@ -224,10 +225,10 @@ def build_reports(
 
 
 def _finished(index: _Index) -> StoryReports:
-    made = sum(answer.value is not None for answer in index.answers)
+    answers = sum(answer.value is not None for answer in index.answers)
     graph = index.graph or StageGraph((), ())
-    reports, asked = tuple(index.reports), len(index.answers)
-    return StoryReports(reports, graph, index.is_released, index.dropped, asked, made, failed(index.answers))
+    reports, requests, failure = tuple(index.reports), len(index.answers), failed(index.answers)
+    return StoryReports(reports, graph, index.is_released, index.dropped, requests, answers, failure)
 
 
 def passages_in(film: StageFilm) -> list[StageScene]:
@@ -258,19 +259,19 @@ def _may_hold(kind: RelationKind, entities: Sequence[GraphEntity]) -> bool:
 
 
 def entities_question(passage: StageScene, family: Mapping[str, str]) -> Question[Listing[GraphEntity]]:
-    """Which entities of these types are in a passage? Their ids are their names, made alike."""
+    """Which entities of these types are in a passage? Their ids are their names in one form."""
 
     def read(rows: list[Json]) -> Listing[GraphEntity]:
-        found: dict[str, GraphEntity] = {}
+        by_key: dict[str, GraphEntity] = {}
         dropped = 0
         for row in rows:
             name, key = row["name"].strip(), name_key(row["name"])
             if key and row["type"] in family:
                 entity = GraphEntity(id=key, name=name, type=row["type"], description=row["description"])
-                found.setdefault(key, entity)
+                by_key.setdefault(key, entity)
             else:
                 dropped += 1
-        return Listing(tuple(found.values()), dropped)
+        return Listing(tuple(by_key.values()), dropped)
 
     types: Json = {**STRING, "enum": list(family)}
     entry: dict[str, Json] = {"name": STRING, "type": types, "description": STRING}
@@ -286,7 +287,7 @@ def relations_question(
     kinds = {kind.name: kind for kind in group}
 
     def read(rows: list[Json]) -> Listing[GraphRelation]:
-        found = []
+        relations = []
         for row in rows:
             kind, ends = kinds.get(row["relation"]), (row["subject"], row["object"])
             if kind is None or not all(1 <= end <= len(entities) for end in ends):
@@ -295,8 +296,8 @@ def relations_question(
             if subject.id == other.id or subject.type not in kind.subjects or other.type not in kind.objects:
                 continue
             relation = GraphRelation(subject=subject.id, kind=kind.name, object=other.id)
-            found.append(relation.model_copy(update={"description": row["description"]}))
-        return Listing(tuple(found), len(rows) - len(found))
+            relations.append(relation.model_copy(update={"description": row["description"]}))
+        return Listing(tuple(relations), len(rows) - len(relations))
 
     number, names = {"type": "integer"}, {**STRING, "enum": list(kinds)}
     entry: dict[str, Json] = {"subject": number, "relation": names, "object": number, "description": STRING}
@@ -379,18 +380,18 @@ def _divided(bonds: Any, members: list[int], seed: int) -> list[list[int]]:
     its best connected entity is in every part.
     """
     networkx = require_networkx()
-    part = bonds.subgraph(members)
-    if not part.number_of_edges():
+    subgraph = bonds.subgraph(members)
+    if not subgraph.number_of_edges():
         return []
-    found = networkx.community.louvain_communities(part.copy(), resolution=RESOLUTION, seed=seed)
+    parts = networkx.community.louvain_communities(subgraph.copy(), resolution=RESOLUTION, seed=seed)
     communities: list[list[int]] = []
-    for community in map(sorted, found):
+    for community in map(sorted, parts):
         if len(community) <= MEMBERS:
             communities.append(community)
-        elif len(found) > 1:
+        elif len(parts) > 1:
             communities += _divided(bonds, community, seed)
         else:
-            hub = max(community, key=lambda place: (part.degree(place), -place))
+            hub = max(community, key=lambda place: (subgraph.degree(place), -place))
             others = [place for place in community if place != hub]
             count = math.ceil(len(others) / (MEMBERS - 1))
             borders = [len(others) * number // count for number in range(count + 1)]

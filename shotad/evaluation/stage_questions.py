@@ -1,8 +1,8 @@
 """STAGE's second task (docs/stage.md): open questions on the whole story, answered five times each.
 
-What an engine answers from is found in several ways (`WAYS`). Three of them are the paper's: words and
-vectors fused, a tree of summaries, a graph of the story. What the three reach together, each at its best, is
-the paper's oracle. Where a way comes to nothing because the engine fails, the question counts as wrong.
+What an engine answers from is found by one of several methods (`METHODS`). Three of them are the paper's:
+words and vectors fused, a tree of summaries, a graph of the story. The three together are its oracle. Where
+a method finds nothing because the engine fails, the question counts as wrong.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from shotad.evaluation.store import MetricContext, vectors_of
 from shotad.evaluation.story import TRIES, answer_check, figure, row
 from shotad.evaluation.story_questions import StoryQuestion
 
-PAPERS_WAYS = ("hybrid", "pageindex", "graph")
-"""The paper's three ways to reach evidence (section 4)."""
-WAYS = ("none", "full", "bm25", "dense", *PAPERS_WAYS)
+PAPER_METHODS = ("hybrid", "pageindex", "graph")
+"""The paper's three methods to reach evidence (section 4)."""
+METHODS = ("none", "full", "bm25", "dense", *PAPER_METHODS)
 """How scenes, or reports on the story, are found for a question."""
 _NEED_VECTORS = {"dense", "hybrid", "graph"}
 UNION = "union"
@@ -61,70 +61,70 @@ def evaluate_questions(
     top: int | None = None,
     limit: int | None = None,
 ) -> StageRun:
-    """All questions, or the first ``limit``, answered with each of the ways in ``memory``.
+    """All questions, or the first ``limit``, answered with each of the methods in ``memory``.
 
-    ``top`` is how many scenes or reports are given (default: `TOP`, of the paper's ways `TOP_FUSED`). Raises
-    EvaluationError for an unknown way, ShotadError where vectors cannot be counted here, EngineError for what
-    stops an engine.
+    ``top`` is how many scenes or reports are given (default: `TOP`, of the paper's methods `TOP_FUSED`).
+    Raises EvaluationError for an unknown method, ShotadError where vectors cannot be counted here,
+    EngineError for what stops an engine.
     """
-    ways = check_settings(memory, WAYS)
+    methods = check_settings(memory, METHODS)
     pair = Pair(engine, judge, context, "stage", "question")
     picked = [(film, story_question) for film in films for story_question in film.questions][:limit]
-    asked_films = list({film.id: film for film, _ in picked}.values())
+    films_with_questions = list({film.id: film for film, _ in picked}.values())
     # What is missing here is told before an engine is paid for an index.
-    if _NEED_VECTORS & set(ways):
+    if _NEED_VECTORS & set(methods):
         vectors_of(context)
-    if "graph" in ways:
+    if "graph" in methods:
         require_networkx()
-    trees = build_trees(asked_films, pair.actor) if "pageindex" in ways else {}
-    graphs = build_reports(asked_films, pair.actor, context) if "graph" in ways else {}
+    trees = build_trees(films_with_questions, pair.actor) if "pageindex" in methods else {}
+    graphs = build_reports(films_with_questions, pair.actor, context) if "graph" in methods else {}
     reaches: dict[tuple[str, str], Reach] = {}
-    for way, film in product(ways, asked_films):
-        count = top or top_of(way)
-        if way == "pageindex":
-            reaches[way, film.id] = _reach_by_tree(trees[film.id], pair, count)
-        elif way == "graph":
-            reaches[way, film.id] = _reach_by_graph(graphs[film.id], context, count)
+    for method, film in product(methods, films_with_questions):
+        count = top or top_of(method)
+        if method == "pageindex":
+            reaches[method, film.id] = _reach_by_tree(trees[film.id], pair, count)
+        elif method == "graph":
+            reaches[method, film.id] = _reach_by_graph(graphs[film.id], context, count)
         else:
-            reaches[way, film.id] = _reach_by_nearness(way, film, context, count)
+            reaches[method, film.id] = _reach_by_nearness(method, film, context, count)
 
     def answer(case: tuple[str, tuple[StageFilm, StoryQuestion]]) -> Json:
-        way, (film, story_question) = case
-        return _answer_question(film, story_question, way, reaches[way, film.id], pair)
+        method, (film, story_question) = case
+        return _answer_question(film, story_question, method, reaches[method, film.id], pair)
 
-    cases = list(product(ways, picked))
+    cases = list(product(methods, picked))
     items = list(map_items(answer, cases, pair.judges, "Questions", "questions"))
-    tops = {way: top or top_of(way) for way in ways}
-    identity = {**pair.identity, "memory": list(ways), "top": tops, "tries": TRIES}
+    tops = {method: top or top_of(method) for method in methods}
+    identity = {**pair.identity, "memory": list(methods), "top": tops, "tries": TRIES}
     results: list[Result] = []
-    for way in ways:
-        of_way = [item for item in items if item["memory"] == way]
-        results += _figures_of_way(way, of_way, identity)
-    if set(PAPERS_WAYS) <= set(ways):
+    for method in methods:
+        of_method = [item for item in items if item["memory"] == method]
+        results += _figures_of_method(method, of_method, identity)
+    if set(PAPER_METHODS) <= set(methods):
         results += _figures_of_union(items, identity)
     indexes = [_index_item("pageindex", film_id, tree.record) for film_id, tree in trees.items()]
     indexes += [_index_item("graph", film_id, graph.record) for film_id, graph in graphs.items()]
-    for way in ("pageindex", "graph"):
+    for method in ("pageindex", "graph"):
         rows = [
-            row(index["id"], index["made"], index["asked"], index["failure"])
+            row(index["id"], index["answers"], index["requests"], index["failure"])
             for index in indexes
-            if index["memory"] == way
+            if index["memory"] == method
         ]
         if rows:
-            results.append(figure(f"{way}: answers the index is made of", "asked", rows, identity))
+            results.append(figure(f"{method}: index answers", "requests", rows, identity))
     return StageRun("question answering", tuple(results), (*items, *indexes), identity)
 
 
-def top_of(way: str) -> int:
-    """How many scenes or reports a way gives where nothing else is asked for."""
-    return TOP_FUSED if way in PAPERS_WAYS else TOP
+def top_of(method: str) -> int:
+    """How many scenes or reports a method gives where nothing else is asked for."""
+    return TOP_FUSED if method in PAPER_METHODS else TOP
 
 
-def _reach_by_nearness(way: str, film: StageFilm, context: MetricContext, top: int) -> Reach:
-    if way == "hybrid":
+def _reach_by_nearness(method: str, film: StageFilm, context: MetricContext, top: int) -> Reach:
+    if method == "hybrid":
         choose = hybrid_chooser(film.scenes, film.language, context, top)
     else:
-        choose = chooser(way, [scene_text(scene) for scene in film.scenes], film.language, context, top)
+        choose = chooser(method, [scene_text(scene) for scene in film.scenes], film.language, context, top)
     return lambda text: Evidence(tuple(choose(text)))
 
 
@@ -145,17 +145,17 @@ def _reach_by_graph(graph: StoryReports, context: MetricContext, top: int) -> Re
 
 
 def _answer_question(
-    film: StageFilm, story_question: StoryQuestion, way: str, reach: Reach, pair: Pair
+    film: StageFilm, story_question: StoryQuestion, method: str, reach: Reach, pair: Pair
 ) -> Json:
     """A question answered `TRIES` times; equal answers are judged once."""
     evidence = reach(story_question.text)
     scenes = [film.scenes[place] for place in sorted(evidence.scenes)]
     item = {
-        "id": f"{way}/{film.id}/{story_question.id}",
+        "id": f"{method}/{film.id}/{story_question.id}",
         "film": film.id,
         "question": story_question.id,
         "type": story_question.kind,
-        "memory": way,
+        "memory": method,
         "scenes": [scene.id for scene in scenes],
         "reports": [report["title"] for report in evidence.reports],
     }
@@ -181,27 +181,27 @@ def _answer_question(
     }
 
 
-def _figures_of_way(way: str, items: Sequence[Json], identity: Json) -> list[Result]:
+def _figures_of_method(method: str, items: Sequence[Json], identity: Json) -> list[Result]:
     """Pass@5 and average accuracy, of all questions and of each type."""
     results = []
     for kind, of_kind in _by_type(items):
         rows = [row(item["id"], any(item["right"]), 1, item["failure"]) for item in of_kind]
-        results.append(figure(f"{way}: pass@{TRIES}{kind}", "questions", rows, identity))
+        results.append(figure(f"{method}: pass@{TRIES}{kind}", "questions", rows, identity))
     for kind, of_kind in _by_type(items):
         rows = [row(item["id"], sum(item["right"]), TRIES, item["failure"]) for item in of_kind]
-        results.append(figure(f"{way}: average accuracy{kind}", "tries", rows, identity))
+        results.append(figure(f"{method}: average accuracy{kind}", "tries", rows, identity))
     return results
 
 
 def _figures_of_union(items: Sequence[Json], identity: Json) -> list[Result]:
-    """Pass@5 of the paper's three ways together, of all questions and of each type."""
+    """Pass@5 of the paper's three methods together, of all questions and of each type."""
     passed: dict[tuple[str, str], bool] = {}
     for item in items:
-        if item["memory"] in PAPERS_WAYS:
+        if item["memory"] in PAPER_METHODS:
             key = item["film"], item["question"]
             passed[key] = passed.get(key, False) or any(item["right"])
-    # Each question once, by the item of the way that comes first.
-    questions = [item for item in items if item["memory"] == PAPERS_WAYS[0]]
+    # Each question once, by the item of the method that comes first.
+    questions = [item for item in items if item["memory"] == PAPER_METHODS[0]]
     results = []
     for kind, of_kind in _by_type(questions):
         rows = [row(item["id"], passed[item["film"], item["question"]], 1) for item in of_kind]
@@ -217,5 +217,5 @@ def _by_type(items: Sequence[Json]) -> list[tuple[str, list[Json]]]:
     return groups
 
 
-def _index_item(way: str, film_id: str, record: Json) -> Json:
-    return {"id": f"{way}/{film_id}", "film": film_id, "memory": way, **record}
+def _index_item(method: str, film_id: str, record: Json) -> Json:
+    return {"id": f"{method}/{film_id}", "film": film_id, "memory": method, **record}

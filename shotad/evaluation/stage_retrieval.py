@@ -27,7 +27,7 @@ Scores = npt.NDArray[np.float64]
 TOP = 4
 """Memories that are given (paper, section 4); so many scenes where BM25 or vectors alone choose them."""
 TOP_FUSED = 8
-"""Scenes, or parts of the graph, that each of the paper's three ways gives."""
+"""Scenes, or parts of the graph, that each of the paper's three methods gives."""
 RANKS = 60
 """What is added to a rank before its reciprocal counts (Cormack et al., SIGIR 2009): the first place of one
 ranking is then worth little more than the second."""

@@ -53,7 +53,7 @@ from shotad.evaluation.stage import (
     sampled,
     verdict,
 )
-from shotad.evaluation.stage_cards import TimelineOfCards, card_record, timeline_by_cards
+from shotad.evaluation.stage_cards import WrittenTimeline, card_record, timeline_by_cards
 from shotad.evaluation.stage_retrieval import TOP, Choose, check_settings, chooser
 from shotad.evaluation.store import MetricContext, VectorService, vectors_of
 from shotad.evaluation.story import figure, row
@@ -148,13 +148,13 @@ def _evaluate_character(
 ) -> Json:
     """What is found of a character; ``figures`` has a tally of each figure."""
     if reading == "cards":
-        made = timeline_by_cards(film, gold, pair.actor)
+        written = timeline_by_cards(film, gold, pair.actor)
     else:
         answer = pair.actor.ask(sampled(timeline_question(film, gold), TOKENS))
-        made = TimelineOfCards(answer.value, (), answer.failure)
-    ours = made.timeline or StageTimeline(character=gold.character, nodes=())
+        written = WrittenTimeline(answer.value, (), answer.failure)
+    ours = written.timeline or StageTimeline(character=gold.character, nodes=())
     arcs: tuple[StageArc, ...] = ()
-    failure = "" if made.timeline else made.failure
+    failure = "" if written.timeline else written.failure
     if len(ours.nodes) > 1:
         joined = pair.actor.ask(sampled(arcs_question(film, ours), TOKENS))
         arcs, failure = joined.value or (), joined.failure
@@ -191,9 +191,9 @@ def _evaluate_character(
         "arcs": [arc.model_dump(mode="json") for arc in arcs],
         "matched": {arc.id: best.id for arc, best in zip(theirs, nearest, strict=False)},
         "nodes": {gold_node.id: node.id for gold_node, node in same_nodes},
-        "cards": [card_record(card, film) for card in made.cards],
+        "cards": [card_record(card, film) for card in written.cards],
         "figures": dict(zip(FIGURES, tallies, strict=True)),
-        "failure": failure or made.failure,
+        "failure": failure or written.failure,
     }
 
 

@@ -54,23 +54,23 @@ class TreeNode:
 
 @dataclass(frozen=True, slots=True)
 class SceneTree:
-    """A film's table of contents. ``asked`` summaries were asked for; where one failed, ``failure`` says so,
-    and the node has the summary "" and is found by its title alone."""
+    """A film's table of contents. Of ``requests`` for summaries so many have ``answers``; ``failure`` says
+    why one has not. A node without a summary has only its title."""
 
     top: tuple[TreeNode, ...]
-    asked: int
-    made: int
+    requests: int
+    answers: int
     failure: str = ""
 
     @property
     def record(self) -> Json:
-        """How much was asked for, and made, of the index."""
-        return {"asked": self.asked, "made": self.made, "failure": self.failure}
+        """How many summaries were asked for and could be had, as JSON."""
+        return {"requests": self.requests, "answers": self.answers, "failure": self.failure}
 
 
 @dataclass(slots=True)
 class _Growing:
-    """The level of a film's tree that has no parents yet, and what its summaries said."""
+    """The level of a film's tree that has no parents yet, and the answers so far."""
 
     film: StageFilm
     nodes: list[TreeNode]
@@ -108,8 +108,8 @@ def build_trees(films: Sequence[StageFilm], engine: Judge) -> dict[str, SceneTre
             tree.answers.append(answer)
     trees: dict[str, SceneTree] = {}
     for film_id, tree in growing.items():
-        made = sum(answer.value is not None for answer in tree.answers)
-        trees[film_id] = SceneTree(tuple(tree.nodes), len(tree.answers), made, failed(tree.answers))
+        answers = sum(answer.value is not None for answer in tree.answers)
+        trees[film_id] = SceneTree(tuple(tree.nodes), len(tree.answers), answers, failed(tree.answers))
     return trees
 
 
@@ -127,7 +127,7 @@ def summaries_of(scenes: int) -> int:
 
 
 def levels_of(scenes: int) -> int:
-    """How many lists the engine is shown on its way to one of so many scenes.
+    """How many lists the engine is shown until it comes to one of so many scenes.
 
     >>> levels_of(10), levels_of(151)
     (1, 3)
@@ -163,7 +163,7 @@ def _part_values(parts: Sequence[TreeNode]) -> list[Json]:
 
 def walk_tree(tree: SceneTree, text: str, engine: Judge, top: int) -> Answer[tuple[int, ...]]:
     """The places of ``top`` scenes at most that the engine finds for a question, the first that it names
-    first; or why it came to none. A list that may be opened whole is not asked about."""
+    first; or why there are none. A list that may be opened whole is not asked about."""
     nodes = tree.top
     # All nodes of a list are equally far from the scenes.
     while nodes and nodes[0].children:

@@ -22,16 +22,16 @@ def sent(engine: type[ScriptedEngine]) -> int:
     return sum(tokens_in(message.text) for request in engine.asked for message in request.messages)
 
 
-@pytest.mark.parametrize("way", ["none", "full", "bm25", "hybrid", "pageindex", "graph"])
-def test_questions_are_counted_as_they_are_asked(tmp_path: Path, way: str) -> None:
+@pytest.mark.parametrize("method", ["none", "full", "bm25", "hybrid", "pageindex", "graph"])
+def test_questions_are_counted_as_they_are_asked(tmp_path: Path, method: str) -> None:
     Reader.asked.clear()
     films = read_stage(write_long_film(tmp_path / "film"))
-    estimate = estimate_stage(films, "questions", (way,))["engine"]
-    run = evaluate_questions(films, READER, word_context(), judge=GRADER, memory=(way,))
-    if way == "graph":
+    estimate = estimate_stage(films, "questions", (method,))["engine"]
+    run = evaluate_questions(films, READER, word_context(), judge=GRADER, memory=(method,))
+    if method == "graph":
         # How many communities there are shows only in the graph; nobody has anybody here, so no social relations.
         assert estimate["questions"] - 41 - 11 == len(Reader.asked) - len(run.items[-1]["reports"])
-    elif way == "pageindex":
+    elif method == "pageindex":
         # A part of eight scenes, as many as are given, is opened without a question.
         assert 46 + 4 * 5 < len(Reader.asked) <= estimate["questions"]
     else:
@@ -50,7 +50,7 @@ def test_timelines_are_counted_as_they_are_asked(tmp_path: Path) -> None:
     at_once = estimate_stage(films, "timelines", ("full",), limit=1)
     assert at_once["engine"]["questions"] == 2
     assert at_once["judge"] == by_cards["judge"]
-    # Facts twice, 8 of each, 22 transitions, and two arcs in two ways.
+    # Facts twice, 8 of each, 22 transitions, and two arcs in two methods.
     assert at_once["judge"]["questions"] == 2 + 16 + 22 + 4
 
 

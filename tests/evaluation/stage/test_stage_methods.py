@@ -1,4 +1,4 @@
-"""The ways in which a question of STAGE reaches its evidence: words and vectors fused, a tree of summaries, a graph."""
+"""The methods in which a question of STAGE reaches its evidence: words and vectors fused, a tree of summaries, a graph."""
 
 from __future__ import annotations
 
@@ -97,10 +97,10 @@ def test_hybrid_finds_what_stands_late_in_a_long_scene(tmp_path: Path) -> None:
     context = bench_of()
     context.once("vectors", FirstWords)
     given = {}
-    for way in ("hybrid", "dense"):
+    for method in ("hybrid", "dense"):
         # The engine of this film knows nothing of that question; what it is given is what counts.
-        run = evaluate_questions(read_stage(folder), GRADER, context, memory=(way,), top=1, limit=1)
-        given[way] = run.items[0]["scenes"]
+        run = evaluate_questions(read_stage(folder), GRADER, context, memory=(method,), top=1, limit=1)
+        given[method] = run.items[0]["scenes"]
     assert given["hybrid"] == ["9"]
     assert given["dense"] != ["9"]
 
@@ -120,8 +120,8 @@ def test_the_engine_walks_a_tree_of_summaries(films: tuple[StageFilm, ...]) -> N
     assert values["pageindex: pass@5"] == 75
     assert values["pageindex: average accuracy, Scene Grounding"] == 100
     assert values["pageindex: average accuracy, Narrative Progression"] == 0
-    assert values["pageindex: answers the index is made of"] == 100
-    assert run.items[-1]["asked"] == SCENES + 5
+    assert values["pageindex: index answers"] == 100
+    assert run.items[-1]["requests"] == SCENES + 5
 
 
 def test_a_walk_that_fails_is_a_wrong_answer(films: tuple[StageFilm, ...]) -> None:
@@ -138,7 +138,7 @@ def test_a_walk_that_fails_is_a_wrong_answer(films: tuple[StageFilm, ...]) -> No
 def test_a_summary_that_fails_is_counted(films: tuple[StageFilm, ...]) -> None:
     Reader.fails_on = f"{hiding(5)}\\nBOB"
     run = evaluate_questions(films, READER, word_context(), judge=GRADER, memory=("pageindex",), limit=1)
-    assert figures(run)["pageindex: answers the index is made of"] == pytest.approx(100 * 45 / 46)
+    assert figures(run)["pageindex: index answers"] == pytest.approx(100 * 45 / 46)
     assert "1 of 46 answers" in run.items[-1]["failure"]
     assert all(run.items[0]["right"])
 
@@ -164,26 +164,26 @@ def test_the_graph_of_the_story_and_its_reports(films: tuple[StageFilm, ...]) ->
 
 
 def test_the_three_ways_together_are_the_oracle(films: tuple[StageFilm, ...]) -> None:
-    ways = ("hybrid", "pageindex", "graph", "none")
-    run = evaluate_questions(films, READER, word_context(), judge=GRADER, memory=ways)
+    methods = ("hybrid", "pageindex", "graph", "none")
+    run = evaluate_questions(films, READER, word_context(), judge=GRADER, memory=methods)
     values = figures(run)
-    assert [values[f"{way}: pass@5"] for way in ways] == [75, 75, 25, 0]
+    assert [values[f"{method}: pass@5"] for method in methods] == [75, 75, 25, 0]
     assert values["union: pass@5"] == 100
     for kind in dict(QUESTIONS).values():
         assert values[f"union: pass@5, {kind}"] == 100
     assert run.identity["top"] == {"hybrid": 8, "pageindex": 8, "graph": 8, "none": 4}
-    again = evaluate_questions(films, READER, word_context(), judge=GRADER, memory=ways[:2])
+    again = evaluate_questions(films, READER, word_context(), judge=GRADER, memory=methods[:2])
     assert not any(name.startswith("union") for name in figures(again))
 
 
 def test_a_run_that_is_stopped_goes_on(films: tuple[StageFilm, ...], tmp_path: Path) -> None:
-    ways = ("hybrid", "pageindex", "graph")
+    methods = ("hybrid", "pageindex", "graph")
 
     def run_all(path: Path) -> StageRun:
         with Store(path) as store:
             context = bench_of(store=store)
             context.once("vectors", Words)
-            return evaluate_questions(films, READER, context, judge=GRADER, memory=ways)
+            return evaluate_questions(films, READER, context, judge=GRADER, memory=methods)
 
     whole = run_all(tmp_path / "whole.sqlite")
     questions = len(Reader.asked)
@@ -198,7 +198,7 @@ def test_a_run_that_is_stopped_goes_on(films: tuple[StageFilm, ...], tmp_path: P
     Reader.stops_after = 10**9
     resumed = run_all(tmp_path / "kept.sqlite")
     assert resumed.record() == whole.record()
-    # What was answered before each stop is not asked again; a batch may have been under way.
+    # What was answered before each stop is not asked again; a batch may have been under method.
     assert len(Reader.asked) <= questions - answered + 3 * 2 * Reader.abilities.batch
 
 
@@ -303,7 +303,7 @@ def test_the_command(shotad: Shotad, tmp_path: Path) -> None:
     said = shotad(*words, "--memory", "pageindex", "--out", tmp_path / "out")
     assert said.code == 0, said.err
     assert "pageindex: pass@5 75.0 questions: 4" in " ".join(said.out.split())
-    assert f"pageindex: answers the index is made of 100.0 asked: {SCENES + 5}" in " ".join(said.out.split())
+    assert f"pageindex: index answers 100.0 requests: {SCENES + 5}" in " ".join(said.out.split())
     record = json.loads((tmp_path / "out" / "stage.json").read_text(encoding="utf-8"))
     assert [item["id"] for item in record["items"]][-1] == "pageindex/film"
     asked = len(Reader.asked)
