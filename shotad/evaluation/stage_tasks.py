@@ -204,7 +204,8 @@ def _grounding(ours: set[str], theirs: set[str]) -> tuple[Tally, Tally, Tally]:
 
 def _shares_of_both(common: int, ours: int, theirs: int) -> tuple[Tally, Tally, Tally]:
     """Of what both timelines have: its share in ours, in theirs, and in both, which is their F1."""
-    return (common, ours, ""), (common, theirs, ""), (2 * common, ours + theirs, "")
+    failure = "" if ours else "no timeline"
+    return (common, ours, ""), (common, theirs, failure), (2 * common, ours + theirs, failure)
 
 
 def matched_nodes(

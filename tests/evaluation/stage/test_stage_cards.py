@@ -79,6 +79,7 @@ def test_no_scene_of_a_character_is_no_timeline(tmp_path: Path) -> None:
     values = {result.name: (result.value, result.failed) for result in run.results}
     assert values["cards: gold-fact recall"] == (0, 1)
     assert values["cards: scene grounding precision"] == (None, 0)
+    assert values["cards: scene grounding recall"] == values["cards: node grounding F1"] == (0, 1)
     assert values["cards: Fact-F1"] == (0, 1)
 
 
