@@ -189,7 +189,7 @@ def card_question(film: StageFilm, place: int, gold: StageTimeline) -> Question[
         return SceneCard(place, presence, part, lasting, score, verbatim)
 
     parts = {
-        "presence": word({name: name for name in PRESENCES}, f'"<{", ".join(PRESENCES)}>"'),
+        "presence": word({name: name for name in PRESENCES}, '"<foreground, active, indirect or absent>"'),
         "part": TEXT,
         **dict.fromkeys(CHANGES, TEXT),
         "score": points(0, 5),

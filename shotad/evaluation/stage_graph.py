@@ -317,7 +317,8 @@ def rows_part(entry: Mapping[str, Mapping[str, Any]]) -> Part:
                 raise Unreadable(f"Each of {key} must have {', '.join(entry)}.")
         return rows
 
-    forms = (f'"{name}": {"<number>" if kind is int else "…"}' for name, kind in python_types.items())
+    type_forms = {int: "<number>", str: '"…"'}
+    forms = (f'"{name}": {type_forms[kind]}' for name, kind in python_types.items())
     return Part(f"[{{{', '.join(forms)}}}, …]", {"type": "array", "items": entries_schema(entry)}, read)
 
 

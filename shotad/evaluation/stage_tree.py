@@ -196,7 +196,7 @@ def walk_question(nodes: Sequence[TreeNode], text: str, most: int) -> Question[t
 
 
 def numbers_part(highest: int, most: int) -> Part:
-    """One to ``most`` numbers from 1 to ``highest``, read as places from 0, each once."""
+    """Numbers from 1 to ``highest``, read as places from 0: each once, and the first ``most`` of them."""
 
     def read(value: Any, key: str) -> tuple[int, ...]:
         if not isinstance(value, list) or not value:
