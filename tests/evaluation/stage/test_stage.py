@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from shotad.core.errors import DatasetError, EvaluationError
@@ -13,6 +14,7 @@ from shotad.evaluation import (
     evaluate_role_play,
     evaluate_timelines,
 )
+from shotad.evaluation.metric import MetricFormula
 from shotad.evaluation.stage import (
     StageFilm,
     StageRun,
@@ -247,3 +249,11 @@ def test_a_setting_that_is_unknown(films: tuple[StageFilm, ...]) -> None:
     with pytest.raises(EvaluationError, match="no memory setting 'all'"):
         evaluate_role_play(films, MODEL, word_context(), memory=("all",))
     assert Model.asked == []
+
+
+def test_fact_f1_of_nothing() -> None:
+    formula = MetricFormula("f1", factor=100.0)
+    sums = np.array([[1, 4, 1, 2], [0, 8, 0, 0], [0, 0, 0, 0], [0, 3, 0, 5]], np.float64)
+    values = formula.of(sums)
+    assert values[[0, 1, 3]] == pytest.approx([100 / 3, 0, 0])
+    assert np.isnan(values[2])
