@@ -89,14 +89,17 @@ def cml_command(console: Console, scripts: tuple[Path, ...], **options: Any) -> 
     "--memory",
     metavar="NAME",
     multiple=True,
-    default=("bm25",),
-    help="Memories or scenes that are given: none, full, bm25 (default), dense; repeatable.",
+    help="What is given: none, full, bm25 (default), dense; questions: hybrid, pageindex, graph too; "
+    "timelines: full (default) or cards. Repeatable.",
 )
 @click.option(
-    "--top", type=click.IntRange(1, 1000), default=4, show_default=True, help="How many bm25 or dense give."
+    "--top",
+    type=click.IntRange(1, 1000),
+    help="How many are given (default: 4; 8 by hybrid, pageindex and graph).",
 )
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N of what is asked.")
 @click.option("--check", is_flag=True, help="Check counts and ids; ask nothing.")
+@click.option("--estimate", is_flag=True, help="Print how much would be asked; send nothing.")
 @click.option("--out", type=PATH, help="Folder for stage.json and stage.txt.")
 @answer_options
 @settings_options
@@ -105,8 +108,8 @@ def stage_command(console: Console, folder: Path, **options: Any) -> None:
     """Score a language model on STAGE: timelines, questions or role-play.
 
     FOLDER is one film of STAGE's release, a language, or the whole. Timelines and arcs are written from the
-    whole screenplay; questions are answered five times each; characters are played in one turn and in three.
-    A judge compares with what people found, and gives reasons.
+    whole screenplay or scene by scene; questions are answered five times each; characters are played in one
+    turn and in three. A judge compares with what people found, and gives reasons.
 
     --check prints what is there beside the release's counts, and ids that lead nowhere. Exit code 1 if
     something is missing, or an id is loose that is not so in the release.
@@ -120,24 +123,32 @@ def stage_command(console: Console, folder: Path, **options: Any) -> None:
         if not check["whole"]:
             click.get_current_context().exit(1)
         return
-    for name in ("task", "engine"):
+    for name in ("task",) if options["estimate"] else ("task", "engine"):
         if not options[name]:
             raise UsageError(f"--{name} is missing.", "Name it, or check the folder by --check.")
+    if options["top"] and options["task"] == "timelines":
+        raise UsageError("--top has no meaning with timelines.", "Leave it out.")
+    if options["estimate"]:
+        usual = ("full",) if options["task"] == "timelines" else ("bm25",)
+        sizes = {name: options[name] for name in ("top", "limit")}
+        estimate = evaluation.stage_estimate.estimate_stage(
+            films, options["task"], options["memory"] or usual, **sizes
+        )
+        console.result(evaluation.stage_estimate.estimate_text(estimate), estimate)
+        return
     if options["out"]:
         evaluation.check_folder(options["out"])
     config = load_config(options["config"], options["assignments"])
-    more = {name: options[name] for name in ("judge", "limit")}
+    evaluate = {
+        "timelines": evaluation.evaluate_timelines,
+        "questions": evaluation.evaluate_questions,
+        "role-play": evaluation.evaluate_role_play,
+    }[options["task"]]
+    more = {name: options[name] for name in ("judge", "limit", "memory") if options[name]}
+    if options["top"]:
+        more["top"] = options["top"]
     with kept(console, config, options) as context:
-        if options["task"] == "timelines":
-            run = evaluation.evaluate_timelines(films, options["engine"], context, **more)
-        else:
-            evaluate = (
-                evaluation.evaluate_questions
-                if options["task"] == "questions"
-                else evaluation.evaluate_role_play
-            )
-            more |= {name: options[name] for name in ("memory", "top")}
-            run = evaluate(films, options["engine"], context, **more)
+        run = evaluate(films, options["engine"], context, **more)
     files = {"stage.json": readable_json(run.record()), "stage.txt": run.text + "\n"}
     write_files(console, options["out"], files)
     console.result(run.text, run.record())

@@ -8,6 +8,7 @@ from . import (
     screenplay as screenplay,
     screenplay_files as screenplay_files,
     stage as stage,
+    stage_estimate as stage_estimate,
     steps as steps,
     store as store,
     story as story,
@@ -99,8 +100,10 @@ from .screenplay import (
 from .screenplay_files import (
     read_screenplay as read_screenplay,
 )
-from .stage_tasks import (
+from .stage_questions import (
     evaluate_questions as evaluate_questions,
+)
+from .stage_tasks import (
     evaluate_role_play as evaluate_role_play,
     evaluate_timelines as evaluate_timelines,
 )

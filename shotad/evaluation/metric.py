@@ -166,6 +166,16 @@ def share(sums: Floats) -> Floats:
         return np.asarray(sums[..., 0] / sums[..., 1], np.float64)
 
 
+def f1(sums: Floats) -> Floats:
+    """``[…, 4] → […]``: the harmonic mean of two shares, the sums of the first and then of the second; a
+    share of nothing is 0, and the mean is nan where both are."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        first = np.nan_to_num(share(sums[..., :2]))
+        second = np.nan_to_num(share(sums[..., 2:]))
+        mean = np.nan_to_num(2 * first * second / (first + second))
+    return np.asarray(np.where((sums[..., 1] == 0) & (sums[..., 3] == 0), np.nan, mean), np.float64)
+
+
 def bleu(sums: Floats) -> Floats:
     """Corpus BLEU: ``[…, 2 n + 2] → […]``.
 
@@ -216,7 +226,7 @@ def meteor(sums: Floats) -> Floats:
     return np.asarray(np.where(np.isnan(score), 0.0, np.maximum(score, 0.0)), np.float64)
 
 
-KINDS: dict[str, Callable[[Floats], Floats]] = {"share": share, "bleu": bleu, "meteor": meteor}
+KINDS: dict[str, Callable[[Floats], Floats]] = {"share": share, "f1": f1, "bleu": bleu, "meteor": meteor}
 """Functions from sums ``float64[…, columns]`` to values, by `MetricFormula.kind`.
 
 They stand here and not beside their metrics, so that a report can be read without importing those.

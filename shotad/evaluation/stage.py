@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any, Self, TypeVar
 
 from pydantic import (
+    AliasChoices,
     AliasPath,
     BaseModel,
     BeforeValidator,
@@ -198,9 +199,40 @@ class StageInterview(_Entry):
         return "multi" if len(self.turns) > 1 else "single"
 
 
+def _first_of_list(value: Any) -> Any:
+    return next(iter(value), "") if isinstance(value, list) else value
+
+
+class GraphEntity(_Entry):
+    """Somebody or something of the story; ``type`` is the first where the file has several."""
+
+    id: Words
+    name: Words
+    type: Annotated[Words, BeforeValidator(_first_of_list)] = ""
+    description: Words = ""
+
+
+class GraphRelation(_Entry):
+    """What one entity is to another, both by their ids."""
+
+    subject: Words = Field(validation_alias=AliasChoices("subject_id", "subject"))
+    kind: Words = Field(validation_alias=AliasChoices("relation_type", "predicate", "kind"))
+    object: Words = Field(validation_alias=AliasChoices("object_id", "object"))
+    description: Words = ""
+
+
+@dataclass(frozen=True, eq=False)
+class StageGraph:
+    """The entities of a film's story, and how they hang together; every relation is between two of them."""
+
+    entities: tuple[GraphEntity, ...]
+    relations: tuple[GraphRelation, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class StageFilm:
-    """A film of STAGE; ``id`` is the name of its folder, ``language`` is ``en`` or ``zh``."""
+    """A film of STAGE; ``id`` is the name of its folder, ``language`` is ``en`` or ``zh``. ``graph`` is the
+    film's knowledge graph, None where its folder has none."""
 
     id: str
     language: str
@@ -210,6 +242,7 @@ class StageFilm:
     questions: tuple[StoryQuestion, ...]
     roles: tuple[StageRole, ...]
     interviews: tuple[StageInterview, ...]
+    graph: StageGraph | None = None
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -239,17 +272,45 @@ def read_stage(folder: Path) -> tuple[StageFilm, ...]:
             _entries_in(place / "task_3_role_assets.json", "roles", StageRole),
             _entries_in(place / f"{roles}_single_turn.json", "instances", StageInterview)
             + _entries_in(place / f"{roles}_multi_turn.json", "episodes", StageInterview),
+            _graph_in(place),
         )
         films.append(film)
     return tuple(films)
+
+
+GRAPH_FILES = ("entity_basic_info.json", "relation_basic_info.json")
+"""Entities by their ids, and a list of relations: as the program of STAGE's authors writes a film's graph
+(github.com/roytian1992/NarrativeKnowledgeWeaver, ``core/builder/graph_builder.py``). The release does not
+contain the graphs, and says of no form."""
+
+
+def _graph_in(folder: Path) -> StageGraph | None:
+    """The graph in a film's folder, without relations that lead nowhere. Raises DatasetError."""
+    entities_file, relations_file = (folder / name for name in GRAPH_FILES)
+    if not entities_file.exists():
+        return None
+    content = _json_content(entities_file, "")
+    records = list(content.values()) if isinstance(content, dict) else content
+    graph_entities = _read_entries(entities_file, records, GraphEntity)
+    ids = {entity.id for entity in graph_entities}
+    relations = [
+        relation
+        for relation in _entries_in(relations_file, "", GraphRelation)
+        if relation.subject in ids and relation.object in ids and relation.subject != relation.object
+    ]
+    return StageGraph(graph_entities, tuple(relations))
 
 
 _HINT = "Get the file again from STAGE's release."
 
 
 def _entries_in(path: Path, key: str, kind: type[T]) -> tuple[T, ...]:
+    return _read_entries(path, _json_content(path, key), kind)
+
+
+def _read_entries(path: Path, content: Any, kind: type[T]) -> tuple[T, ...]:
     try:
-        return entries(_json_content(path, key), kind)
+        return entries(content, kind)
     except ValueError as error:
         raise DatasetError(f"{path} is malformed: {error}.", _HINT) from None
 

@@ -1,5 +1,5 @@
-"""STAGE's tasks (docs/stage.md). First what becomes of a character, as a timeline of lasting developments and
-arcs over them; second open questions on the whole story; third answers as a character of it.
+"""STAGE's first and third task (docs/stage.md; the second: `stage_questions`). First what becomes of a
+character, as a timeline of lasting developments and arcs over them; third answers as a character of it.
 
 The judge holds the engine's timelines and arcs against the people's (paper, section C.2.1). A timeline that
 cannot be had covers no fact, and all arcs of its character are wrong; of facts and transitions that it does
@@ -12,20 +12,16 @@ recall say of the memories that a question was made of whether one is given, and
 
 from __future__ import annotations
 
-import math
-import re
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import pairwise, product
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
-from shotad.core.errors import DatasetError, EvaluationError
+from shotad.core.errors import DatasetError
 from shotad.description.templates import in_quotes
-from shotad.evaluation.metric import Json
+from shotad.evaluation.metric import Json, MetricFormula, Result, Row
 from shotad.evaluation.metrics.judge import (
     SENTENCE,
     STRING,
@@ -57,9 +53,10 @@ from shotad.evaluation.stage import (
     sampled,
     verdict,
 )
+from shotad.evaluation.stage_cards import WrittenTimeline, card_record, timeline_by_cards
+from shotad.evaluation.stage_retrieval import TOP, Choose, check_settings, chooser
 from shotad.evaluation.store import MetricContext, VectorService, vectors_of
-from shotad.evaluation.story import TRIES, answer_check, figure, row
-from shotad.evaluation.story_questions import StoryQuestion
+from shotad.evaluation.story import figure, row
 
 FACTS = 8
 """Facts of a timeline at most (published code)."""
@@ -71,16 +68,31 @@ TOKENS = 8192
 """Of an answer at most (section 4)."""
 _FACT_TOKENS = 80
 
+T = TypeVar("T")
+
+Tally = tuple[int, int, str]
+"""How many are right, how many could be, and what failed."""
+
 FIGURES = {
     "gold-fact recall": "facts",
     "predicted-fact precision": "facts",
     "transition coherence": "transitions",
     "arc narrative aspect": "arcs",
     "arc progression": "arcs",
+    "scene grounding precision": "scenes",
+    "scene grounding recall": "scenes",
+    "scene grounding F1": "scenes of both",
+    "node grounding precision": "nodes",
+    "node grounding recall": "nodes",
+    "node grounding F1": "nodes of both",
 }
-"""Each figure, and of what it is the share."""
-
-T = TypeVar("T")
+"""Each figure, and of what it is the share. Those of grounding are diagnostics (paper, section C.2.1)."""
+FACT_F1 = "Fact-F1"
+"""The harmonic mean of the first two figures."""
+READINGS = ("full", "cards")
+"""How the engine reads a screenplay: the whole at once, or scene by scene (`stage_cards`)."""
+SAME_NODE = 0.35
+"""From which cosine of their vectors two nodes of a scene may be one (published code)."""
 
 
 def evaluate_timelines(
@@ -89,33 +101,60 @@ def evaluate_timelines(
     context: MetricContext,
     *,
     judge: str = "",
+    memory: Sequence[str] = ("full",),
     limit: int | None = None,
 ) -> StageRun:
-    """Timelines and arcs of all characters, or of the first ``limit``. Raises EngineError for what stops an
-    engine, ShotadError where vectors cannot be counted here."""
+    """Timelines and arcs of all characters, or of the first ``limit``, with each of the `READINGS` in
+    ``memory``. Raises EvaluationError for an unknown one, EngineError for what stops an engine, ShotadError
+    where vectors cannot be counted here."""
+    readings = check_settings(memory, READINGS)
     pair = Pair(engine, judge, context, "stage")
     vectors = vectors_of(context)
     characters = [(film, gold) for film in films for gold in film.timelines][:limit]
 
-    def evaluate(character: tuple[StageFilm, StageTimeline]) -> Json:
-        film, gold = character
-        return _evaluate_character(film, gold, pair, vectors)
+    def evaluate(case: tuple[str, tuple[StageFilm, StageTimeline]]) -> Json:
+        reading, (film, gold) = case
+        return _evaluate_character(film, gold, reading, pair, vectors)
 
-    items = tuple(map_items(evaluate, characters, pair.judges, "Timelines", "characters"))
-    identity = {**pair.identity, "vectors": vectors.identity}
-    results = [
-        figure(name, of, (row(item["id"], *item["figures"][name]) for item in items), identity)
-        for name, of in FIGURES.items()
-    ]
+    cases = list(product(readings, characters))
+    items = tuple(map_items(evaluate, cases, pair.judges, "Timelines", "characters"))
+    identity = {**pair.identity, "memory": list(readings), "vectors": vectors.identity}
+    results = []
+    for reading in readings:
+        of_reading = [item for item in items if item["memory"] == reading]
+        for name, of in FIGURES.items():
+            rows = [row(item["id"], *item["figures"][name]) for item in of_reading]
+            results.append(figure(f"{reading}: {name}", of, rows, identity))
+        results.append(_fact_f1(f"{reading}: {FACT_F1}", of_reading, identity))
     return StageRun("timelines and arcs", tuple(results), items, identity)
 
 
-def _evaluate_character(film: StageFilm, gold: StageTimeline, pair: Pair, vectors: VectorService) -> Json:
+def _fact_f1(name: str, items: Sequence[Json], identity: Json) -> Result:
+    """Fact-F1 over all facts, from the counts of recall and precision."""
+    formula = MetricFormula("f1", factor=100.0)
+    rows = []
+    for item in items:
+        recall, precision = (item["figures"][part] for part in list(FIGURES)[:2])
+        sums = tuple(float(count) for count in (*recall[:2], *precision[:2]))
+        value = float(formula.of(np.array(sums)))
+        failure = recall[2] or precision[2]
+        rows.append(Row(item["id"], sums, None if np.isnan(value) else value, failure))
+    columns = ("covered human facts", "human facts", "covered facts", "facts")
+    return Result(name, name, columns, formula, identity, tuple(rows))
+
+
+def _evaluate_character(
+    film: StageFilm, gold: StageTimeline, reading: str, pair: Pair, vectors: VectorService
+) -> Json:
     """What is found of a character; ``figures`` has a tally of each figure."""
-    timeline = pair.actor.ask(sampled(timeline_question(film, gold), TOKENS))
-    ours: StageTimeline = timeline.value or StageTimeline(character=gold.character, nodes=())
+    if reading == "cards":
+        written = timeline_by_cards(film, gold, pair.actor)
+    else:
+        answer = pair.actor.ask(sampled(timeline_question(film, gold), TOKENS))
+        written = WrittenTimeline(answer.value, (), answer.failure)
+    ours = written.timeline or StageTimeline(character=gold.character, nodes=())
     arcs: tuple[StageArc, ...] = ()
-    failure = timeline.failure
+    failure = "" if written.timeline else written.failure
     if len(ours.nodes) > 1:
         joined = pair.actor.ask(sampled(arcs_question(film, ours), TOKENS))
         arcs, failure = joined.value or (), joined.failure
@@ -134,22 +173,65 @@ def _evaluate_character(film: StageFilm, gold: StageTimeline, pair: Pair, vector
     ]
     aspect = pair.judge.ask_all([verdict("stage-aspect", values) for values in texts])
     progression = pair.judge.ask_all([verdict("stage-progression", values) for values in texts])
+    same_nodes = matched_nodes(gold.nodes, ours.nodes, vectors)
     tallies = (
         recall,
         precision,
         _tally_of(follows, len(follows)),
         _tally_of(aspect, len(theirs), failure),
         _tally_of(progression, len(theirs), failure),
+        *_grounding({node.scene for node in ours.nodes}, {node.scene for node in gold.nodes}),
+        *_shares_of_both(len(same_nodes), len(ours.nodes), len(gold.nodes)),
     )
     return {
-        "id": f"{film.id}/{gold.character}",
+        "id": f"{reading}/{film.id}/{gold.character}",
         "film": film.id,
+        "memory": reading,
         "timeline": ours.model_dump(mode="json"),
         "arcs": [arc.model_dump(mode="json") for arc in arcs],
         "matched": {arc.id: best.id for arc, best in zip(theirs, nearest, strict=False)},
+        "nodes": {gold_node.id: node.id for gold_node, node in same_nodes},
+        "cards": [card_record(card, film) for card in written.cards],
         "figures": dict(zip(FIGURES, tallies, strict=True)),
-        "failure": failure,
+        "failure": failure or written.failure,
     }
+
+
+def _grounding(ours: set[str], theirs: set[str]) -> tuple[Tally, Tally, Tally]:
+    """Precision, recall and F1 of the scenes of a timeline, whatever its nodes say of them."""
+    return _shares_of_both(len(ours & theirs), len(ours), len(theirs))
+
+
+def _shares_of_both(common: int, ours: int, theirs: int) -> tuple[Tally, Tally, Tally]:
+    """Of what both timelines have: its share in ours, in theirs, and in both, which is their F1."""
+    failure = "" if ours else "no timeline"
+    return (common, ours, ""), (common, theirs, failure), (2 * common, ours + theirs, failure)
+
+
+def matched_nodes(
+    theirs: Sequence[StageNode], ours: Sequence[StageNode], vectors: VectorService
+) -> list[tuple[StageNode, StageNode]]:
+    """Nodes of one scene that tell the same, each once, the nearest first (published code)."""
+    if not theirs or not ours:
+        return []
+    nearness = (
+        vectors.of([_node_text(node) for node in theirs]) @ vectors.of([_node_text(node) for node in ours]).T
+    )
+    candidates = [
+        (-float(nearness[i, k]), i, k)
+        for i, their_node in enumerate(theirs)
+        for k, node in enumerate(ours)
+        if their_node.scene == node.scene and nearness[i, k] >= SAME_NODE
+    ]
+    matched: dict[int, int] = {}
+    for _, i, k in sorted(candidates):
+        if i not in matched and k not in matched.values():
+            matched[i] = k
+    return [(theirs[i], ours[k]) for i, k in sorted(matched.items())]
+
+
+def _node_text(node: StageNode) -> str:
+    return "\n".join(filter(None, (node.development, node.goal, node.result, node.unresolved)))
 
 
 def _transition_questions(film: StageFilm, gold: StageTimeline, ours: StageTimeline) -> list[Question[bool]]:
@@ -165,10 +247,6 @@ def _transition_questions(film: StageFilm, gold: StageTimeline, ours: StageTimel
         }
         questions.append(verdict("stage-follows", values))
     return questions
-
-
-Tally = tuple[int, int, str]
-"""How many are right, how many could be, and what failed."""
 
 
 def _tally_of(answers: Sequence[Answer[bool]], possible: int, failure: str = "") -> Tally:
@@ -299,154 +377,6 @@ def _arc_values(film: StageFilm, arc: StageArc, timeline: StageTimeline) -> Json
     return {**arc.model_dump(mode="json"), "nodes": nodes}
 
 
-Scores = npt.NDArray[np.float64]
-"""float64[n], one for each text: the nearer, the higher."""
-
-TOP = 4
-"""Memories that are given (paper, section 4)."""
-K1, B, FLOOR = 1.5, 0.75, 0.25
-"""As rank-bm25 0.2.2, which STAGE's own runs use; the last is what a word that more than half of the texts
-have weighs, of the mean weight."""
-
-_WORD = {"zh": re.compile(r"[a-z0-9_]+|[\u4e00-\u9fff]")}
-_USUAL = re.compile(r"[a-z0-9']+")
-
-
-def words_of(text: str, language: str) -> list[str]:
-    """The words by which texts are compared; of Chinese each character.
-
-    >>> words_of("Ann's 2 cats", "en")
-    ["ann's", '2', 'cats']
-    """
-    return _WORD.get(language, _USUAL).findall(text.lower())
-
-
-class Bm25:
-    """The weights of ``texts`` (lists of words), counted once."""
-
-    def __init__(self, texts: Sequence[Sequence[str]]) -> None:
-        self._counts = [Counter(text) for text in texts]
-        lengths = np.array([len(text) for text in texts], np.float64)
-        mean = lengths.mean() if lengths.size and lengths.any() else 1.0
-        self._norms = K1 * (1 - B + B * lengths / mean)
-        texts_with_word = Counter(word for counts in self._counts for word in counts)
-        weights: dict[str, float] = {}
-        for word, count in texts_with_word.items():
-            weights[word] = math.log(len(texts) - count + 0.5) - math.log(count + 0.5)
-        # A word in more than half of the texts would weigh less than nothing.
-        least_weight = FLOOR * sum(weights.values()) / max(1, len(weights))
-        self._weights = {word: least_weight if weight < 0 else weight for word, weight in weights.items()}
-
-    def scores(self, query: Sequence[str]) -> Scores:
-        """How near each text is to the words of ``query``; one that stands twice counts twice."""
-        total = np.zeros(len(self._counts))
-        for word in query:
-            if word in self._weights:
-                times = np.array([counts[word] for counts in self._counts], np.float64)
-                total += self._weights[word] * times * (K1 + 1) / (times + self._norms)
-        return total
-
-
-SETTINGS = ("none", "full", "bm25", "dense")
-"""What may be given."""
-Choose = Callable[[str], list[int]]
-"""A query → the places of what is given, the nearest first; of equals, the one that comes first."""
-
-
-def chooser(setting: str, texts: Sequence[str], language: str, context: MetricContext, top: int) -> Choose:
-    """How ``setting`` chooses among ``texts``. Raises EvaluationError for an unknown one; ShotadError where
-    vectors cannot be counted here."""
-    if setting not in SETTINGS:
-        hint = f"Known: {', '.join(SETTINGS)}."
-        raise EvaluationError(f"There is no memory setting {setting!r}.", hint, usage=True)
-    count = {"none": 0, "full": len(texts)}.get(setting, top)
-    if setting == "bm25":
-        index = Bm25([words_of(text, language) for text in texts])
-        return lambda query: _best_places(index.scores(words_of(query, language)), count)
-    if setting == "dense" and texts:
-        service = vectors_of(context)
-        vectors = service.of(texts)
-        return lambda query: _best_places(vectors @ service.of([query])[0], count)
-    return lambda query: list(range(count))[: len(texts)]
-
-
-def _best_places(scores: npt.NDArray[Any], count: int) -> list[int]:
-    return [int(place) for place in np.argsort(-scores, kind="stable")[:count]]
-
-
-def evaluate_questions(
-    films: Sequence[StageFilm],
-    engine: str,
-    context: MetricContext,
-    *,
-    judge: str = "",
-    memory: Sequence[str] = ("bm25",),
-    top: int = TOP,
-    limit: int | None = None,
-) -> StageRun:
-    """All questions, or the first ``limit``, answered from none, all or the nearest ``top`` scenes, with each
-    setting. Raises EvaluationError for an unknown setting, EngineError for what stops an engine."""
-    pair = Pair(engine, judge, context, "stage", "question")
-    picked = [(film, story_question) for film in films for story_question in film.questions][:limit]
-    settings = dict.fromkeys(memory)
-
-    @cache
-    def choose(setting: str, film: StageFilm) -> Choose:
-        scenes = [f"{scene.heading}\n{scene.content}" for scene in film.scenes]
-        return chooser(setting, scenes, film.language, context, top)
-
-    cases: list[tuple[StageFilm, StoryQuestion, str, Choose]] = []
-    for setting, (film, story_question) in product(settings, picked):
-        cases.append((film, story_question, setting, choose(setting, film)))
-
-    def answer(case: tuple[StageFilm, StoryQuestion, str, Choose]) -> Json:
-        return _answer_with_memory(*case, pair)
-
-    items = tuple(map_items(answer, cases, pair.judges, "Questions", "questions"))
-    identity = {**pair.identity, "memory": list(memory), "top": top, "tries": TRIES}
-    results = []
-    for setting in settings:
-        of_setting = [item for item in items if item["memory"] == setting]
-        passed = [row(item["id"], any(item["right"]), 1, item["failure"]) for item in of_setting]
-        results.append(figure(f"{setting}: pass@{TRIES}", "questions", passed, identity))
-        for kind in ("", *sorted({item["type"] for item in of_setting} - {""})):
-            rows = [
-                row(item["id"], sum(item["right"]), TRIES, item["failure"])
-                for item in of_setting
-                if kind in ("", item["type"])
-            ]
-            name = f"{setting}: average accuracy{kind and ', '}{kind}"
-            results.append(figure(name, "tries", rows, identity))
-    return StageRun("question answering", tuple(results), items, identity)
-
-
-def _answer_with_memory(
-    film: StageFilm, story_question: StoryQuestion, setting: str, choose: Choose, pair: Pair
-) -> Json:
-    """A question, story_question `TRIES` times; equal answers are judged once."""
-    chosen_scenes = [film.scenes[place] for place in sorted(choose(story_question.text))]
-    shown = question("stage-question", {"scenes": chosen_scenes, "question": story_question.text}, ANSWER)
-    answers = pair.actor.ask_all([sampled(shown, draw=draw) for draw in range(TRIES)])
-    texts = list(dict.fromkeys(answer.value for answer in answers if answer.value))
-    checks = [
-        answer_check(story_question.text, story_question.answer, story_question.reason, text)
-        for text in texts
-    ]
-    verdicts = pair.judge.ask_all(checks)
-    right = dict(zip(texts, (checked.value is True for checked in verdicts), strict=True))
-    failure = next((answer.failure for answer in answers if answer.failure), "")
-    return {
-        "id": f"{setting}/{film.id}/{story_question.id}",
-        "film": film.id,
-        "type": story_question.kind,
-        "memory": setting,
-        "scenes": [scene.id for scene in chosen_scenes],
-        "said": [answer.value or "" for answer in answers],
-        "right": [right.get(answer.value, False) for answer in answers],
-        "failure": failure or by_judge(verdicts),
-    }
-
-
 SINGLE = {
     "character fidelity": "fidelity",
     "response naturalness": "naturalness",
@@ -458,6 +388,8 @@ SEVERAL = {**SINGLE, "cross-turn consistency": "consistency"}
 FOLLOW_UP = "follow-up compatibility"
 DIMENSIONS = {"single": tuple(SINGLE), "multi": (*SEVERAL, FOLLOW_UP)}
 _SCORE = {"reason": SENTENCE, "score": points(1, 5)}
+MEMORIES = ("none", "full", "bm25", "dense")
+"""Which memories an actor may be given (paper, section 4)."""
 KNOWN = ("facts", "against", "allowed", "forbidden", "constraints")
 """What the judge of a turn knows, and the actor does not."""
 
@@ -469,13 +401,14 @@ def evaluate_role_play(
     *,
     judge: str = "",
     memory: Sequence[str] = ("bm25",),
-    top: int = TOP,
+    top: int | None = None,
     limit: int | None = None,
 ) -> StageRun:
-    """All interviews, or the first ``limit`` of each kind, with each setting of memory. Raises
-    EvaluationError for an unknown setting, DatasetError for a character without a role, EngineError for what
-    stops an engine.
+    """All interviews, or the first ``limit`` of each kind, with each setting of memory; ``top`` is how many
+    memories ``bm25`` and ``dense`` give (default: `TOP`). Raises EvaluationError for an unknown setting,
+    DatasetError for a character without a role, EngineError for what stops an engine.
     """
+    settings, count = check_settings(memory, MEMORIES), top or TOP
     pair = Pair(engine, judge, context, "stage")
     banks = {
         (film.id, role.character): _MemoryBank(role, film.language) for film in films for role in film.roles
@@ -491,10 +424,10 @@ def evaluate_role_play(
 
     @cache
     def choose(setting: str, bank: _MemoryBank) -> Choose:
-        return bank.chooser(setting, context, top)
+        return bank.chooser(setting, context, count)
 
     cases: list[tuple[StageFilm, StageInterview, _MemoryBank, Choose, str]] = []
-    for setting, (film, talk) in product(dict.fromkeys(memory), talks):
+    for setting, (film, talk) in product(settings, talks):
         bank = banks[film.id, talk.character]
         cases.append((film, talk, bank, choose(setting, bank), setting))
 
@@ -502,9 +435,9 @@ def evaluate_role_play(
         return _score_interview(*case, pair)
 
     items = tuple(map_items(interview, cases, pair.judges, "Role-play", "interviews"))
-    identity = {**pair.identity, "memory": list(memory), "top": top}
+    identity = {**pair.identity, "memory": list(settings), "top": count}
     results = []
-    for setting, (kind, names) in product(dict.fromkeys(memory), DIMENSIONS.items()):
+    for setting, (kind, names) in product(settings, DIMENSIONS.items()):
         head = f"{kind}-turn, {setting}: "
         talked = [item for item in items if (item["memory"], item["kind"]) == (setting, kind)]
         for name in names if talked else ():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from shotad.core.errors import DatasetError, EvaluationError
@@ -13,6 +14,7 @@ from shotad.evaluation import (
     evaluate_role_play,
     evaluate_timelines,
 )
+from shotad.evaluation.metric import MetricFormula
 from shotad.evaluation.stage import (
     StageFilm,
     StageRun,
@@ -44,12 +46,15 @@ def test_timelines_and_arcs(films: tuple[StageFilm, ...]) -> None:
     run = evaluate_timelines(films, MODEL, word_context(), judge=GRADER)
     # Of four facts (three of Ann, one of Bob) one is told; of two told one is so; Mars cannot follow; of two
     # arcs the key's is found, but ends otherwise.
-    assert figures(run) == pytest.approx(
-        {
-            "gold-fact recall": 25, "predicted-fact precision": 50, "transition coherence": 0,
-            "arc narrative aspect": 50, "arc progression": 0,
-        }
-    )  # fmt: skip
+    # Her two scenes are right, hers and his are four; one node says the same. Fact-F1 is of 25 and 50.
+    expected = {
+        "gold-fact recall": 25, "predicted-fact precision": 50, "transition coherence": 0,
+        "arc narrative aspect": 50, "arc progression": 0, "scene grounding precision": 100,
+        "scene grounding recall": 50, "scene grounding F1": 100 * 4 / 6, "node grounding precision": 50,
+        "node grounding recall": 25, "node grounding F1": 100 * 2 / 6, "Fact-F1": 100 / 3,
+    }  # fmt: skip
+    assert figures(run) == pytest.approx({f"full: {name}": value for name, value in expected.items()})
+    assert run.items[0]["nodes"] == {"n1": "1"}
     ann, bob = run.items
     assert [node["scene"] for node in ann["timeline"]["nodes"]] == ["1", "2"]  # in the script's order
     assert ann["matched"] == {"a1": "1", "a2": "1"}
@@ -64,8 +69,9 @@ def test_timelines_and_arcs(films: tuple[StageFilm, ...]) -> None:
 
 def test_questions_by_what_is_read(films: tuple[StageFilm, ...]) -> None:
     run = evaluate_questions(films, MODEL, word_context(), judge=GRADER, memory=("bm25", "none"), top=1)
-    kinds = ("pass@5", "average accuracy", *(f"average accuracy, {kind}" for *_, kind in QUESTIONS))
-    expected = {f"bm25: {name}": value for name, value in zip(kinds, (50, 20, 40, 0), strict=True)}
+    types = ("", *(f", {kind}" for *_, kind in QUESTIONS))
+    kinds = [f"{name}{kind}" for name in ("pass@5", "average accuracy") for kind in types]
+    expected = {f"bm25: {name}": value for name, value in zip(kinds, (50, 100, 0, 20, 40, 0), strict=True)}
     assert figures(run) == pytest.approx({**expected, **{f"none: {name}": 0 for name in kinds}})
     assert [one["scenes"] for one in run.items] == [["1"], ["3"], [], []]
     assert run.items[0]["right"] == [True, True, False, False, False]
@@ -138,7 +144,7 @@ def test_an_interview_without_an_answer_has_no_points(films: tuple[StageFilm, ..
     assert len(Grader.asked) == 2 * 2  # two questions, each twice; no judge
     # What the judge leaves open counts as nothing.
     run = evaluate_timelines(films, MODEL, word_context(), judge=MODEL)
-    assert figures(run)["gold-fact recall"] == 0
+    assert figures(run)["full: gold-fact recall"] == 0
     assert run.results[0].sums[1] == 16  # eight each that might have been
     assert run.items[0]["figures"]["transition coherence"][2].startswith("judge: ")
 
@@ -243,3 +249,11 @@ def test_a_setting_that_is_unknown(films: tuple[StageFilm, ...]) -> None:
     with pytest.raises(EvaluationError, match="no memory setting 'all'"):
         evaluate_role_play(films, MODEL, word_context(), memory=("all",))
     assert Model.asked == []
+
+
+def test_fact_f1_of_nothing() -> None:
+    formula = MetricFormula("f1", factor=100.0)
+    sums = np.array([[1, 4, 1, 2], [0, 8, 0, 0], [0, 0, 0, 0], [0, 3, 0, 5]], np.float64)
+    values = formula.of(sums)
+    assert values[[0, 1, 3]] == pytest.approx([100 / 3, 0, 0])
+    assert np.isnan(values[2])
