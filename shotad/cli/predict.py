@@ -49,12 +49,6 @@ _SHOTS = click.Choice(["published", "found"])
 @click.option("--cast-bank", type=PATH, help="Character bank of all films (JSON), to name people.")
 @click.option("--cast-photos", type=PATH, help="Profile pictures of the character bank.")
 @click.option("--keep-work", type=PATH, help="Folder to keep the work folder of each clip in.")
-@click.option(
-    "--ahead",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Clips that Stage I may be ahead of Stage II (default: 1, or 32 for two local models).",
-)
 @settings_options
 @strict_option
 @console_options
@@ -135,7 +129,6 @@ def _job(
         published=options["shots"] != "found",
         bank=bank,
         work=options["keep_work"],
-        ahead=options["ahead"] or evaluation.clips_per_group(engines),
         progress=console,
     )
 

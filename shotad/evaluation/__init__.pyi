@@ -52,7 +52,6 @@ from .predicting.clip import (
 from .predicting.run import (
     Job as Job,
     choose_clips as choose_clips,
-    clips_per_group as clips_per_group,
     predict as predict,
     read_bank_of_films as read_bank_of_films,
 )

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from pathlib import Path
@@ -19,7 +20,6 @@ from shotad.core import (
     Interval,
     Progress,
     RunInputs,
-    Usage,
     WorkFolder,
 )
 from shotad.core.engine import Stage
@@ -42,8 +42,9 @@ from shotad.description.clip_builder import GrammarReaders
 from shotad.description.engine_pair import EngineUsage, StageUsed
 from shotad.description.pipeline import LINE_STEPS
 from shotad.description.prompts import STAGE_PROMPTS, load_examples
+from shotad.description.slotplan import SlotPlan
 from shotad.description.templates import prompt_hash
-from shotad.description.writing import describe_clips
+from shotad.engines import AskingPool
 from shotad.engines.asking import identity_record
 from shotad.evaluation.datasets.dataset import Ad, Dataset
 from shotad.evaluation.datasets.loading import touching
@@ -177,7 +178,7 @@ class Predicted:
     lines: tuple[PredictedLine, ...] = ()
     clips: int = 0
     new_ids: set[str] = field(default_factory=set)
-    stages: dict[Stage, StageUsed] = field(default_factory=dict)
+    stages: Mapping[Stage, StageUsed] = field(default_factory=dict)
 
     @property
     def failed(self) -> int:
@@ -188,14 +189,6 @@ class Predicted:
     def kept(self) -> int:
         """Number of lines from earlier runs."""
         return sum(line.text is not None and line.id not in self.new_ids for line in self.lines)
-
-    def add(self, used: EngineUsage | None) -> None:
-        """Add the calls and tokens of a clip (None: no engine was asked)."""
-        if used is None:
-            return
-        for stage, more in used.stages.items():
-            total = self.stages.get(stage, StageUsed(more.terms, 0, Usage()))
-            self.stages[stage] = StageUsed(total.terms, total.calls + more.calls, total.tokens + more.tokens)
 
     def failures(self) -> list[tuple[str, str, int]]:
         """Clip, reason and number of the failed lines, in the dataset's order."""
@@ -253,49 +246,52 @@ _SMALL_FRAME = 1 << 12
 """Pixels of a frame that is decoded for its time alone."""
 
 
+@dataclass(frozen=True, slots=True)
+class RunTools:
+    """What a run describes all its clips with.
+
+    ``readers`` makes the readers of film grammar for the first clip, and returns the same for all.
+    ``preparing`` lets few clips at once be decoded and measured before engines are asked.
+    """
+
+    config: Config
+    engines: Engines
+    pool: AskingPool
+    readers: Callable[[], GrammarReaders]
+    preparing: AbstractContextManager[None]
+
+
 def describe_clip(
     request: ClipRequest,
     film: Film,
     folder: WorkFolder,
-    config: Config,
-    engines: Engines,
-    readers: GrammarReaders,
+    tools: RunTools,
     progress: Progress,
     *,
     scripts: bool = False,
-    only_look: bool = False,
-) -> tuple[tuple[PredictedLine, ...], EngineUsage | None, tuple[str, ...]]:
-    """The line of each AD of a clip, in their order; what the engines used; and warnings.
+) -> tuple[tuple[PredictedLine, ...], tuple[str, ...]]:
+    """The line of each AD of a clip, in their order, and warnings.
 
-    ``scripts``: the track is written into ``folder`` too. ``only_look``: only Stage I is asked, its replies
-    are kept in ``folder``, and no line is made. Raises ShotadError.
+    ``scripts``: the track is written into ``folder`` too. Raises ShotadError, and RunStopped where the run
+    has been stopped.
     """
-    end, duration = _picture_end(film), film.info.duration
+    lines_by_id: dict[str, PredictedLine] = {}
+    with tools.preparing:
+        end, duration = _picture_end(film), film.info.duration
     cut_off = ""
     if end != duration:
         cut_off = f"The picture ends at {end:.1f} s of {duration:.1f} s: the file is cut off or damaged."
-    lines_by_id: dict[str, PredictedLine] = {}
-    used: EngineUsage | None = None
     warnings: list[str] = []
     ads = request.within(end)
     if ads:
-        context = RunContext.of(film, folder, config, request.given(folder, ads), progress)
-        check_cast(context)
-        prepared = prepare(context)
-        # Algorithm 2 of Shot-by-Shot: the length of the human AD decides the number of words, not the slot's.
-        words = {ad.id: word_budget(ad.interval.duration, config.slots) for ad in ads}
-        slots = tuple(replace(slot, max_words=words[slot.label]) for slot in prepared.slots)
-        prepared = replace(prepared, slots=slots)
-        plans, plan_warnings = plan_clips(prepared, context, engines.looks.abilities, readers=readers)
-        if only_look:
-            used = describe_clips(plans, context, engines)
-            context.close()
-            return (), used, ()
-        written = write_slots(plans, len(plans), prepared, context, engines)
-        if scripts:
-            write_track(written.cues, prepared, context, engines.makers, discard_edits=True)
-        context.close()
-        used = written.used
+        inputs = request.given(folder, ads)
+        with RunContext.of(film, folder, tools.config, inputs, progress) as context:
+            with tools.preparing:
+                prepared, plans, plan_warnings = _prepare_clip(ads, context, tools)
+            written = write_slots(plans, len(plans), prepared, context, tools.engines, films=tools.pool)
+            if scripts:
+                makers = tools.engines.makers
+                write_track(written.cues, prepared, context, makers, discard_edits=True)
         lines_by_id = _lines_of_slots(request, prepared, written)
         if cut_off:
             warnings.append(cut_off)
@@ -308,7 +304,22 @@ def describe_clip(
             outside = f"its slot {request.slot(ad)} lies outside the video, which ends at {end:.3f} s"
             line = request.line(ad, None, "failed", failure=cut_off or outside)
         lines.append(line)
-    return tuple(lines), used, tuple(warnings)
+    return tuple(lines), tuple(warnings)
+
+
+def _prepare_clip(
+    ads: Sequence[Ad], context: RunContext, tools: RunTools
+) -> tuple[Prepared, tuple[SlotPlan, ...], tuple[str, ...]]:
+    """All that comes before the engines: speech, shots, slots, frames and film grammar; and warnings."""
+    check_cast(context)
+    prepared = prepare(context)
+    # Algorithm 2 of Shot-by-Shot: the length of the human AD decides the number of words, not the slot's.
+    words = {ad.id: word_budget(ad.interval.duration, tools.config.slots) for ad in ads}
+    slots = tuple(replace(slot, max_words=words[slot.label]) for slot in prepared.slots)
+    prepared = replace(prepared, slots=slots)
+    # Measured to the end before the first question: clips that follow are measured while engines answer.
+    plans, warnings = plan_clips(prepared, context, tools.engines.looks.abilities, readers=tools.readers())
+    return prepared, plans, warnings
 
 
 def _picture_end(film: Film) -> float:

@@ -1,8 +1,10 @@
-"""Runs the pipeline over the clips of a dataset, one after the other, and writes their lines to a file.
+"""Runs the pipeline over the clips of a dataset, many side by side, and writes their lines to a file.
 
-`choose_clips` selects the ADs, `predict` describes them. Engines are made once, and a clip's lines are
-written as soon as it is done. Where a video is missing or damaged the clip's lines have failed, and the run
-goes on; an engine that is gone or a full disk ends the run, and the next one continues from there.
+`choose_clips` selects the ADs, `predict` describes them. Engines are made once, and the questions about all
+clips go through one pool, so that batches are full whatever the length of a clip. The lines of a clip are
+written as soon as it and those before it are done. Where a video is missing or damaged the clip's lines have
+failed, and the run goes on; an engine that is gone or a full disk ends the run, and the next one continues
+from there.
 
 Lines of other settings are moved to ``NAME.aside.jsonl``, and come back with those settings. At the end of a
 run the lines are in the dataset's order.
@@ -13,6 +15,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import threading
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
@@ -41,7 +44,7 @@ from shotad.core.errors import (
 )
 from shotad.core.files import inner_folder
 from shotad.core.memory_errors import memory_error_of
-from shotad.core.progress import progress_task
+from shotad.core.progress import Task, progress_task
 from shotad.core.runsettings import GivenCast, write_settings
 from shotad.core.workfolder import hash_key, work_folder_of
 from shotad.description import Engines
@@ -50,7 +53,10 @@ from shotad.description.clip_builder import (
     check_readers,
     make_readers,
 )
+from shotad.description.engine_pair import EngineUsage, engine_usage
 from shotad.description.prompts import check_prompts
+from shotad.engines import AskingPool, NoMemory
+from shotad.engines.asking import RunStopped, workers_of
 from shotad.evaluation.datasets.checking import video_of, video_places
 from shotad.evaluation.datasets.dataset import WHOLE, Ad, Dataset, Shard, Video
 from shotad.evaluation.predicting.clip import (
@@ -58,6 +64,7 @@ from shotad.evaluation.predicting.clip import (
     ClipRequest,
     Predicted,
     PredictedLine,
+    RunTools,
     Shots,
     describe_clip,
     line_key,
@@ -260,8 +267,7 @@ class Job:
 
     ``out`` is the file of the lines. ``videos`` is the folder of the videos (None: the dataset's own).
     ``work`` is the folder that keeps the clips' work folders (None: they are beside ``out`` and deleted when
-    a clip is done). ``published``: whether the dataset's own shots are used. ``ahead`` is the number of clips
-    that Stage I describes before Stage II writes lines for them.
+    a clip is done). ``published``: whether the dataset's own shots are used.
     """
 
     dataset: Dataset
@@ -272,7 +278,6 @@ class Job:
     published: bool = True
     bank: CharacterBanks | None = None
     work: Path | None = None
-    ahead: int = 1
     progress: Progress = field(default_factory=NoProgress)
 
 
@@ -289,24 +294,114 @@ def predict(job: Job, clips: Sequence[ClipAds]) -> Predicted:
         terms = terms_of(job.config, job.engines)
         write_settings(folder, job.config, None, RunInputs())
         ledger = Ledger(job.out, [ad.id for ad in job.dataset.ads], terms)
-        run = _Run(job, folder, ledger, terms)
-        with progress_task(job.progress, "Describing clips", sum(map(len, clips)), "ADs") as task:
-            for first in range(0, len(clips), job.ahead):
-                group = clips[first : first + job.ahead]
-                if job.ahead > 1:
-                    for ads in group:
-                        run.look(ads)
-                for ads in group:
-                    run.describe(ads)
-                    task.advance(len(ads))
-        return run.finished(clips)
+        parts = parts_of(job, clips)
+        with (
+            job.engines.pool(job.config, NoMemory()) as pool,
+            progress_task(job.progress, "Describing clips", sum(map(len, clips)), "ADs") as task,
+        ):
+            run = _Run(job, folder, ledger, terms, pool)
+            for described in pool.map(run.describe, parts, workers=clips_at_once(parts, job.engines)):
+                run.keep(described)
+                task.advance(len(described.part.ads))
+            used = engine_usage(pool.usage, job.engines.terms(job.config))
+        return run.finished(clips, used)
+
+
+@dataclass(frozen=True, slots=True)
+class ClipPart:
+    """The ADs of a clip that have one video (None: there is none)."""
+
+    video: Video | None
+    ads: ClipAds
+
+
+def parts_of(job: Job, clips: Iterable[ClipAds]) -> list[ClipPart]:
+    """The clips by their videos: one for all ADs of a clip, or a short piece of film for each."""
+    parts = []
+    for clip in clips:
+        ads_by_video: dict[Video | None, list[Ad]] = {}
+        for ad in clip:
+            ads_by_video.setdefault(video_of(job.dataset, ad, job.videos), []).append(ad)
+        parts += [ClipPart(video, tuple(ads)) for video, ads in ads_by_video.items()]
+    return parts
+
+
+PREPARED_AT_ONCE = 2
+"""Clips that are decoded and measured at once: their frames take memory. A clip that is prepared waits with
+little, and the frames of no more ADs are read than keep the engine busy (`workers_of`)."""
+
+ADS_IN_TURN = 400
+"""ADs to have under way where two models of this machine take turns: 25 batches of 16 to a turn, since the
+last one may have few requests and the change may load a model."""
+
+MOST_AT_ONCE = 256
+"""Clips under way at most: each holds a file open."""
+
+
+def clips_at_once(parts: Sequence[ClipPart], engines: Engines) -> int:
+    """How many clips to have under way, so that the engines always have enough questions: as many as have
+    together, wherever in the dataset, the ADs for two calls of each stage and as many that wait."""
+    wanted = 2 * (workers_of(engines.looks) + workers_of(engines.writes))
+    if engines.take_turns:
+        wanted = max(wanted, ADS_IN_TURN)
+    needed, first, ads = 1, 0, 0
+    for last, part in enumerate(parts):
+        ads += len(part.ads)
+        # The shortest row of clips that ends here and has enough ADs
+        while ads - len(parts[first].ads) >= wanted:
+            ads -= len(parts[first].ads)
+            first += 1
+        if ads >= wanted or first == 0:
+            needed = max(needed, last - first + 1)
+    return min(needed + PREPARED_AT_ONCE, MOST_AT_ONCE, max(len(parts), 1))
+
+
+@dataclass(frozen=True, slots=True)
+class _DescribedPart:
+    """The lines of a part: of an earlier run (``is_new`` False), or new with the work folder that they were
+    made in, which is needed no more (None: it stays)."""
+
+    part: ClipPart
+    lines: tuple[PredictedLine, ...]
+    is_new: bool = False
+    warnings: tuple[str, ...] = ()
+    done_folder: Path | None = None
+
+
+class _StoppableProgress:
+    """Shows what ``progress`` shows, and ends long work with RunStopped once the run has been stopped."""
+
+    def __init__(self, progress: Progress, pool: AskingPool) -> None:
+        self._progress, self._pool = progress, pool
+
+    def task(self, name: str, total: float | None, unit: str) -> Task:
+        return _StoppableTask(self._progress.task(name, total, unit), self._pool)
+
+    def note(self, text: str) -> None:
+        self._progress.note(text)
+
+
+class _StoppableTask:
+    def __init__(self, task: Task, pool: AskingPool) -> None:
+        self._task, self._pool = task, pool
+
+    def advance(self, amount: float = 1) -> None:
+        if self._pool.is_stopped:
+            raise RunStopped
+        self._task.advance(amount)
+
+    def done(self) -> None:
+        self._task.done()
 
 
 class _Run:
-    """One run over the clips; ``folder`` is its work folder, ``terms`` the hash of `terms_of`."""
+    """One run over the clips; ``folder`` is its work folder, ``terms`` the hash of `terms_of`.
 
-    def __init__(self, job: Job, folder: WorkFolder, ledger: Ledger, terms: str) -> None:
-        self._job, self._folder, self._ledger, self._terms = job, folder, ledger, terms
+    `describe` is called by many threads, all else by the one that takes the results.
+    """
+
+    def __init__(self, job: Job, folder: WorkFolder, ledger: Ledger, terms: str, pool: AskingPool) -> None:
+        self._job, self._folder, self._ledger, self._terms, self._pool = job, folder, ledger, terms, pool
         # A clip's lines may depend on which of its slots are described: through the lines before them,
         # through the choice among candidates along the film, or through faces that the film adds to the cast.
         candidates = job.config.stage2.candidates > 1
@@ -314,40 +409,51 @@ class _Run:
             job.bank is not None or candidates or job.engines.in_turn(job.config)
         )
         self._shown_warnings: set[str] = set()
+        self._first_time = threading.Lock()
+        """Held while what is done once, for the first clip, is done."""
         self._is_first_clip = True
         self._readers: GrammarReaders | None = None
+        self._tools = RunTools(
+            job.config, job.engines, pool, self._grammar_readers, pool.limit(PREPARED_AT_ONCE)
+        )
         self._predicted = Predicted()
 
-    def describe(self, ads: ClipAds) -> None:
-        """Put the lines of a clip into the ledger, those of an earlier run or new ones."""
-        for video, ads_of_video in self._by_video(ads):
-            lines: list[PredictedLine] = []
-            with (
-                self._failures(ads_of_video, lines),
-                self._open(ads_of_video, video) as (film, request),
-            ):
-                lines += self._lines_of_earlier_runs(request) or self._run_pipeline(film, request)
-            self._ledger.add(lines)
+    def describe(self, part: ClipPart) -> _DescribedPart:
+        """The lines of a part, those of an earlier run or new ones. An error that concerns it alone makes
+        failed lines; others pass."""
+        try:
+            with self._open(part) as (film, request):
+                earlier_lines = self._lines_of_earlier_runs(request)
+                if earlier_lines:
+                    return _DescribedPart(part, tuple(earlier_lines))
+                return self._run_pipeline(part, film, request)
+        except RunStopped:
+            raise
+        except _ERRORS_OF_A_CLIP as error:
+            failure = str(memory_error_of(error) or error)
+        except ShotadError:
+            raise
+        except Exception as error:  # noqa: BLE001  a run of many hours must not end with a fault in one clip
+            memory_error = memory_error_of(error)
+            failure = str(memory_error or f"unexpected {type(error).__name__}: {error}")
+            if memory_error is None:
+                self._folder.note(f"{part.ads[0].clip}: {traceback.format_exc()}")
+        return _DescribedPart(part, tuple(self._failed_lines(part.ads, failure)))
 
-    def look(self, ads: ClipAds) -> None:
-        """Run Stage I alone, whose replies are kept in the clip's work folder.
+    def keep(self, described: _DescribedPart) -> None:
+        """Put the lines of a part into the ledger."""
+        self._ledger.add(described.lines)
+        # Only now: a run that is killed before goes on with the replies in the folder.
+        if described.done_folder is not None:
+            shutil.rmtree(described.done_folder, ignore_errors=True)
+        if described.is_new:
+            self._predicted.new_ids |= {line.id for line in described.lines}
+        for warning in described.warnings:  # each is shown once, with the first clip that has it
+            if warning not in self._shown_warnings:
+                self._shown_warnings.add(warning)
+                self._job.progress.note(f"{described.part.ads[0].clip}: {warning}")
 
-        Errors are ignored here: they occur again in `describe`, which reports them.
-        """
-        for video, ads_of_video in self._by_video(ads):
-            with self._failures(ads_of_video, []), self._open(ads_of_video, video) as (film, request):
-                if not self._lines_of_earlier_runs(request):
-                    self._run_pipeline(film, request, only_look=True)
-
-    def _by_video(self, clip: ClipAds) -> list[tuple[Video | None, ClipAds]]:
-        """The ADs of a clip by their video: one for all, or a short piece of film for each."""
-        job = self._job
-        ads_by_video: dict[Video | None, list[Ad]] = {}
-        for ad in clip:
-            ads_by_video.setdefault(video_of(job.dataset, ad, job.videos), []).append(ad)
-        return [(video, tuple(ads)) for video, ads in ads_by_video.items()]
-
-    def finished(self, clips: Sequence[ClipAds]) -> Predicted:
+    def finished(self, clips: Sequence[ClipAds], used: EngineUsage) -> Predicted:
         """The result of the run. Puts the ledger in order, and deletes the work folders if no line failed."""
         self._ledger.tidy()
         ids: set[str] = set()
@@ -355,6 +461,7 @@ class _Run:
             ids.update(ad.id for ad in ads)
         self._predicted.lines = tuple(line for line in self._ledger.lines if line.id in ids)
         self._predicted.clips = len(clips)
+        self._predicted.stages = used.stages if used.calls else {}
         if not self._predicted.failed and self._job.work is None:
             shutil.rmtree(self._folder.path / "work", ignore_errors=True)
         return self._predicted
@@ -368,23 +475,6 @@ class _Run:
                 return []
             lines.append(line)
         return lines
-
-    @contextmanager
-    def _failures(self, ads: ClipAds, lines: list[PredictedLine]) -> Iterator[None]:
-        """Replace ``lines`` by failed ones where an error concerns this clip alone; other errors pass."""
-        try:
-            yield
-        except _ERRORS_OF_A_CLIP as error:
-            memory_error = memory_error_of(error)
-            lines[:] = self._failed_lines(ads, str(memory_error or error))
-        except ShotadError:
-            raise
-        except Exception as error:  # noqa: BLE001  a run of many hours must not end with a fault in one clip
-            if memory_error := memory_error_of(error):
-                lines[:] = self._failed_lines(ads, str(memory_error))
-                return
-            self._folder.note(f"{ads[0].clip}: {traceback.format_exc()}")
-            lines[:] = self._failed_lines(ads, f"unexpected {type(error).__name__}: {error}")
 
     def _failed_lines(self, ads: ClipAds, failure: str) -> list[PredictedLine]:
         """A failed line for each AD, or its line from an earlier run with the same terms.
@@ -400,9 +490,10 @@ class _Run:
         return lines
 
     @contextmanager
-    def _open(self, ads: ClipAds, video: Video | None) -> Iterator[tuple[Film, ClipRequest]]:
-        """The opened video of these ADs, and the request for their lines. Raises FilmError."""
-        job, first_ad = self._job, ads[0]
+    def _open(self, part: ClipPart) -> Iterator[tuple[Film, ClipRequest]]:
+        """The opened video of a part, and the request for its lines. Raises FilmError."""
+        job, ads, video = self._job, part.ads, part.video
+        first_ad = ads[0]
         if video is None:
             places = video_places(job.dataset, first_ad, job.videos)
             searched = ", ".join(map(str, places[:2])) + (", …" if len(places) > 2 else "")
@@ -433,54 +524,34 @@ class _Run:
                 )
             yield film, ClipRequest(ads, shots, origin, cast, self._terms, keys, video.begins)
 
-    def _run_pipeline(
-        self, film: Film, request: ClipRequest, *, only_look: bool = False
-    ) -> list[PredictedLine]:
-        """The clip's lines, made by the pipeline in the clip's work folder; none with ``only_look``."""
-        clip, fingerprint = request.ads[0].clip, film.info.fingerprint
+    def _grammar_readers(self) -> GrammarReaders:
+        """The readers of film grammar, made for the first clip that is described, and used for all."""
+        with self._first_time:
+            if self._readers is None:
+                self._readers = make_readers(self._job.config, self._job.progress)
+            return self._readers
+
+    def _progress_of(self, part: ClipPart) -> Progress:
+        """What shows the steps of a part: nothing, but of the first one, which loads the models, and of long
+        ones."""
+        with self._first_time:
+            is_first, self._is_first_clip = self._is_first_clip, False
+        is_shown = is_first or len(part.ads) >= MANY
+        return _StoppableProgress(self._job.progress if is_shown else NoProgress(), self._pool)
+
+    def _run_pipeline(self, part: ClipPart, film: Film, request: ClipRequest) -> _DescribedPart:
+        """The lines of a part, made by the pipeline in a work folder of its own."""
+        clip, fingerprint = part.ads[0].clip, film.info.fingerprint
         parent = self._job.work or inner_folder(self._folder.path, "work")
-        # The hash tells clips apart whose names differ only in letters that a file name may not have.
-        path = parent / f"{re.sub(r'[^A-Za-z0-9_-]+', '_', clip)}-{hash_key(clip, fingerprint)[:8]}"
-        # The steps of the first clip are shown, since they load the models.
-        shows_steps = self._is_first_clip or len(request.ads) >= MANY
-        self._is_first_clip = False
-        progress = self._job.progress if shows_steps else NoProgress()
+        # The hash tells clips apart whose names differ only in letters that a file name may not have, and
+        # short pieces of film that look the same.
+        key = hash_key(clip, fingerprint, request.begins)[:8]
+        path = parent / f"{re.sub(r'[^A-Za-z0-9_-]+', '_', clip)}-{key}"
         keeps_folder = self._job.work is not None
-        # The readers of film grammar are made for the first clip that is described, and used for all.
-        self._readers = self._readers or make_readers(self._job.config, progress)
         with WorkFolder(path) as folder:
-            lines, used, warnings = describe_clip(
-                request,
-                film,
-                folder,
-                self._job.config,
-                self._job.engines,
-                self._readers,
-                progress,
-                scripts=keeps_folder,
-                only_look=only_look,
+            lines, warnings = describe_clip(
+                request, film, folder, self._tools, self._progress_of(part), scripts=keeps_folder
             )
-        self._predicted.new_ids |= {line.id for line in lines}
-        self._predicted.add(used)
-        for warning in warnings:  # each is shown once, with the first clip that has it
-            if warning not in self._shown_warnings:
-                self._shown_warnings.add(warning)
-                self._job.progress.note(f"{clip}: {warning}")
         # A folder of a line that failed is kept: the next run goes on with its replies.
-        if not keeps_folder and not only_look and not any(line.again for line in lines):
-            shutil.rmtree(path, ignore_errors=True)
-        return list(lines)
-
-
-AHEAD = 32
-"""Clips of a group: some 400 ADs, whose description takes long beside the loading of two models."""
-
-
-def clips_per_group(engines: Engines) -> int:
-    """The number of clips that Stage I should describe before Stage II writes lines for them.
-
-    It is more than 1 where the stages have different local models, which may not fit into memory together.
-    """
-    both = (engines.looks, engines.writes)
-    local = all(hasattr(engine, "to_fetch") for engine in both)
-    return AHEAD if local and both[0].identity.model != both[1].identity.model else 1
+        is_done = not keeps_folder and not any(line.again for line in lines)
+        return _DescribedPart(part, lines, True, warnings, path if is_done else None)
