@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from queue import SimpleQueue
@@ -48,8 +48,8 @@ AFTER_ERROR, AFTER_INTERRUPTION = 60.0, 3.0
 """Seconds to wait for calls under way after the run has stopped: they may have been paid for, and a model
 that is torn down at work can crash the program."""
 
-_POLL = 0.2
-"""Seconds between two checks of a waiting thread whether the run has been stopped."""
+_POLL = 0.5
+"""Seconds between two checks of a waiting thread whether the run has been stopped: a thousand may wait."""
 
 NO_FRAMES = "no frame of its clip can be decoded"
 """The error of a reply about a clip that cannot be read."""
@@ -394,10 +394,12 @@ class _Dispatcher:
             self.running.add(future.waiter)
         future.ready.set()
 
-    def is_next(self, order: Order) -> bool:
-        """Whether no thread may still ask that goes before ``order``. The caller of the pool is not waited
-        for: it works on results, for as long as it likes."""
-        return all(thread.order > order for thread in self.running if thread.order)
+    def is_next(self, order: Order, besides: Set[_AskingThread] = frozenset()) -> bool:
+        """Whether no thread may still ask that goes before ``order``, those of ``besides`` left out.
+
+        The caller of the pool is not waited for: it works on results, for as long as it likes.
+        """
+        return all(thread.order > order for thread in self.running if thread.order and thread not in besides)
 
     def call_engines(self) -> None:
         """Hand over every call that can be made now, those of later stages first."""
@@ -894,8 +896,9 @@ class _OrderedSemaphore:
     """
 
     def __init__(self, dispatcher: _Dispatcher, limit: int, *, pool: AskingPool | None = None) -> None:
-        self._dispatcher, self._free, self._pool = dispatcher, limit, pool
-        self._waiting: list[tuple[Order, _Future]] = []
+        self._dispatcher, self._limit, self._pool = dispatcher, limit, pool
+        self._waiting: list[tuple[_AskingThread, _Future]] = []
+        self._inside: set[_AskingThread] = set()
         self.is_strict = False
 
     def __enter__(self) -> None:
@@ -915,14 +918,13 @@ class _OrderedSemaphore:
             self._release()
 
     def _acquire(self, pool: AskingPool, *, may_ask: bool) -> None:
-        turn = _Future()
+        entry = (self._dispatcher.calling_thread(), _Future())
         with self._dispatcher.lock:
-            entry = (self._dispatcher.calling_thread().order, turn)
             self._waiting.append(entry)
             if not self.is_strict:
                 self.let_in()
         try:
-            pool._wait(turn, may_ask=may_ask)
+            pool._wait(entry[1], may_ask=may_ask)
         except BaseException:
             with self._dispatcher.lock:
                 if entry in self._waiting:
@@ -933,18 +935,19 @@ class _OrderedSemaphore:
 
     def _release(self) -> None:
         with self._dispatcher.lock:
-            self._free += 1
+            self._inside.discard(self._dispatcher.calling_thread())
             self.let_in()
 
     def let_in(self) -> None:
         """Give turns to those that go first; the lock is held."""
-        while self._free and self._waiting:
-            entry = min(self._waiting, key=lambda waiting: waiting[0])
-            order, turn = entry
-            if self.is_strict and not self._dispatcher.is_next(order):
+        while self._waiting and len(self._inside) < self._limit:
+            entry = min(self._waiting, key=lambda waiting: waiting[0].order)
+            thread, turn = entry
+            # Those inside do not come again before they have been answered.
+            if self.is_strict and not self._dispatcher.is_next(thread.order, besides=self._inside):
                 return
             self._waiting.remove(entry)
-            self._free -= 1
+            self._inside.add(thread)
             self._dispatcher.resolve(turn)
 
 

@@ -563,3 +563,20 @@ def test_films_side_by_side_hold_no_more_clips_than_one() -> None:
     assert told == [["3"] * 9] * 6
     assert max(alive) < 2 * 4, "those of the call under way and of the next"
     assert [len(call) for call in engine.calls] == [4] * 13 + [2]
+
+
+def test_clips_of_several_films_are_read_beside_each_other() -> None:
+    both = threading.Barrier(2, timeout=20)
+
+    def read_clip() -> Clip:
+        both.wait()
+        return Clip(np.zeros((3, 2, 2, 3), np.uint8), np.arange(3.0), np.zeros(3, np.int64))
+
+    def describe(films: AskingPool, film: int) -> str:
+        with films.nested() as pool:
+            return pool.ask("stage1", Request(str(film), ()), ClipOnDemand(str(film), read_clip)).text
+
+    engine = Listed(2)
+    with AskingPool({"stage1": engine}) as films:
+        assert list(films.map(lambda film: describe(films, film), range(2), workers=2)) == ["3", "3"]
+    assert engine.calls == [["0", "1"]]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
@@ -33,12 +33,11 @@ from shotad.description import (
     RunContext,
     WrittenSlots,
     check_cast,
-    plan_clips,
     prepare,
     write_slots,
     write_track,
 )
-from shotad.description.clip_builder import GrammarReaders
+from shotad.description.clip_builder import ClipBuilder, GrammarReaders
 from shotad.description.engine_pair import EngineUsage, StageUsed
 from shotad.description.pipeline import LINE_STEPS
 from shotad.description.prompts import STAGE_PROMPTS, load_examples
@@ -251,7 +250,7 @@ class RunTools:
     """What a run describes all its clips with.
 
     ``readers`` makes the readers of film grammar for the first clip, and returns the same for all.
-    ``preparing`` lets few clips at once be decoded and measured before engines are asked.
+    ``preparing`` lets few clips at once be decoded and measured.
     """
 
     config: Config
@@ -287,15 +286,20 @@ def describe_clip(
         inputs = request.given(folder, ads)
         with RunContext.of(film, folder, tools.config, inputs, progress) as context:
             with tools.preparing:
-                prepared, plans, plan_warnings = _prepare_clip(ads, context, tools)
-            written = write_slots(plans, len(plans), prepared, context, tools.engines, films=tools.pool)
+                check_cast(context)
+                prepared = _with_human_budgets(prepare(context), ads, tools.config)
+                builder = ClipBuilder(context, tools.engines.looks.abilities, tools.readers())
+                outline = builder.outline(prepared)
+            plans = _limited(builder.plans(outline), tools.preparing)
+            number = len(outline.plans)
+            written = write_slots(plans, number, prepared, context, tools.engines, films=tools.pool)
             if scripts:
                 makers = tools.engines.makers
                 write_track(written.cues, prepared, context, makers, discard_edits=True)
         lines_by_id = _lines_of_slots(request, prepared, written)
         if cut_off:
             warnings.append(cut_off)
-        warnings += [*prepared.warnings, *plan_warnings]
+        warnings += [*prepared.warnings, *outline.warnings]
     lines = []
     for ad in request.ads:
         line = lines_by_id.get(ad.id)
@@ -307,19 +311,26 @@ def describe_clip(
     return tuple(lines), tuple(warnings)
 
 
-def _prepare_clip(
-    ads: Sequence[Ad], context: RunContext, tools: RunTools
-) -> tuple[Prepared, tuple[SlotPlan, ...], tuple[str, ...]]:
-    """All that comes before the engines: speech, shots, slots, frames and film grammar; and warnings."""
-    check_cast(context)
-    prepared = prepare(context)
-    # Algorithm 2 of Shot-by-Shot: the length of the human AD decides the number of words, not the slot's.
-    words = {ad.id: word_budget(ad.interval.duration, tools.config.slots) for ad in ads}
+def _with_human_budgets(prepared: Prepared, ads: Sequence[Ad], config: Config) -> Prepared:
+    """The slots with the number of words that Algorithm 2 of Shot-by-Shot allows: by the length of the human
+    AD, not of the slot."""
+    words = {ad.id: word_budget(ad.interval.duration, config.slots) for ad in ads}
     slots = tuple(replace(slot, max_words=words[slot.label]) for slot in prepared.slots)
-    prepared = replace(prepared, slots=slots)
-    # Measured to the end before the first question: clips that follow are measured while engines answer.
-    plans, warnings = plan_clips(prepared, context, tools.engines.looks.abilities, readers=tools.readers())
-    return prepared, plans, warnings
+    return replace(prepared, slots=slots)
+
+
+def _limited(plans: Iterator[SlotPlan], preparing: AbstractContextManager[None]) -> Iterator[SlotPlan]:
+    """The same plans; each is made when no more clips than allowed are decoded and measured."""
+    try:
+        while True:
+            with preparing:
+                plan = next(plans, None)
+            if plan is None:
+                return
+            yield plan
+    finally:
+        if isinstance(plans, Generator):
+            plans.close()
 
 
 def _picture_end(film: Film) -> float:
