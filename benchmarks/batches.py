@@ -50,7 +50,7 @@ from shotad.engines.asking import workers_of
 from shotad.engines.fake import FakeEngine
 from shotad.evaluation import Dataset, choose_clips, load_dataset
 from shotad.evaluation.datasets.dataset import Ad
-from shotad.evaluation.predicting.run import PREPARED_AT_ONCE, ClipPart, clips_at_once
+from shotad.evaluation.predicting.parts import PREPARED_AT_ONCE, ClipPart, clips_at_once
 from shotad.film import context_shots, open_film
 from shotad.film.slots import join_intervals
 
@@ -63,8 +63,6 @@ GAP = 5.0
 """Seconds between two moments that are decoded through, not sought."""
 KEY_FRAME = 2.0
 """Seconds that are decoded in vain after a seek, to the first frame that is wanted."""
-STILL = 0.004
-"""Processor seconds to read a JPEG of 848x480: TV-AD comes as frames, about 32 for each AD."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +126,8 @@ def videos_of(name: str, costs: Costs) -> list[Video]:
     videos = []
     for ads in choose_clips(dataset):
         if name == "tv-ad":
-            videos.append(Video(ClipPart(None, ads), 0.0, 32 * STILL))
+            # Its clips are single frames, which are read when they are shown.
+            videos.append(Video(ClipPart(None, ads), 0.0, costs.read))
         else:
             seconds = _decoded_seconds(dataset, ads, config)
             videos.append(Video(ClipPart(None, ads), seconds * costs.prepare, costs.read))

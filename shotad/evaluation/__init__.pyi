@@ -49,11 +49,17 @@ from .predicting.clip import (
     prediction_as_json as prediction_as_json,
     prediction_text as prediction_text,
 )
-from .predicting.run import (
+from .predicting.gpus import (
+    chosen_gpus as chosen_gpus,
+    predict_on_gpus as predict_on_gpus,
+)
+from .predicting.job import (
     Job as Job,
+    read_bank_of_films as read_bank_of_films,
+)
+from .predicting.run import (
     choose_clips as choose_clips,
     predict as predict,
-    read_bank_of_films as read_bank_of_films,
 )
 from .report.comparing import (
     agreement as agreement,

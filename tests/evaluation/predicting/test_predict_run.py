@@ -45,7 +45,7 @@ from shotad.evaluation import (
 )
 from shotad.evaluation.datasets.dataset import Ad
 from shotad.evaluation.predicting.clip import ClipRequest, published_shots
-from shotad.evaluation.predicting.run import ClipPart, clips_at_once
+from shotad.evaluation.predicting.parts import ClipPart, clips_at_once
 from shotad.film import context_shots
 from shotad.film.slots import fixed_slots
 from shotad.grammar import vit_features as dinov2
