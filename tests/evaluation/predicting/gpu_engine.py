@@ -2,13 +2,14 @@
 
 The folder ``SHOTAD_TEST_CALLS`` holds ``calls``: a line for each question, with the card, the process and the
 slot. A file ``kill-CARD`` there ends the worker of that card by SIGKILL at its third question, once (the file
-goes). ``fail`` makes every worker say that the engine is gone.
+goes). ``fail`` makes every worker say that the engine is gone. While ``hold`` is there, calls wait.
 """
 
 from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -37,4 +38,6 @@ class Recording(FakeEngine):
         with (folder / "calls").open("a") as calls:
             for request in requests:
                 calls.write(f"{card} {os.getpid()} {request.slot_id}\n")
+        while (folder / "hold").exists():
+            time.sleep(0.02)
         return super().generate(requests)

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -34,12 +38,16 @@ def root(tmp_path: Path) -> Path:
     return make_cmd(tmp_path / "root")
 
 
+def command(root: Path, out: Path) -> list[str]:
+    settings = (f"stage1.engine={NAME}", f"stage2.engine={NAME}", "threads.features=grid", *PLAIN)
+    sets = [word for setting in settings for word in ("--set", setting)]
+    return ["predict", "cmd-ad", "--root", str(root), "--out", str(out), *sets]
+
+
 @pytest.fixture
 def predict(shotad: Shotad, root: Path) -> Callable[..., Said]:
     """``shotad predict`` over the dataset into a file, by the engine that writes down its calls."""
-    settings = (f"stage1.engine={NAME}", f"stage2.engine={NAME}", "threads.features=grid", *PLAIN)
-    sets = [word for setting in settings for word in ("--set", setting)]
-    return lambda out, *words: shotad("predict", "cmd-ad", "--root", root, "--out", out, *sets, *words)
+    return lambda out, *words: shotad(*command(root, out), *words)
 
 
 def cards(calls: Path) -> dict[str, set[str]]:
@@ -111,6 +119,43 @@ def test_an_engine_that_is_gone_ends_the_run(
     assert done.code == 1
     assert "The engine is gone." in done.err
     assert "GPU " in done.err
+
+
+def wait_for(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + 120
+    while not is_so():
+        assert time.monotonic() < end, "it takes too long"
+        time.sleep(0.05)
+
+
+def is_alive(process: str) -> bool:
+    # One that has ended and whose parent is gone may still have an entry, without a command.
+    try:
+        return bool(Path("/proc", process, "cmdline").read_bytes())
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_run_that_is_stopped_leaves_no_worker_and_goes_on(
+    number: int, predict: Callable[..., Said], root: Path, calls: Path, tmp_path: Path
+) -> None:
+    whole, out = tmp_path / "whole.jsonl", tmp_path / "stopped.jsonl"
+    predict(whole)
+    (calls / "calls").unlink()
+    (calls / "hold").touch()
+    words = [sys.executable, "-m", "shotad", *command(root, out), "--gpus", "all"]
+    run = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: (calls / "calls").exists() and len(cards(calls)) == 2)
+    run.send_signal(number)
+    # Calls under way have some seconds to end.
+    run.communicate(timeout=120)
+    assert run.returncode != 0
+    processes = [process for of_card in cards(calls).values() for process in of_card]
+    wait_for(lambda: not any(is_alive(process) for process in processes))
+    (calls / "hold").unlink()
+    assert predict(out, "--gpus", "all").code == 0
+    assert out.read_bytes() == whole.read_bytes()
 
 
 @pytest.mark.parametrize(
