@@ -369,9 +369,13 @@ def serve(connection: Connection, log: str, gpu: str, setup: _Setup) -> None:
 
 
 def _work(line: _Line, setup: _Setup) -> None:
-    engines = Engines.of(setup.config)
+    """Describe parts until there are no more. Raises ShotadError for what ends the run."""
+    # "auto" would work on the processor where CUDA does not know the card.
+    compute = setup.config.compute.model_copy(update={"device": "cuda"})
+    config = setup.config.model_copy(update={"compute": compute})
+    engines = Engines.of(config)
     job = Job(
-        setup.dataset, setup.config, engines, setup.out, setup.videos, setup.published, setup.bank,
+        setup.dataset, config, engines, setup.out, setup.videos, setup.published, setup.bank,
         setup.work, _Notes(line),
     )  # fmt: skip
     engines.get_ready(job.config, NoProgress())

@@ -21,6 +21,7 @@ from tests.evaluation.predicting.gpu_engine import NAME, VARIABLE
 from tests.evaluation.predicting.minidataset import INSIDE, make_cmd
 from tests.gpus import show_gpus
 from tests.shotad_process import PLAIN
+from tests.tiny import make_backbone
 
 
 @pytest.fixture
@@ -119,6 +120,18 @@ def test_an_engine_that_is_gone_ends_the_run(
     assert done.code == 1
     assert "The engine is gone." in done.err
     assert "GPU " in done.err
+
+
+def test_a_card_that_is_not_there_is_no_reason_to_work_on_the_processor(
+    predict: Callable[..., Said], calls: Path, tmp_path: Path
+) -> None:
+    if pytest.importorskip("torch").cuda.is_available():
+        pytest.skip("there is a card")
+    model = make_backbone(tmp_path / "tiny", hidden=48, blocks=1, heads=3)
+    done = predict(tmp_path / "out.jsonl", "--gpus", "all", "--set", f"threads.features={model}")
+    assert done.code == 1
+    assert "'cuda' cannot be used" in done.err
+    assert not (calls / "calls").exists()
 
 
 def wait_for(is_so: Callable[[], bool]) -> None:
