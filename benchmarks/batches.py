@@ -5,10 +5,12 @@ here (10 films, 6,520 ADs), and its films are taken to be read whole. What runs 
 its choice of how many clips are under way. The engine is a stand-in that sleeps for a fixed time at each call
 (`--call`), both stages on one card, 16 requests at a time; or a server that takes 16 calls at once. Decoding
 is a stand-in too: it sleeps for as long as one of `--cores` processors took to prepare and to read a real
-clip of 848x480, which is measured first. The clock runs `--speed` times as fast as it should.
+clip of 848x480, which is measured first. The clock runs `--speed` times as fast as it should:
+the faster, the more the work of the pool itself and of other programs counts as idle time.
 
 "Before" is what a pool for each clip makes of the same ADs, computed: a batch ends with its clip, and a clip
-is prepared before its first question while nothing else goes on.
+is prepared before its first question while nothing else goes on. In both a clip is prepared by one processor:
+that ffmpeg can decode a film in several threads is left out.
 
     python benchmarks/batches.py                    # all datasets, both kinds of engine
     python benchmarks/batches.py --dataset tv-ad --engine server --speed 10
@@ -177,12 +179,13 @@ class FixedCost:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """``calls`` of both stages, the share of them that is full, and the share of time in which the engine,
-    or a place at the server, is idle."""
+    """``calls`` of both stages, the share of them that is full, the share of time in which the engine, or a
+    place at the server, is idle, and the ``seconds`` that the run takes."""
 
     calls: int
     full: float
     idle: float
+    seconds: float
 
 
 def after(videos: Sequence[Video], kind: str, call: float, cores: int, speed: float) -> Figures:
@@ -244,10 +247,10 @@ def after(videos: Sequence[Video], kind: str, call: float, cores: int, speed: fl
     full = sum(size == BATCH for size in sizes) / len(sizes)
     waiting_at_most = max(workers_of(engines.looks), workers_of(engines.writes))
     print(f"  {at_once} clips under way, the frames of {waiting_at_most} ADs in memory at most", flush=True)
-    return Figures(len(sizes), full, 1 - busy / (lasted * places))
+    return Figures(len(sizes), full, 1 - busy / (lasted * places), lasted * speed)
 
 
-def before(videos: Sequence[Video], kind: str, call: float, cores: int) -> Figures:
+def before(videos: Sequence[Video], kind: str, call: float) -> Figures:
     """What a pool for each clip makes of them."""
     calls = full = 0
     busy = lasted = 0.0
@@ -258,9 +261,9 @@ def before(videos: Sequence[Video], kind: str, call: float, cores: int) -> Figur
         full += 2 * (ads // BATCH)
         # Frames of the first round are read before it; those of the others meanwhile.
         first = video.preparing + video.reading * min(ads, BATCH)
-        lasted += first / cores + 2 * rounds * call
+        lasted += first + 2 * rounds * call
         busy += 2 * call * (ads / BATCH if kind == "server" else rounds)
-    return Figures(calls, full / calls, 1 - busy / lasted)
+    return Figures(calls, full / calls, 1 - busy / lasted, lasted)
 
 
 def main() -> None:
@@ -270,6 +273,7 @@ def main() -> None:
     parser.add_argument("--call", type=float, default=1.0, help="seconds of a call (1)")
     parser.add_argument("--cores", type=int, default=2, help="processors that decode (2)")
     parser.add_argument("--speed", type=float, default=5.0, help="how much faster the clock runs (5)")
+    parser.add_argument("--videos", type=int, metavar="N", help="only the first N videos of each dataset")
     words = parser.parse_args()
     costs = measured_costs()
     print(
@@ -277,7 +281,7 @@ def main() -> None:
         f"{1000 * costs.read:.0f} ms to read the frames of an AD."
     )
     for name in words.dataset or ["cmd-ad", "tv-ad", "mad-eval"]:
-        videos = videos_of(name, costs)
+        videos = videos_of(name, costs)[: words.videos]
         ads = sum(len(video.part.ads) for video in videos)
         decoding = sum(video.preparing + video.reading * len(video.part.ads) for video in videos)
         for kind in words.engine or ["model", "server"]:
@@ -286,11 +290,12 @@ def main() -> None:
             engine = 2 * ads / BATCH * words.call
             print(f"  at least {engine:,.0f} s of the engine, {work:,.0f} s of {words.cores} processors")
             for label, figures in (
-                ("before", before(videos, kind, words.call, words.cores)),
+                ("before", before(videos, kind, words.call)),
                 ("after", after(videos, kind, words.call, words.cores, words.speed)),
             ):
                 full = "" if kind == "server" else f"{figures.full:.1%} full, "
-                print(f"  {label}: {figures.calls:,} calls, {full}idle {figures.idle:.1%}", flush=True)
+                idle = f"idle {figures.idle:.1%}, {figures.seconds:,.0f} s"
+                print(f"  {label}: {figures.calls:,} calls, {full}{idle}", flush=True)
 
 
 if __name__ == "__main__":
