@@ -385,8 +385,8 @@ def test_the_parts_of_several_films_fill_the_batches_in_order_and_in_every_run_a
     def calls() -> list[list[str]]:
         engine = Listed(4)
         with AskingPool({"stage2": engine}) as films:
-            told = films.map(lambda film: describe_film(films, film), range(8), workers=4)
-            assert list(told) == [part_names(film) for film in range(8)]
+            results = films.map(lambda film: describe_film(films, film), range(8), workers=4)
+            assert list(results) == [part_names(film) for film in range(8)]
             assert films.usage["stage2"].calls == 24
         return engine.calls
 
@@ -398,10 +398,12 @@ def test_the_parts_of_several_films_fill_the_batches_in_order_and_in_every_run_a
 def test_later_stages_of_films_side_by_side_are_put_in_the_films_order() -> None:
     def both_stages(films: AskingPool, film: int) -> list[str]:
         with films.nested() as pool:
-            seen = pool.map(
+            descriptions = pool.map(
                 lambda name: pool.ask("stage1", Request(name, ())).text, part_names(film), workers=3
             )
-            lines = pool.map(lambda text: pool.ask("stage2", Request(f"{text}!", ())).text, seen, workers=3)
+            lines = pool.map(
+                lambda text: pool.ask("stage2", Request(f"{text}!", ())).text, descriptions, workers=3
+            )
             return list(lines)
 
     def calls() -> tuple[list[list[str]], list[list[str]]]:
@@ -445,8 +447,8 @@ def test_an_error_in_one_film_stops_no_other() -> None:
 
     engine = Listed(4)
     with AskingPool({"stage2": engine}) as films:
-        told = list(films.map(lambda film: describe(films, film), range(5), workers=3))
-    assert told == ["no such frame" if film == 2 else " ".join(part_names(film)) for film in range(5)]
+        results = list(films.map(lambda film: describe(films, film), range(5), workers=3))
+    assert results == ["no such frame" if film == 2 else " ".join(part_names(film)) for film in range(5)]
 
 
 def test_a_request_that_takes_too_much_memory_fails_for_its_film_alone() -> None:
@@ -462,8 +464,8 @@ def test_a_request_that_takes_too_much_memory_fails_for_its_film_alone() -> None
 
     engine = Listed(4, first=full)
     with AskingPool({"stage2": engine}) as films:
-        told = list(films.map(lambda film: describe(films, film), range(4), workers=4))
-    assert told == [" ".join(part_names(film)) if film != 1 else "too long" for film in range(4)]
+        results = list(films.map(lambda film: describe(films, film), range(4), workers=4))
+    assert results == [" ".join(part_names(film)) if film != 1 else "too long" for film in range(4)]
 
 
 def test_what_stops_the_run_stops_all_films_and_leaves_no_thread() -> None:
@@ -490,13 +492,13 @@ def test_an_interruption_stops_films_whose_questions_wait() -> None:
     silent = threading.Event()
     engine = Listed(4, first=lambda names: silent.wait(20))
     clock = time.monotonic()
-    told: list[BaseException] = []
+    errors: list[BaseException] = []
 
     def describe(films: AskingPool, film: int) -> None:
         try:
             describe_film(films, film)
         except BaseException as error:
-            told.append(error)
+            errors.append(error)
             raise
 
     def interrupted_films() -> None:
@@ -508,7 +510,7 @@ def test_an_interruption_stops_films_whose_questions_wait() -> None:
     with pytest.raises(KeyboardInterrupt):
         interrupted_films()
     assert time.monotonic() - clock < 10
-    assert {type(error).__name__ for error in told} == {"RunStopped"}
+    assert {type(error).__name__ for error in errors} == {"RunStopped"}
     silent.set()
 
 
@@ -529,8 +531,8 @@ def test_no_more_than_the_limit_work_at_once_those_of_earlier_items_first() -> N
     engine = Listed(4)
     with AskingPool({"stage2": engine}) as films:
         preparing = films.limit(2)
-        told = list(films.map(lambda film: prepare(films, film), range(20), workers=8))
-    assert told == [str(film) for film in range(20)]
+        results = list(films.map(lambda film: prepare(films, film), range(20), workers=8))
+    assert results == [str(film) for film in range(20)]
     assert max(most) == 2
     assert engine.calls == [[str(film) for film in range(first, first + 4)] for first in range(0, 20, 4)]
     assert all(abs(place - film) < 8 for place, film in enumerate(begun))
@@ -559,8 +561,8 @@ def test_films_side_by_side_hold_no_more_clips_than_one() -> None:
 
     engine = Listed(4)
     with AskingPool({"stage1": engine}) as films:
-        told = list(films.map(lambda film: describe(films, film), range(6), workers=6))
-    assert told == [["3"] * 9] * 6
+        results = list(films.map(lambda film: describe(films, film), range(6), workers=6))
+    assert results == [["3"] * 9] * 6
     assert max(alive) < 2 * 4, "those of the call under way and of the next"
     assert [len(call) for call in engine.calls] == [4] * 13 + [2]
 

@@ -49,7 +49,7 @@ https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#env-vars"""
 ALL = "all"
 
 
-def chosen_gpus(wanted: str, config: Config) -> tuple[str, ...]:
+def chosen_gpus(option: str, config: Config) -> tuple[str, ...]:
     """The cards that ``--gpus`` means, ``all`` or the first N, as `VISIBLE` names them.
 
     Where that variable is set, its cards are all there are. Raises UsageError.
@@ -60,16 +60,16 @@ def chosen_gpus(wanted: str, config: Config) -> tuple[str, ...]:
             "Leave one of them away.",
         )
     cards = _visible_gpus()
-    if wanted == ALL:
+    if option == ALL:
         number = len(cards)
-    elif wanted.isascii() and wanted.isdigit() and len(wanted) < 5:
-        number = int(wanted)
+    elif option.isascii() and option.isdigit() and len(option) < 5:
+        number = int(option)
     else:
-        raise UsageError(f"--gpus {wanted[:80]!r} is no number of cards.", "Write 1, 2, … or all.")
+        raise UsageError(f"--gpus {option[:80]!r} is no number of cards.", "Write 1, 2, … or all.")
     if number < 1 or number > len(cards):
         there = f"this machine shows {plural(len(cards), 'card')}"
         raise UsageError(
-            f"--gpus {wanted}: {there}.", f"Look at nvidia-smi and at {VISIBLE}, or leave --gpus away."
+            f"--gpus {option}: {there}.", f"Look at nvidia-smi and at {VISIBLE}, or leave --gpus away."
         )
     return cards[:number]
 
@@ -122,7 +122,7 @@ class _Order:
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _NextPart:
     """A worker has room for a part. The answer is an `_Order`, or None: there are no more for now."""
 
 
@@ -149,7 +149,7 @@ class _Failed:
     again: bool
 
 
-_News = _Wanted | _Done | _Idle | _Failed | str
+_News = _NextPart | _Done | _Idle | _Failed | str
 """What a worker says; a text is a line for people."""
 
 
@@ -248,7 +248,7 @@ class _GpuRun:
             except (EOFError, OSError):
                 self._bury(worker)
                 return
-            if isinstance(news, _Wanted):
+            if isinstance(news, _NextPart):
                 self._give_next(worker)
             elif isinstance(news, _Done):
                 worker.begun.discard(news.number)
@@ -408,7 +408,7 @@ def _write_to_log(text: str) -> None:
 def _orders(line: _Line) -> Iterator[_Order]:
     """Orders, as long as there are some."""
     while True:
-        line.say(_Wanted())
+        line.say(_NextPart())
         order = line.order()
         if order is None:
             return

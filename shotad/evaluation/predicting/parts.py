@@ -79,25 +79,25 @@ MOST_AT_ONCE = 256
 def clips_at_once(parts: Sequence[ClipPart], engines: Engines) -> int:
     """How many clips to have under way, so that the engines always have enough questions: as many as have
     together, wherever in the dataset, the ADs for two calls of each stage and as many that wait."""
-    wanted = 2 * (workers_of(engines.looks) + workers_of(engines.writes))
+    ads_needed = 2 * (workers_of(engines.looks) + workers_of(engines.writes))
     if engines.take_turns:
-        wanted = max(wanted, ADS_IN_TURN)
-    needed, first, ads = 1, 0, 0
+        ads_needed = max(ads_needed, ADS_IN_TURN)
+    clips_needed, first, ads = 1, 0, 0
     for last, part in enumerate(parts):
         ads += len(part.ads)
         # The shortest row of clips that ends here and has enough ADs
-        while ads - len(parts[first].ads) >= wanted:
+        while ads - len(parts[first].ads) >= ads_needed:
             ads -= len(parts[first].ads)
             first += 1
-        if ads >= wanted or first == 0:
-            needed = max(needed, last - first + 1)
-    return min(needed + PREPARED_AT_ONCE, MOST_AT_ONCE, max(len(parts), 1))
+        if ads >= ads_needed or first == 0:
+            clips_needed = max(clips_needed, last - first + 1)
+    return min(clips_needed + PREPARED_AT_ONCE, MOST_AT_ONCE, max(len(parts), 1))
 
 
 @dataclass(frozen=True, slots=True)
 class DescribedPart:
     """The lines of a part: of an earlier run (``is_new`` False), or new with the work folder that they were
-    made in, which is needed no more (None: it stays)."""
+    made in, which is clips_needed no more (None: it stays)."""
 
     part: ClipPart
     lines: tuple[PredictedLine, ...]

@@ -431,16 +431,16 @@ ONE_ATTEMPT = ("stage1.attempts=1", "stage2.attempts=1")
 
 
 def test_batches_are_filled_by_several_clips_and_the_same_in_every_run(runs: Runs, tmp_path: Path) -> None:
-    seen = []
+    outcomes = []
     for number in range(3):
         turns: list[str] = []
         runs.looks, runs.writes = Batches(turns, "looks"), Batches(turns, "writes")
         runs.out = tmp_path / f"{number}.jsonl"
         runs.run(*ONE_ATTEMPT)
         assert turns == ["looks"] * 2 + ["writes"] * 2, "two models are changed once"
-        seen.append((runs.looks.batches, runs.writes.batches, runs.out.read_bytes()))
-    assert seen[0] == seen[1] == seen[2]
-    looked, written, _ = seen[0]
+        outcomes.append((runs.looks.batches, runs.writes.batches, runs.out.read_bytes()))
+    assert outcomes[0] == outcomes[1] == outcomes[2]
+    looked, written, _ = outcomes[0]
     assert [len(batch) for batch in looked] == [len(batch) for batch in written] == [4, 4]
     assert INSIDE == 8
 
