@@ -1,24 +1,16 @@
-"""Worker processes: started, heard, watched, replaced where one dies; each describes film after film.
-
-Pools of the standard library, loky and pebble share queues and locks among their workers: one that is killed
-while it holds a lock stops them all, and the first two give up all films where one process dies. Here each
-worker has a pipe of its own, which ends with it, so that one who dies while it speaks silences nobody else.
-"""
+"""Worker processes: heard, watched, replaced where one dies; each describes film after film."""
 
 from __future__ import annotations
 
-import faulthandler
 import itertools
 import multiprocessing
-import os
 import signal
-import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,35 +20,19 @@ from shotad.batch.limits import Need
 from shotad.core import Task
 from shotad.core.errors import DiskFull
 from shotad.core.progress import size_text
-from shotad.core.system import (
-    exit_process,
-    interruptible,
-    own_modules_only,
-    process_memory,
-    use_one_heap,
-)
+from shotad.core.system import exit_process, process_memory
+from shotad.core.worker_process import PATIENCE, WorkerProcess, file_size, how_it_ended, settle
 
 if TYPE_CHECKING:
-    from multiprocessing.context import SpawnProcess
-
     from shotad.batch.planning import PlannedFilm
     from shotad.core import Config
     from shotad.description import Engines
 
-PATIENCE = 20.0
-"""Seconds that a worker has to end tidily when it is asked to."""
-_LAST_WORDS = 64_000
-"""Bytes of what a worker wrote last that are looked at: after the line that says what has happened Python
-lists the stack of each thread and all extension modules."""
-
 
 @dataclass(slots=True, eq=False)
-class Worker:
+class Worker(WorkerProcess):
     """A worker process as the batch sees it. ``film`` is what it is at (None: it is idle)."""
 
-    process: SpawnProcess
-    line: Connection
-    log: Path
     film: PlannedFilm | None = None
     films: int = 0
     """How many it has been given."""
@@ -65,18 +41,12 @@ class Worker:
     over: int | None = None
     """Bytes of memory for which it was ended."""
     peak: int = 0
-    _said: int = field(default=0)
 
     def give(self, film: PlannedFilm) -> None:
         """Begin a film."""
         self.film, self.films, self.peak = film, self.films + 1, 0
-        self._said = _size(self.log)
+        self._said = file_size(self.log)
         self.tell(film.job)
-
-    def tell(self, order: Order) -> None:
-        """Send an order; one that has died is noticed when it is heard."""
-        with suppress(OSError):
-            self.line.send(order)
 
     def news(self) -> Iterator[News]:
         """What it has said since; of one that has died, at last the failure of the film that it was at."""
@@ -90,59 +60,24 @@ class Worker:
             self.gone = True
             if self.film is None:
                 return
-            self.process.join(PATIENCE)
-            code, kind = self.process.exitcode, "killed"
-            message = f"The process at work on it ended by itself (exit code {code})."
+            code, kind = self.exit_code(), "killed"
+            message = f"The process at work on it {how_it_ended(code)}."
             hint = "Please report it."
             if self.over is not None:
                 kind, message = "memory", f"It took more than {size_text(self.over)} of memory and was ended."
                 hint = "Give it more with --memory, or describe it at a smaller size (film.grid_height)."
             elif code == -signal.SIGKILL:
-                message = "The process at work on it was killed (SIGKILL)."
                 hint = "Most often that is for want of memory: fewer at once (--jobs), or more memory."
             elif code is not None and code < 0:
-                with suppress(ValueError):
-                    message = f"The process at work on it crashed ({signal.Signals(-code).name})."
-                    hint = "Its film may be damaged; please report it."
-            if last := self._last_words():
+                hint = "Its film may be damaged; please report it."
+            if last := self.last_words():
                 message = f"{message} It said last: {last}"
             yield failure(self.film.job, message, hint, kind=kind, again=True)
 
-    def end(self, patience: float = PATIENCE) -> None:
-        """End it: idle ones by word, others by signal, and by force where that takes too long."""
-        if self.film is None:
-            self.tell(None)
-        elif self.process.is_alive():
-            self.process.terminate()
-        self.process.join(max(patience, 0))
-        if self.process.is_alive():
-            self.process.kill()
-            self.process.join()
-        self.close()
-
-    def close(self) -> None:
-        """Let go of one that has ended."""
-        self.line.close()
+    def stop(self, patience: float = PATIENCE) -> None:
+        """End it, and forget what it printed."""
+        self.end(patience, is_idle=self.film is None)
         self.log.unlink(missing_ok=True)
-
-    def _last_words(self) -> str:
-        """The last line that it wrote to the terminal that it has not."""
-        try:
-            with self.log.open("rb") as file:
-                file.seek(max(self._said, _size(self.log) - _LAST_WORDS))
-                text = file.read().decode("utf-8", "replace")
-        except OSError:
-            return ""
-        lines = [line.strip() for line in text.splitlines() if line.strip()]
-        fatal = [line for line in lines if line.startswith("Fatal Python error")]
-        return (fatal or lines or [""])[-1][:300]
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
 
 
 class WorkerPool:
@@ -154,7 +89,6 @@ class WorkerPool:
             raise ValueError(f"a pool needs a worker, got {count}")
         self.count, self._memory = count, memory
         self._workers: list[Worker] = []
-        self._context = multiprocessing.get_context("spawn")
         self._folder = tempfile.TemporaryDirectory(prefix="shotad-batch-")
         self._numbers = itertools.count()
 
@@ -179,18 +113,8 @@ class WorkerPool:
         """Begin a film, in a worker that is idle or new."""
         worker = next((worker for worker in self._workers if worker.film is None), None)
         if worker is None:
-            ours, theirs = self._context.Pipe()
             log = Path(self._folder.name, f"{next(self._numbers)}.log")
-            process = self._context.Process(target=serve, args=(theirs, str(log)), name="shotad batch")
-            # No interruption reaches a process that is being started, until it wants to hear them.
-            before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
-            try:
-                with own_modules_only():
-                    process.start()
-            finally:
-                signal.pthread_sigmask(signal.SIG_SETMASK, before)
-            theirs.close()
-            worker = Worker(process, ours, log)
+            worker = Worker.start(serve, log, name="shotad batch")
             self._workers.append(worker)
         worker.give(film)
         return worker
@@ -198,14 +122,14 @@ class WorkerPool:
     def give_alone(self, film: PlannedFilm) -> Worker:
         """Begin a film in a new worker while there is no other."""
         for worker in [worker for worker in self._workers if worker.film is None]:
-            worker.end()
+            worker.stop()
             self._workers.remove(worker)
         return self.give(film)
 
     def retire(self, worker: Worker) -> None:
         """End a worker that is idle and had better not go on."""
         self._workers.remove(worker)
-        worker.end()
+        worker.stop()
 
     def hear(self, seconds: float) -> Iterator[tuple[Worker, News]]:
         """What the workers say within ``seconds``; it ends as soon as some has been heard."""
@@ -224,7 +148,7 @@ class WorkerPool:
                     break  # it was ended on what it said
             if worker.gone:
                 self._workers.remove(worker)
-                worker.close()
+                worker.stop(0)
 
     def stop(self, patience: float = PATIENCE) -> None:
         """End all, those at work tidily. A second interruption ends them at once."""
@@ -235,18 +159,14 @@ class WorkerPool:
                     worker.process.terminate()
             until = time.monotonic() + patience
             for worker in workers:
-                worker.end(until - time.monotonic())
+                worker.stop(until - time.monotonic())
         finally:
             for worker in workers:
-                if worker.process.is_alive():
-                    worker.process.kill()
-                    worker.process.join()
+                worker.kill()
 
 
 _EVERY = 0.2
 """Seconds between two messages of how far a task is."""
-_TIDY_END = 15.0
-"""Seconds that a worker has to end tidily once the batch is gone."""
 
 
 def serve(line: Connection, log: str) -> None:
@@ -298,7 +218,7 @@ class _WorkerProgress:
         self.send(text)
 
     def send(self, news: News) -> None:
-        """Tell the batch; where it is gone, `_follow` ends this process."""
+        """Tell the batch; where it is gone, this process ends too."""
         with self._lock, suppress(OSError):
             self._line.send(news)
 
@@ -316,29 +236,6 @@ class _Counted:
 
     def done(self) -> None:
         self._send(replace(self._news, ended=True))
-
-
-def settle(log: str) -> None:
-    """Make this process a worker: who ends it, where its words go, and that it outlives nobody."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    interruptible()
-    use_one_heap()
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
-    file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    os.dup2(file, 1)
-    os.dup2(file, 2)
-    os.close(file)
-    faulthandler.enable(sys.__stderr__ or 2)
-    threading.Thread(target=_follow, name="batch", daemon=True).start()
-
-
-def _follow() -> None:
-    """End this process once the batch that began it is gone, however it went."""
-    if (batch := multiprocessing.parent_process()) is not None:
-        batch.join()
-        os.kill(os.getpid(), signal.SIGTERM)
-        time.sleep(_TIDY_END)
-        os._exit(1)
 
 
 Order = FilmJob | tuple[str, str] | None

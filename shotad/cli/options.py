@@ -78,7 +78,7 @@ _SECTIONS = {
     "Many films": "jobs watch settle dry_run report_file no_beside",
     "Cluster": "address ray_files scratch",
     "Output": "instruction out force discard_edits no_sheet",
-    "Advanced": "config assignments slots shots frame_rate sampling retries min_free memory ask ahead "
+    "Advanced": "config assignments slots shots frame_rate sampling retries min_free memory ask "
     "keep_work id_column text_column descriptions cache timed",
 }
 """Options by what they are about, in the order of the help; the rest are General."""

@@ -38,6 +38,7 @@ _GRAMMAR = click.Choice(["published", "found"])
 @click.option("--videos", type=PATH, help="Folder of the videos, if elsewhere.")
 @click.option("--annotation", type=PATH, help="File of the human ADs, if elsewhere.")
 @click.option("--shard", metavar="I/N", help="Only part I of N, counted from 1.")
+@click.option("--gpus", metavar="N", help="Work on N graphics cards at once, or on all (all).")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N ADs.")
 @click.option("--ids", type=PATH, help="Only the ADs in this file, one id per line.")
 @click.option("--films", metavar="ID,…", multiple=True, help="Only the ADs of these films; repeatable.")
@@ -53,12 +54,6 @@ _GRAMMAR = click.Choice(["published", "found"])
 @click.option("--cast-bank", type=PATH, help="Character bank of all films (.json, .pkl), to name people.")
 @click.option("--cast-photos", type=PATH, help="Profile pictures of the character bank.")
 @click.option("--keep-work", type=PATH, help="Folder to keep the work folder of each clip in.")
-@click.option(
-    "--ahead",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Clips that Stage I may be ahead of Stage II (default: 1, or 32 for two local models).",
-)
 @settings_options
 @strict_option
 @console_options
@@ -68,7 +63,8 @@ def command(console: Console, dataset: str, **options: Any) -> None:
 
     The time of each human AD is a slot. Its line goes to --out as one JSON line with the id of the AD.
     Run the same command again to continue where it stopped, and to redo what changed settings, prompts or
-    videos made stale. Shards can run at the same time, each with its own --out; join their files with cat.
+    videos made stale. With --gpus a worker process for each card does a part of the clips. Shards can run at
+    the same time, on other machines too, each with its own --out; join their files with cat.
     The settings of the dataset are added to --config.
 
     If a video is missing or broken, the lines of its clip fail and the run goes on. Exit code 1 if every
@@ -103,10 +99,11 @@ def command(console: Console, dataset: str, **options: Any) -> None:
     if options["videos"] is not None and not options["videos"].is_dir():
         message = f"There is no folder {options['videos']} (--videos)."
         raise UsageError(message, "Check the path.", usage=False)
+    gpus = () if options["gpus"] is None else evaluation.chosen_gpus(options["gpus"], config)
     job = _job(data, config, options, console)
     for line in (*privacy_notice(job.engines.looks, job.engines.writes), *_opening(job, len(tasks), options)):
         console.note(line)
-    done = evaluation.predict(job, tasks)
+    done = evaluation.predict_on_gpus(job, tasks, gpus) if gpus else evaluation.predict(job, tasks)
     out = str(options["out"])
     console.result(evaluation.prediction_text(done, out), evaluation.prediction_as_json(done, out))
     reasons = [line.failure for line in done.lines if line.text is None]
@@ -145,7 +142,6 @@ def _job(
         bank=bank,
         grammar=grammar,
         work=options["keep_work"],
-        ahead=options["ahead"] or evaluation.clips_per_group(engines),
         progress=console,
     )
 

@@ -18,6 +18,7 @@ from . import (
     trust as trust,
     types as types,
     weight_store as weight_store,
+    worker_process as worker_process,
     workfolder as workfolder,
 )
 from .cast import (

@@ -29,6 +29,7 @@ from shotad.description.stage_answers import Stage1Answer, Stage2Answer
 from shotad.description.story import StoryTeller
 from shotad.engines import (
     AnswerLog,
+    AskingPool,
     ClipOnDemand,
     Memory,
     NoMemory,
@@ -69,12 +70,14 @@ def write_slots(
     *,
     memory: Memory | None = None,
     clip_of: ClipOf = clip_of,
+    films: AskingPool | None = None,
 ) -> WrittenSlots:
     """Describe and write the slots of ``plans``, of which there are ``number``; they may come one by one.
 
     Clips are described side by side, and lines too, unless each is told the lines before it. ``memory`` knows
     what was answered before (None: that of the work folder, which is tidied after a run over the whole film).
-    Raises what stops the run; all that was answered till then is kept.
+    ``films`` is the pool of a run over many films, whose questions go to the engines together. Raises what
+    stops the run; all that was answered till then is kept.
     """
     config, folder = context.config, context.folder
     answers = AnswerLog(folder.log_of_records(ANSWERS_RECORD)) if memory is None else None
@@ -87,8 +90,9 @@ def write_slots(
     stage1_answers: list[Stage1Answer] = []
     stage2_answers: list[Stage2Answer | None] = []
 
+    own_memory = answers or memory or NoMemory()
     with (
-        engines.pool(config, answers or memory or NoMemory()) as pool,
+        engines.pool(config, own_memory) if films is None else films.nested(own_memory) as pool,
         progress_task(context.progress, "Looking at the film", number, "slots") as looking,
         ExitStack() as tasks,
     ):
@@ -121,7 +125,8 @@ def write_slots(
             records.add_stage2(stage2)
             return plan, stage1, stage2
 
-        described = pool.map(describe, plans, workers=pool.workers("stage1"), advance=looking.advance)
+        looking_at_once = min(pool.workers("stage1"), max(number, 1))
+        described = pool.map(describe, plans, workers=looking_at_once, advance=looking.advance)
         written: Iterator[tuple[SlotPlan, Stage1Answer, Stage2Answer | None]]
         if engines.in_turn(config):
             # Each question is told the lines before it, so it is put when those have become cues, below.
@@ -130,7 +135,7 @@ def write_slots(
             side_by_side = max(pool.workers("stage1"), pool.workers("stage2"))
             if engines.take_turns:
                 side_by_side = max(LINES_BEFORE_LOOKS, pool.workers("stage2"))
-            written = pool.map(write, described, workers=side_by_side)
+            written = pool.map(write, described, workers=min(side_by_side, max(number, 1)))
         for plan, stage1, stage2 in written:
             # The task begins with the first line: till then only Stage I is at work.
             if writing is None:
@@ -154,20 +159,6 @@ def write_slots(
         records.tidy(stage1_answers, stage2_answers)
     used = engine_usage(pool.usage, engines.terms(config))
     return WrittenSlots(tuple(cues), tuple(stage1_answers), tuple(stage2_answers), used)
-
-
-def describe_clips(plans: Iterable[SlotPlan], context: RunContext, engines: Engines) -> EngineUsage:
-    """Stage I alone, whose replies wait in the work folder's memory. Raises what stops the run."""
-    config = context.config
-    answers = AnswerLog(context.folder.log_of_records(ANSWERS_RECORD))
-    with engines.pool(config, answers) as pool:
-
-        def describe(plan: SlotPlan) -> Stage1Answer:
-            return describe_clip(pool, plan, config, clip_of(plan, context, engines.looks))
-
-        for _ in pool.map(describe, plans, workers=pool.workers("stage1")):
-            pass
-    return engine_usage(pool.usage, engines.terms(config))
 
 
 class StageRecords:

@@ -6,17 +6,20 @@ gives the results in the order of the items. Only the pool knows memory, batches
 turns between two models, what stops a run, and usage.
 
 The requests of threads that wait for a reply make a batch: they go to the engine together. The pool
-therefore keeps the set of threads that may still ask (`_running`). A thread is taken out of it when it
-begins to wait, and put back at the moment its reply is set, not when it wakes up: so batches are the same in
-every run.
+therefore keeps the set of threads that may still ask (`_Dispatcher.running`). A thread is taken out of it
+when it begins to wait, and put back at the moment its reply is set, not when it wakes up: so batches are the
+same in every run.
+
+A function that `map` runs may itself map over parts of its item, in a pool of its own (`AskingPool.nested`):
+its questions go to the same engines, in the same batches as those of the functions beside it.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from queue import SimpleQueue
 from types import TracebackType
@@ -45,8 +48,8 @@ AFTER_ERROR, AFTER_INTERRUPTION = 60.0, 3.0
 """Seconds to wait for calls under way after the run has stopped: they may have been paid for, and a model
 that is torn down at work can crash the program."""
 
-_POLL = 0.2
-"""Seconds between two checks of a waiting thread whether the run has been stopped."""
+_POLL = 0.5
+"""Seconds between two checks of a waiting thread whether the run has been stopped: a thousand may wait."""
 
 NO_FRAMES = "no frame of its clip can be decoded"
 """The error of a reply about a clip that cannot be read."""
@@ -276,25 +279,30 @@ class RunStopped(Exception):  # noqa: N818  not an error of the thread that gets
     """Raised in the threads of `AskingPool.map` when the run has been stopped: nothing more is asked."""
 
 
-Order = tuple[int, int, int]
-"""Rank of a question, the smallest first: the map (the latest first), the item in it, 0."""
+Order = tuple[int, ...]
+"""Rank of a thread and of its questions, the smallest first.
 
-_CALLER_ORDER: Order = (-1_000_000, 0, 0)
-"""The caller of the pool goes before all threads of maps: it works on the results in order."""
+For each map that the thread is in, from the outermost on, it has two numbers: minus the number of the map, so
+that later maps of a function go first, and the number of the item. A function goes before the threads of the
+maps that it has begun, since its rank is the beginning of theirs. The rank of the caller of the outermost
+pool is empty.
+"""
+
+_NO_ITEM = 1_000_000_000
+"""Number of the item of a thread that has none yet: it comes after all that have one."""
 
 
 @dataclass(eq=False, slots=True)
 class _AskingThread:
-    """A thread that may ask: the rank of its questions, and the number of its `map` (0: the caller's
-    thread)."""
+    """A thread that may ask, and the rank of its questions."""
 
-    order: Order = _CALLER_ORDER
-    map_number: int = 0
+    order: Order = ()
 
 
 @dataclass(eq=False, slots=True)
 class _Future:
-    """A value or an error that one thread waits for; ``waiter`` is that thread, once it waits."""
+    """A value or an error that one thread waits for; ``waiter`` is that thread, once it waits and cannot
+    ask."""
 
     ready: threading.Event = field(default_factory=threading.Event)
     waiter: _AskingThread | None = None
@@ -304,8 +312,9 @@ class _Future:
 
 @dataclass(eq=False, slots=True)
 class _Question:
-    """A question in the queue, and one future for each thread that asked it."""
+    """A question of a pool in the queue, and one future for each thread that asked it."""
 
+    pool: AskingPool
     key: str
     request: Request
     order: Order
@@ -331,7 +340,12 @@ class _StageQueue:
     lane: _Lane
     clip_readers: _OrderedSemaphore
     waiting: list[_Question] = field(default_factory=list)
-    usage: StageUsage = field(default_factory=StageUsage)
+
+    @property
+    def takes_any_order(self) -> bool:
+        """Whether each question is a call of its own, and several are under way: then their order changes
+        nothing."""
+        return self.engine.abilities.batch == 1 and self.lane.limit > 1
 
     def put(self, question: _Question) -> None:
         """Insert a question by its order, behind those of the same order."""
@@ -343,6 +357,121 @@ class _StageQueue:
 
 _END = object()
 """Stands after the last result of a `map`."""
+
+
+class _Dispatcher:
+    """Hands the questions of a pool, and of the pools nested in it, to the engines.
+
+    ``running`` are the threads that may ask now. Methods are called while ``lock`` is held, but for
+    `make_calls` and `close`.
+    """
+
+    def __init__(self, engines: Mapping[Stage, Engine], *, shared: bool, take_turns: bool) -> None:
+        self.lock = threading.RLock()
+        self.local = threading.local()
+        self.local.thread = caller = _AskingThread()
+        self.running: set[_AskingThread] = {caller}
+        self._take_turns = take_turns
+        limits = {name: engine.abilities.in_flight for name, engine in engines.items()}
+        shared_lane = _Lane(1 if take_turns else min(limits.values()))
+        self.queues: dict[Stage, _StageQueue] = {}
+        for name, engine in engines.items():
+            lane = shared_lane if shared or take_turns else _Lane(limits[name])
+            queue = _StageQueue(name, engine, lane, _OrderedSemaphore(self, workers_of(engine)))
+            queue.clip_readers.is_strict = not queue.takes_any_order
+            self.queues[name] = queue
+        self._active_stage = next(iter(self.queues))
+
+    def calling_thread(self) -> _AskingThread:
+        """What is known of the thread that runs this line."""
+        thread: _AskingThread = self.local.thread
+        return thread
+
+    def resolve(self, future: _Future, value: Any = None, error: BaseException | None = None) -> None:
+        """Set a value or an error; the thread that waits for it may ask again."""
+        future.value, future.error = value, error
+        if future.waiter is not None:
+            self.running.add(future.waiter)
+        future.ready.set()
+
+    def is_next(self, order: Order, besides: Set[_AskingThread] = frozenset()) -> bool:
+        """Whether no thread may still ask that goes before ``order``, those of ``besides`` left out.
+
+        The caller of the pool is not waited for: it works on results, for as long as it likes.
+        """
+        return all(thread.order > order for thread in self.running if thread.order and thread not in besides)
+
+    def call_engines(self) -> None:
+        """Hand over every call that can be made now, those of later stages first."""
+        # Stage II first: it brings items that are under way to their end.
+        for queue in reversed(self.queues.values()):
+            queue.clip_readers.let_in()
+            while self._may_call(queue):
+                self._active_stage = queue.name
+                batch = queue.waiting[: queue.engine.abilities.batch]
+                del queue.waiting[: len(batch)]
+                for question in batch:
+                    question.pool._under_way += 1
+                lane = queue.lane
+                lane.calls_under_way += 1
+                lane.calls.put((queue, batch))
+                if len(lane.threads) < lane.calls_under_way:
+                    thread = threading.Thread(
+                        target=self.make_calls, args=(lane,), name="asking", daemon=True
+                    )
+                    lane.threads.append(thread)
+                    thread.start()
+
+    def _may_call(self, queue: _StageQueue) -> bool:
+        """Whether the next batch of an engine can go out now."""
+        lane = queue.lane
+        if not queue.waiting or lane.calls_under_way >= lane.limit:
+            return False
+        # The model that is loaded stays as long as any thread may ask it: loading takes a minute.
+        active_is_needed = lane.calls_under_way or self.queues[self._active_stage].waiting or self.running
+        if self._take_turns and queue.name != self._active_stage and active_is_needed:
+            return False
+        if queue.takes_any_order:
+            return True
+        batch_size = queue.engine.abilities.batch
+        if len(queue.waiting) < batch_size:
+            return not self.running  # no thread is left that could fill the batch
+        # A thread that works on an earlier item may ask before these: it is waited for, so that calls are the
+        # same in every run.
+        return self.is_next(queue.waiting[batch_size - 1].order)
+
+    def make_calls(self, lane: _Lane) -> None:
+        """Make one call after the other; in a thread of its own."""
+        while (call := lane.calls.get()) is not None:
+            queue, batch = call
+            outcomes: list[Reply | BaseException] = []
+            try:
+                with time_step(queue.name):
+                    outcomes += replies_or_errors(queue.engine, [question.request for question in batch])
+            except BaseException as error:  # noqa: BLE001  raised again in the threads that asked
+                outcomes = [error for _ in batch]
+            for index, question in enumerate(batch):
+                outcomes[index] = question.pool._remember(queue, question, outcomes[index])
+            with self.lock:
+                lane.calls_under_way -= 1
+                for question, outcome in zip(batch, outcomes, strict=True):
+                    question.pool._finish(queue, question, outcome)
+                # After an error the threads that asked decide first: they stop the run, or ask on.
+                if all(isinstance(outcome, Reply) for outcome in outcomes):
+                    self.call_engines()
+            del call, batch, question, outcomes  # with their clips, before the next are read
+
+    def close(self) -> None:
+        """End the threads that call engines. A call that did not end in time is left alone: its thread is a
+        daemon."""
+        # Two stages may share a lane; each lane is ended once.
+        lanes = {id(queue.lane): queue.lane for queue in self.queues.values()}
+        for lane in lanes.values():
+            for _ in lane.threads:
+                lane.calls.put(None)
+            if not lane.calls_under_way:
+                for thread in lane.threads:
+                    thread.join()
 
 
 class AskingPool:
@@ -365,28 +494,34 @@ class AskingPool:
         shared: bool = False,
         take_turns: bool = False,
     ) -> None:
+        self._begin(_Dispatcher(engines, shared=shared, take_turns=take_turns), memory, None)
+
+    def nested(self, memory: Memory | None = None) -> AskingPool:
+        """A pool for a function that this one's `map` runs: the same engines, with a memory of its own.
+
+        Questions of all pools nested in this one fill the batches together. What stops the nested pool is
+        raised in the function that uses it and stops nothing else; what stops this one stops it too.
+        """
+        pool = AskingPool.__new__(AskingPool)
+        pool._begin(self._dispatcher, memory, self)
+        return pool
+
+    def _begin(self, dispatcher: _Dispatcher, memory: Memory | None, outer: AskingPool | None) -> None:
+        self._dispatcher, self._lock = dispatcher, dispatcher.lock
         self._memory = memory or NoMemory()
-        self._take_turns = take_turns
-        self._lock = threading.RLock()
-        self._local = threading.local()
-        self._local.thread = caller = _AskingThread()
-        self._running: set[_AskingThread] = {caller}
+        self._outer = outer
+        self._caller = dispatcher.calling_thread()
         self._map_runs: list[_MapRun] = []
+        self._map_threads: list[threading.Thread] = []
         self._questions: dict[str, _Question] = {}
-        self._clip_reading = _OrderedSemaphore(self, 1)
+        self._under_way = 0
+        """How many questions of this pool an engine is at."""
+        self._clip_reading = self.limit(1)
         self._stopped: BaseException | None = None
         self._deadline = 0.0
         """Until when calls under way are waited for after a stop, by the monotonic clock; 0 before a stop."""
         self._is_closed = False
-        self._map_threads: list[threading.Thread] = []
-        limits = {name: engine.abilities.in_flight for name, engine in engines.items()}
-        shared_lane = _Lane(1 if take_turns else min(limits.values()))
-        self._queues: dict[Stage, _StageQueue] = {}
-        for name, engine in engines.items():
-            lane = shared_lane if shared or take_turns else _Lane(limits[name])
-            clip_readers = _OrderedSemaphore(self, workers_of(engine))
-            self._queues[name] = _StageQueue(name, engine, lane, clip_readers)
-        self._active_stage = next(iter(self._queues))
+        self._usage = {name: StageUsage() for name in dispatcher.queues}
 
     def __enter__(self) -> Self:
         return self
@@ -395,9 +530,9 @@ class AskingPool:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Stop where calls are under way, wait for them until the deadline, and end all threads."""
-        if error is not None or self._has_calls_under_way():
+        if error is not None or self._under_way:
             self.stop(error or RunStopped())
-        while self._has_calls_under_way() and time.monotonic() < self._deadline:
+        while self._may_still_answer():
             time.sleep(0.01)
         with self._lock:
             self._stopped = self._stopped or RunStopped()
@@ -407,29 +542,34 @@ class AskingPool:
         for map_run in self._map_runs:
             map_run.close()
         self._is_closed = True
-        # Two stages may share a lane; each lane is ended once.
-        lanes = {id(queue.lane): queue.lane for queue in self._queues.values()}
-        for lane in lanes.values():
-            for _ in lane.threads:
-                lane.calls.put(None)
-            # A call that did not end in time is left alone: its thread is a daemon.
-            if not lane.calls_under_way:
-                for thread in lane.threads:
-                    thread.join()
+        if self._outer is None:
+            self._dispatcher.close()
 
     def workers(self, stage: Stage) -> int:
         """How many threads keep the engine of a stage busy; see `workers_of`."""
-        return workers_of(self._queues[stage].engine)
+        return workers_of(self.engine(stage))
 
     @property
     def usage(self) -> dict[Stage, StageUsage]:
-        """Calls and tokens of each stage in this run."""
+        """Calls and tokens of each stage in this run, those of nested pools too."""
         with self._lock:
-            return {name: queue.usage for name, queue in self._queues.items()}
+            return dict(self._usage)
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether this pool or one around it has been stopped: long work of its functions is in vain."""
+        return self._stopped_pool() is not None
 
     def engine(self, stage: Stage) -> Engine:
         """The engine of a stage."""
-        return self._queues[stage].engine
+        return self._dispatcher.queues[stage].engine
+
+    def limit(self, number: int) -> AbstractContextManager[None]:
+        """Lets at most ``number`` threads at once into its ``with`` blocks, those of earlier items first.
+
+        For work that waits for no reply, such as decoding. Whoever waits here may still ask, so batches wait.
+        """
+        return _OrderedSemaphore(self._dispatcher, number, pool=self)
 
     def ask(self, stage: Stage, request: Request, clip: ClipOnDemand | None = None) -> Reply:
         """The reply to one question. Blocks; the same question goes to the engine only once.
@@ -443,7 +583,7 @@ class AskingPool:
         self, stage: Stage, requests: Sequence[Request], clip: ClipOnDemand | None = None
     ) -> list[Reply]:
         """The replies to several questions, which may go to the engine in one call."""
-        queue = self._queues[stage]
+        queue = self._dispatcher.queues[stage]
         identity = queue.engine.identity
         clip_key = clip.key if clip is not None else ""
         keys = [answer_key(request, identity, clip_key) for request in requests]
@@ -457,7 +597,7 @@ class AskingPool:
 
     def forget(self, stage: Stage, requests: Iterable[Request], clip: ClipOnDemand | None = None) -> None:
         """Let a later run ask these questions again: their replies could not be used. This run does not."""
-        identity = self._queues[stage].engine.identity
+        identity = self.engine(stage).identity
         clip_key = clip.key if clip is not None else ""
         self._memory.forget([answer_key(request, identity, clip_key) for request in requests])
 
@@ -470,9 +610,9 @@ class AskingPool:
         clip: ClipOnDemand,
     ) -> list[Reply]:
         """The replies, those ``remembered`` as they are; the others after reading the clip."""
-        # No more clips are in memory than keep the engine busy, and they are read one at a time: there is one
-        # decoder of the film.
-        with queue.clip_readers:
+        # No more clips are in memory than keep the engine busy, whatever number of pools is nested. Of one
+        # pool they are read one at a time: there is one decoder of the film.
+        with queue.clip_readers.of(self):
             with self._clip_reading:
                 self._raise_if_stopped()
                 with time_step("frames"):
@@ -498,10 +638,10 @@ class AskingPool:
             reply = self._memory.get(key)  # the same question may have been answered since
             if reply is not None:
                 return reply
-            order = self._calling_thread().order
+            order = self._dispatcher.calling_thread().order
             question = self._questions.get(key)
             if question is None:
-                question = self._questions[key] = _Question(key, request, order, [future])
+                question = self._questions[key] = _Question(self, key, request, order, [future])
                 queue.put(question)
                 return future
             question.futures.append(future)
@@ -528,15 +668,19 @@ class AskingPool:
 
         Items are drawn one by one, as threads get free, so that they may be made meanwhile. ``advance`` is
         called after each. Where drawing an item fails, the results before it are handed out first; where
-        ``function`` fails, the run stops at once.
+        ``function`` fails, the run stops at once. Raises ValueError for less than one worker.
         """
+        if workers < 1:
+            raise ValueError(f"a map needs a worker, got {workers}")
+        dispatcher = self._dispatcher
         with self._lock:
-            map_run = _MapRun(self, function, iter(items), len(self._map_runs) + 1, advance)
+            rank = (*dispatcher.calling_thread().order, -1 - len(self._map_runs))
+            map_run = _MapRun(self, dispatcher, function, iter(items), rank, advance)
             self._map_runs.append(map_run)
             for _ in range(workers):
-                asking_thread = _AskingThread(map_number=map_run.number)
+                asking_thread = _AskingThread((*rank, _NO_ITEM))
                 # Counted before it starts: else a batch might go out without its question.
-                self._running.add(asking_thread)
+                dispatcher.running.add(asking_thread)
                 thread = threading.Thread(
                     target=map_run.work, args=(asking_thread,), name="one item", daemon=True
                 )
@@ -560,38 +704,47 @@ class AskingPool:
             deadline = time.monotonic() + patience
             # Ctrl-C after an error shortens the wait; an error after Ctrl-C does not lengthen it.
             self._deadline = min(self._deadline, deadline) if self._deadline else deadline
-            for queue in self._queues.values():
-                for question in queue.waiting:
-                    self._answer(question, error=RunStopped())
-                queue.waiting.clear()
+            for queue in self._dispatcher.queues.values():
+                of_this_run = [q for q in queue.waiting if self in q.pool._chain()]
+                for question in of_this_run:
+                    queue.waiting.remove(question)
+                    question.pool._answer(question, error=RunStopped())
+
+    def _chain(self) -> Iterator[AskingPool]:
+        """This pool, and those in which it is nested, the innermost first."""
+        pool: AskingPool | None = self
+        while pool is not None:
+            yield pool
+            pool = pool._outer
 
     # Threads
 
-    def _calling_thread(self) -> _AskingThread:
-        """What the pool knows of the thread that runs this line."""
-        thread: _AskingThread = self._local.thread
-        return thread
+    def _stopped_pool(self) -> AskingPool | None:
+        """The innermost pool that has been stopped, of this one and those around it."""
+        return next((pool for pool in self._chain() if pool._stopped is not None), None)
 
     def _raise_if_stopped(self) -> None:
-        """Raise RunStopped in a thread of `map`, and what stopped the run in any other."""
-        if self._stopped is None:
+        """Raise what stopped the run in the thread that uses the stopped pool, RunStopped in all others."""
+        pool = self._stopped_pool()
+        if pool is None:
             return
-        if self._calling_thread().map_number:
-            raise RunStopped from None
-        raise self._stopped
+        if pool._stopped is not None and pool._caller is self._dispatcher.calling_thread():
+            raise pool._stopped
+        raise RunStopped from None
 
-    def _wait(self, future: _Future) -> Any:
+    def _wait(self, future: _Future, *, may_ask: bool = False) -> Any:
         """The value of ``future``, as soon as it is set. Raises its error.
 
-        Meanwhile this thread cannot ask, so batches do not wait for it.
+        Meanwhile this thread cannot ask, so batches do not wait for it; with ``may_ask`` they do.
         """
-        with self._lock:
-            if not future.ready.is_set():
-                future.waiter = self._calling_thread()
-                self._running.discard(future.waiter)
-                self._call_engines()
+        if not may_ask:
+            with self._lock:
+                if not future.ready.is_set():
+                    future.waiter = self._dispatcher.calling_thread()
+                    self._dispatcher.running.discard(future.waiter)
+                    self._dispatcher.call_engines()
         while not future.ready.wait(_POLL):
-            if self._stopped is not None and not self._may_still_answer():
+            if self.is_stopped and not self._may_still_answer():
                 self._raise_if_stopped()
         if isinstance(future.error, RunStopped):
             self._raise_if_stopped()  # the caller of the pool is to see why
@@ -600,18 +753,11 @@ class AskingPool:
         return future.value
 
     def _may_still_answer(self) -> bool:
-        """Whether a call is under way and, after a stop, its deadline has not passed."""
-        return self._has_calls_under_way() and time.monotonic() < self._deadline
+        """Whether calls are under way and, after a stop, no deadline has passed."""
+        deadlines = [pool._deadline for pool in self._chain() if pool._deadline]
+        return self._under_way > 0 and time.monotonic() < min(deadlines, default=0.0)
 
-    def _has_calls_under_way(self) -> bool:
-        return any(queue.lane.calls_under_way for queue in self._queues.values())
-
-    def _resolve(self, future: _Future, value: Any = None, error: BaseException | None = None) -> None:
-        """Set a value or an error; the thread that waits for it may ask again. The lock is held."""
-        future.value, future.error = value, error
-        if future.waiter is not None:
-            self._running.add(future.waiter)
-        future.ready.set()
+    # Calls
 
     def _answer(
         self, question: _Question, reply: Reply | None = None, error: BaseException | None = None
@@ -619,112 +765,63 @@ class AskingPool:
         """Set the reply or the error for all threads that asked the question. The lock is held."""
         del self._questions[question.key]
         for future in question.futures:
-            self._resolve(future, reply, error)
+            self._dispatcher.resolve(future, reply, error)
 
-    # Calls
-
-    def _call_engines(self) -> None:
-        """Hand over every call that can be made now, those of later stages first; the lock is held."""
-        # Stage II first: it brings items that are under way to their end.
-        for queue in reversed(self._queues.values()):
-            while self._may_call(queue):
-                self._active_stage = queue.name
-                batch = queue.waiting[: queue.engine.abilities.batch]
-                del queue.waiting[: len(batch)]
-                lane = queue.lane
-                lane.calls_under_way += 1
-                lane.calls.put((queue, batch))
-                if len(lane.threads) < lane.calls_under_way:
-                    thread = threading.Thread(
-                        target=self._make_calls, args=(lane,), name="asking", daemon=True
-                    )
-                    lane.threads.append(thread)
-                    thread.start()
-
-    def _may_call(self, queue: _StageQueue) -> bool:
-        """Whether the next batch of an engine can go out now."""
-        lane = queue.lane
-        if not queue.waiting or self._stopped is not None or lane.calls_under_way >= lane.limit:
-            return False
-        # The model that is loaded stays as long as any thread may ask it: loading takes a minute.
-        active_is_needed = lane.calls_under_way or self._queues[self._active_stage].waiting or self._running
-        if self._take_turns and queue.name != self._active_stage and active_is_needed:
-            return False
-        batch_size = queue.engine.abilities.batch
-        if batch_size == 1 and lane.limit > 1:
-            return True
-        if len(queue.waiting) < batch_size:
-            return not self._running  # no thread is left that could fill the batch
-        # A thread that works on an earlier item may ask before these: it is waited for, so that calls are the
-        # same in every run.
-        last_order = queue.waiting[batch_size - 1].order
-        return all(thread.order > last_order for thread in self._running if thread.map_number)
-
-    def _make_calls(self, lane: _Lane) -> None:
-        """Make one call after the other; in a thread of its own."""
-        while (call := lane.calls.get()) is not None:
-            queue, batch = call
-            replies: list[Reply] = []
-            error: BaseException | None = None
-            try:
-                with time_step(queue.name):
-                    replies = generate(queue.engine, [question.request for question in batch])
-                replies = self._remember(queue, batch, replies)
-            except BaseException as failure:  # noqa: BLE001  raised again in the threads that asked
-                error = failure
-            with self._lock:
-                lane.calls_under_way -= 1
-                queue.usage += usage_of(replies)
-                for index, question in enumerate(batch):
-                    if error is not None:
-                        self._answer(question, error=error)
-                    else:
-                        self._answer(question, replies[index])
-                # After an error the threads that asked decide first: they stop the run, or ask on.
-                if error is None:
-                    self._call_engines()
-            del call, batch, replies  # with their clips, before the next are read
+    def _finish(self, queue: _StageQueue, question: _Question, outcome: Reply | BaseException) -> None:
+        """Set what came of a call, and count it. The lock is held."""
+        self._under_way -= 1
+        if not isinstance(outcome, Reply):
+            self._answer(question, error=outcome)
+            return
+        for pool in self._chain():
+            pool._usage[queue.name] += StageUsage(outcome.calls, outcome.usage)
+        self._answer(question, outcome)
 
     def _remember(
-        self, queue: _StageQueue, batch: Sequence[_Question], replies: Sequence[Reply]
-    ) -> list[Reply]:
-        """The replies as memory returns them. They are kept after a stop too, but not once the pool is
-        closed: its caller has gone on without them."""
-        if self._is_closed:
-            return list(replies)
-        identity = queue.engine.identity
-        return [
-            self._memory.add(question.key, queue.name, question.request, identity, reply)
-            for question, reply in zip(batch, replies, strict=True)
-        ]
+        self, queue: _StageQueue, question: _Question, outcome: Reply | BaseException
+    ) -> Reply | BaseException:
+        """A reply as memory returns it, or why it cannot be kept. It is kept after a stop too, but not once
+        the pool is closed: its caller has gone on without it."""
+        if self._is_closed or not isinstance(outcome, Reply):
+            return outcome
+        try:
+            return self._memory.add(
+                question.key, queue.name, question.request, queue.engine.identity, outcome
+            )
+        except BaseException as error:  # noqa: BLE001  raised again in the threads that asked
+            return error
 
 
 class _MapRun:
-    """One call of `AskingPool.map`: its threads draw items in turn, and set a future for each result."""
+    """One call of `AskingPool.map`: its threads draw items in turn, and set a future for each result.
+
+    ``rank`` is the beginning of the order of each of its threads; the number of the item follows.
+    """
 
     def __init__(
         self,
         pool: AskingPool,
+        dispatcher: _Dispatcher,
         function: Callable[[Any], Any],
         source: Iterator[Any],
-        number: int,
+        rank: Order,
         advance: Callable[[], None] | None,
     ) -> None:
-        self.number = number
-        self._pool, self._function, self._source, self._advance = pool, function, source, advance
-        self._drawing = _OrderedSemaphore(pool, 1)
+        self._pool, self._dispatcher, self._rank = pool, dispatcher, rank
+        self._function, self._source, self._advance = function, source, advance
+        self._drawing = _OrderedSemaphore(dispatcher, 1)
         self._drawn = 0
         self._has_more = True
         self._results: dict[int, _Future] = {}
 
     def result(self, number: int) -> _Future:
         """The future of the result of an item, whether the item has been drawn or not."""
-        with self._pool._lock:
+        with self._dispatcher.lock:
             return self._results.setdefault(number, _Future())
 
     def forget(self, number: int) -> None:
         """Drop a result that the caller has taken."""
-        with self._pool._lock:
+        with self._dispatcher.lock:
             del self._results[number]
 
     def close(self) -> None:
@@ -734,8 +831,8 @@ class _MapRun:
 
     def work(self, thread: _AskingThread) -> None:
         """Draw items and work on them until there are none; in a thread of its own."""
-        pool = self._pool
-        pool._local.thread = thread
+        pool, dispatcher = self._pool, self._dispatcher
+        dispatcher.local.thread = thread
         try:
             while (drawn := self._draw(thread)) is not None:
                 item, result = drawn
@@ -744,27 +841,26 @@ class _MapRun:
                 except BaseException as error:  # noqa: BLE001  raised again where the result is taken
                     if not isinstance(error, RunStopped):
                         pool.stop(error)
-                    with pool._lock:
-                        pool._resolve(result, error=error)
+                    with dispatcher.lock:
+                        dispatcher.resolve(result, error=error)
                 else:
-                    with pool._lock:
+                    with dispatcher.lock:
                         if self._advance is not None:
                             self._advance()
-                        pool._resolve(result, value)
+                        dispatcher.resolve(result, value)
                 del item, drawn, result  # an item may be large; it must not stay while the next is drawn
         except RunStopped:
             pass  # it waited for its turn to draw
         finally:
-            with pool._lock:
-                pool._running.discard(thread)
-                pool._call_engines()
+            with dispatcher.lock:
+                dispatcher.running.discard(thread)
+                dispatcher.call_engines()
 
     def _draw(self, thread: _AskingThread) -> tuple[Any, _Future] | None:
         """The next item, and the future of its result; None where there is none, or after a stop."""
-        # A thread that has no item yet comes after all that have one.
-        thread.order = (-self.number, self._drawn + 1_000_000_000, 0)
-        with self._drawing:
-            if not self._has_more or self._pool._stopped is not None:
+        thread.order = (*self._rank, _NO_ITEM)
+        with self._drawing.of(self._pool):
+            if not self._has_more or self._pool.is_stopped:
                 self._end(RunStopped() if self._has_more else None)
                 return None
             try:
@@ -777,7 +873,7 @@ class _MapRun:
                 return None
             number = self._drawn
             self._drawn += 1
-            thread.order = (-self.number, number, 0)
+            thread.order = (*self._rank, number)
             return item, self.result(number)
 
     def _end(self, error: BaseException | None) -> None:
@@ -785,49 +881,74 @@ class _MapRun:
         if not self._has_more:
             return
         self._has_more = False
-        with self._pool._lock:
-            self._pool._resolve(self.result(self._drawn), None if error else _END, error)
+        with self._dispatcher.lock:
+            self._dispatcher.resolve(self.result(self._drawn), None if error else _END, error)
 
 
 class _OrderedSemaphore:
-    """A semaphore for the threads of a pool: ``limit`` may be in its ``with`` block, first come, first
-    served.
+    """A semaphore for the threads of a dispatcher: ``limit`` of them may be in its ``with`` block, and of
+    those that wait the one that goes first by its order is let in next.
 
-    A thread that waits here cannot ask, so batches do not wait for it. It counts again from the moment it
-    gets its turn, not from when it wakes up.
+    With ``pool``, the pool of its threads, those inside wait for no reply: so who waits may still ask, and
+    batches wait for it. Without one they do not, and `of` names the pool. A thread counts again from the
+    moment it gets its turn, not from when it wakes up. ``is_strict``: nobody is let in before a thread that
+    is still on its way and goes before, so that who is inside is the same in every run.
     """
 
-    def __init__(self, pool: AskingPool, limit: int) -> None:
-        self._pool, self._free = pool, limit
-        self._waiting: deque[_Future] = deque()
+    def __init__(self, dispatcher: _Dispatcher, limit: int, *, pool: AskingPool | None = None) -> None:
+        self._dispatcher, self._limit, self._pool = dispatcher, limit, pool
+        self._waiting: list[tuple[_AskingThread, _Future]] = []
+        self._inside: set[_AskingThread] = set()
+        self.is_strict = False
 
     def __enter__(self) -> None:
-        with self._pool._lock:
-            if self._free:
-                self._free -= 1
-                return
-            turn = _Future()
-            self._waiting.append(turn)
+        assert self._pool is not None
+        self._acquire(self._pool, may_ask=True)
+
+    def __exit__(self, *error: object) -> None:
+        self._release()
+
+    @contextmanager
+    def of(self, pool: AskingPool) -> Iterator[None]:
+        """The ``with`` block for a thread of ``pool``, which cannot ask while it waits for its turn."""
+        self._acquire(pool, may_ask=False)
         try:
-            self._pool._wait(turn)
+            yield
+        finally:
+            self._release()
+
+    def _acquire(self, pool: AskingPool, *, may_ask: bool) -> None:
+        entry = (self._dispatcher.calling_thread(), _Future())
+        with self._dispatcher.lock:
+            self._waiting.append(entry)
+            if not self.is_strict:
+                self.let_in()
+        try:
+            pool._wait(entry[1], may_ask=may_ask)
         except BaseException:
-            with self._pool._lock:
-                if turn in self._waiting:
-                    self._waiting.remove(turn)
+            with self._dispatcher.lock:
+                if entry in self._waiting:
+                    self._waiting.remove(entry)
                 else:
                     self._release()  # the turn came at the same moment: the next thread gets it
             raise
 
-    def __exit__(self, *error: object) -> None:
-        with self._pool._lock:
-            self._release()
-
     def _release(self) -> None:
-        """Give the turn to the thread that has waited longest; the lock is held."""
-        if self._waiting:
-            self._pool._resolve(self._waiting.popleft())
-        else:
-            self._free += 1
+        with self._dispatcher.lock:
+            self._inside.discard(self._dispatcher.calling_thread())
+            self.let_in()
+
+    def let_in(self) -> None:
+        """Give turns to those that go first; the lock is held."""
+        while self._waiting and len(self._inside) < self._limit:
+            entry = min(self._waiting, key=lambda waiting: waiting[0].order)
+            thread, turn = entry
+            # Those inside do not come again before they have been answered.
+            if self.is_strict and not self._dispatcher.is_next(thread.order, besides=self._inside):
+                return
+            self._waiting.remove(entry)
+            self._inside.add(thread)
+            self._dispatcher.resolve(turn)
 
 
 def workers_of(engine: Engine) -> int:
@@ -860,23 +981,34 @@ def usage_of(replies: Iterable[Reply]) -> StageUsage:
     return sum((StageUsage(reply.calls, reply.usage) for reply in replies), StageUsage())
 
 
-def generate(engine: Engine, requests: Sequence[Request]) -> list[Reply]:
-    """One reply for each request, in order. Exceptions become failed replies, except those that stop a run.
+def replies_or_errors(engine: Engine, requests: Sequence[Request]) -> list[Reply | Exception]:
+    """One reply for each request, in order, or the error that whoever asked is to get.
 
-    Raises ShotadError, and errors of memory. A call with several requests that fails is repeated with each
-    request alone: one bad request must not fail the others.
+    Those are ShotadErrors, which stop a run, and errors of memory; other exceptions become failed replies. A
+    call with several requests that fails is repeated with each request alone: one bad request must not fail
+    the others, which may be about other films.
     """
     try:
         replies = engine.generate(requests)
-    except ShotadError:
-        raise
-    except Exception as error:
-        if len(requests) > 1:
-            return [reply for request in requests for reply in generate(engine, [request])]
-        if is_out_of_memory(error):
-            raise  # the requests for the next slots would fail as well
-        return [Reply("", "error", error=f"{type(error).__name__}: {error}")]
-    if len(replies) != len(requests):
-        message = f"engine {engine.identity.engine} gave {len(replies)} replies to {len(requests)} requests"
+    except ShotadError as error:
+        return [error for _ in requests]
+    except Exception as error:  # noqa: BLE001  an engine may raise anything
+        if len(requests) == 1:
+            if is_out_of_memory(error):
+                return [error]  # whoever asked stops: its next requests would fail as well
+            return [Reply("", "error", error=f"{type(error).__name__}: {error}")]
+    else:
+        if len(replies) == len(requests):
+            return list(replies)
+        name = engine.identity.engine
+        message = f"engine {name} gave {len(replies)} replies to {len(requests)} requests"
         return [Reply("", "error", error=message) for _ in requests]
-    return replies
+    # Outside the except block: a caught error keeps its frames, and with them the memory of the batch.
+    outcomes: list[Reply | Exception] = []
+    for request in requests:
+        outcomes += replies_or_errors(engine, [request])
+        error_of_engine = outcomes[-1]
+        if isinstance(error_of_engine, ShotadError):  # it would fail the others too
+            outcomes += [error_of_engine] * (len(requests) - len(outcomes))
+            break
+    return outcomes

@@ -56,10 +56,15 @@ from .predicting.clip import (
     prediction_as_json as prediction_as_json,
     prediction_text as prediction_text,
 )
-from .predicting.run import (
+from .predicting.gpus import (
+    chosen_gpus as chosen_gpus,
+    predict_on_gpus as predict_on_gpus,
+)
+from .predicting.job import (
     Job as Job,
+)
+from .predicting.run import (
     choose_clips as choose_clips,
-    clips_per_group as clips_per_group,
     predict as predict,
 )
 from .predictions import (

@@ -360,3 +360,225 @@ def test_answers_for_other_purposes_share_the_log_and_outlast_a_tidying(tmp_path
     assert ask("translate.de", NAMES[:2]) == [], "what its own purpose did not use lies aside"
     assert ask("description", NAMES[2:4], anew=True) == NAMES[2:4]
     assert ask("description", NAMES[2:4]) == []
+
+
+# Pools in pools: films beside each other, each with questions about its parts
+
+
+def part_names(film: int, parts: int = 3) -> list[str]:
+    return [f"f{film}p{number}" for number in range(parts)]
+
+
+def describe_film(
+    films: AskingPool, film: int, memory: AnswerLog | None = None, *, parts: int = 3
+) -> list[str]:
+    """Asks about each part of a film in a pool of its own, as a film that is described beside others does."""
+    time.sleep(film % 3 / 200)  # as preparing takes time
+    with films.nested(memory) as pool:
+        replies = pool.map(
+            lambda name: pool.ask("stage2", Request(name, ())).text, part_names(film, parts), workers=parts
+        )
+        return list(replies)
+
+
+def test_the_parts_of_several_films_fill_the_batches_in_order_and_in_every_run_alike() -> None:
+    def calls() -> list[list[str]]:
+        engine = Listed(4)
+        with AskingPool({"stage2": engine}) as films:
+            results = films.map(lambda film: describe_film(films, film), range(8), workers=4)
+            assert list(results) == [part_names(film) for film in range(8)]
+            assert films.usage["stage2"].calls == 24
+        return engine.calls
+
+    all_names = [name for film in range(8) for name in part_names(film)]
+    expected = [all_names[first : first + 4] for first in range(0, 24, 4)]
+    assert [calls() for _ in range(4)] == [expected] * 4
+
+
+def test_later_stages_of_films_side_by_side_are_put_in_the_films_order() -> None:
+    def both_stages(films: AskingPool, film: int) -> list[str]:
+        with films.nested() as pool:
+            descriptions = pool.map(
+                lambda name: pool.ask("stage1", Request(name, ())).text, part_names(film), workers=3
+            )
+            lines = pool.map(
+                lambda text: pool.ask("stage2", Request(f"{text}!", ())).text, descriptions, workers=3
+            )
+            return list(lines)
+
+    def calls() -> tuple[list[list[str]], list[list[str]]]:
+        looks, writes = Listed(4, name="vlm"), Listed(4, name="llm")
+        with AskingPool({"stage1": looks, "stage2": writes}, take_turns=True) as films:
+            lines = list(films.map(lambda film: both_stages(films, film), range(8), workers=8))
+        assert lines == [[f"{name}!" for name in part_names(film)] for film in range(8)]
+        return looks.calls, writes.calls
+
+    first = calls()
+    assert all(calls() == first for _ in range(3))
+    assert all(len(batch) == 4 for batches in first for batch in batches)
+
+
+def test_each_film_has_its_own_memory(tmp_path: Path) -> None:
+    def run() -> int:
+        engine = Listed(4)
+        memories = [AnswerLog(RecordLog(tmp_path / f"{film}.jsonl")) for film in range(4)]
+        with AskingPool({"stage2": engine}) as films:
+            list(films.map(lambda film: describe_film(films, film, memories[film]), range(4), workers=4))
+        return len(engine.calls)
+
+    assert run() == 3
+    assert run() == 0
+    (tmp_path / "2.jsonl").unlink()
+    assert run() == 1
+
+
+def test_an_error_in_one_film_stops_no_other() -> None:
+    def describe(films: AskingPool, film: int) -> str:
+        def look(pool: AskingPool, name: str) -> str:
+            if name == "f2p1":
+                raise ValueError("no such frame")
+            return pool.ask("stage2", Request(name, ())).text
+
+        try:
+            with films.nested() as pool:
+                return " ".join(pool.map(lambda name: look(pool, name), part_names(film), workers=3))
+        except ValueError as error:
+            return str(error)
+
+    engine = Listed(4)
+    with AskingPool({"stage2": engine}) as films:
+        results = list(films.map(lambda film: describe(films, film), range(5), workers=3))
+    assert results == ["no such frame" if film == 2 else " ".join(part_names(film)) for film in range(5)]
+
+
+def test_a_request_that_takes_too_much_memory_fails_for_its_film_alone() -> None:
+    def full(names: list[str]) -> None:
+        if "f1p0" in names:
+            raise MemoryError("too long")
+
+    def describe(films: AskingPool, film: int) -> str:
+        try:
+            return " ".join(describe_film(films, film))
+        except MemoryError as error:
+            return str(error)
+
+    engine = Listed(4, first=full)
+    with AskingPool({"stage2": engine}) as films:
+        results = list(films.map(lambda film: describe(films, film), range(4), workers=4))
+    assert results == [" ".join(part_names(film)) if film != 1 else "too long" for film in range(4)]
+
+
+def test_what_stops_the_run_stops_all_films_and_leaves_no_thread() -> None:
+    before = set(threading.enumerate())
+
+    def quota(names: list[str]) -> None:
+        if "f3p1" in names:
+            raise EngineError("The quota is spent.", "Pay.")
+
+    engine = Listed(4, first=quota)
+    with (
+        pytest.raises(EngineError, match="quota") as raised,
+        AskingPool({"stage2": engine}) as films,
+    ):
+        list(films.map(lambda film: describe_film(films, film), range(50), workers=9))
+    assert len(engine.calls) <= 4
+    names = [frame.name for frame in traceback.extract_tb(raised.value.__traceback__)]
+    assert names.index("describe_film") < names.index("quota"), "the error passes through who asked"
+    time.sleep(0.05)
+    assert set(threading.enumerate()) <= before
+
+
+def test_an_interruption_stops_films_whose_questions_wait() -> None:
+    silent = threading.Event()
+    engine = Listed(4, first=lambda names: silent.wait(20))
+    clock = time.monotonic()
+    errors: list[BaseException] = []
+
+    def describe(films: AskingPool, film: int) -> None:
+        try:
+            describe_film(films, film)
+        except BaseException as error:
+            errors.append(error)
+            raise
+
+    def interrupted_films() -> None:
+        with AskingPool({"stage2": engine}) as films:
+            films.map(lambda film: describe(films, film), range(9), workers=5)
+            time.sleep(0.1)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted_films()
+    assert time.monotonic() - clock < 10
+    assert {type(error).__name__ for error in errors} == {"RunStopped"}
+    silent.set()
+
+
+def test_no_more_than_the_limit_work_at_once_those_of_earlier_items_first() -> None:
+    begun: list[int] = []
+    most: list[int] = []
+    inside: set[int] = set()
+
+    def prepare(films: AskingPool, film: int) -> str:
+        with preparing:
+            inside.add(film)
+            begun.append(film)
+            most.append(len(inside))
+            time.sleep(0.01)
+            inside.discard(film)
+        return films.ask("stage2", Request(str(film), ())).text
+
+    engine = Listed(4)
+    with AskingPool({"stage2": engine}) as films:
+        preparing = films.limit(2)
+        results = list(films.map(lambda film: prepare(films, film), range(20), workers=8))
+    assert results == [str(film) for film in range(20)]
+    assert max(most) == 2
+    assert engine.calls == [[str(film) for film in range(first, first + 4)] for first in range(0, 20, 4)]
+    assert all(abs(place - film) < 8 for place, film in enumerate(begun))
+
+
+def test_films_side_by_side_hold_no_more_clips_than_one() -> None:
+    read: list[weakref.ref[Any]] = []
+    alive: list[int] = []
+    counting = threading.Lock()
+
+    def read_clip() -> Clip:
+        with counting:
+            alive.append(sum(images() is not None for images in read))
+            images = np.zeros((3, 2, 2, 3), np.uint8)
+            read.append(weakref.ref(images))
+        return Clip(images, np.arange(3.0), np.zeros(3, np.int64))
+
+    def describe(films: AskingPool, film: int) -> list[str]:
+        with films.nested() as pool:
+            replies = pool.map(
+                lambda name: pool.ask("stage1", Request(name, ()), ClipOnDemand(name, read_clip)).text,
+                part_names(film, 9),
+                workers=9,
+            )
+            return list(replies)
+
+    engine = Listed(4)
+    with AskingPool({"stage1": engine}) as films:
+        results = list(films.map(lambda film: describe(films, film), range(6), workers=6))
+    assert results == [["3"] * 9] * 6
+    assert max(alive) < 2 * 4, "those of the call under way and of the next"
+    assert [len(call) for call in engine.calls] == [4] * 13 + [2]
+
+
+def test_clips_of_several_films_are_read_beside_each_other() -> None:
+    both = threading.Barrier(2, timeout=20)
+
+    def read_clip() -> Clip:
+        both.wait()
+        return Clip(np.zeros((3, 2, 2, 3), np.uint8), np.arange(3.0), np.zeros(3, np.int64))
+
+    def describe(films: AskingPool, film: int) -> str:
+        with films.nested() as pool:
+            return pool.ask("stage1", Request(str(film), ()), ClipOnDemand(str(film), read_clip)).text
+
+    engine = Listed(2)
+    with AskingPool({"stage1": engine}) as films:
+        assert list(films.map(lambda film: describe(films, film), range(2), workers=2)) == ["3", "3"]
+    assert engine.calls == [["0", "1"]]

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from pathlib import Path
@@ -20,7 +21,6 @@ from shotad.core import (
     Interval,
     Progress,
     RunInputs,
-    Usage,
     WorkFolder,
 )
 from shotad.core.engine import Stage
@@ -34,18 +34,17 @@ from shotad.description import (
     RunContext,
     WrittenSlots,
     check_cast,
-    plan_clips,
     prepare,
     write_slots,
     write_track,
 )
-from shotad.description.clip_builder import GrammarReaders
+from shotad.description.clip_builder import ClipBuilder, GrammarReaders
 from shotad.description.engine_pair import EngineUsage, StageUsed
 from shotad.description.pipeline import LINE_STEPS
 from shotad.description.prompts import STAGE_PROMPTS, load_examples
 from shotad.description.slotplan import SlotPlan
 from shotad.description.templates import prompt_hash
-from shotad.description.writing import describe_clips
+from shotad.engines import AskingPool
 from shotad.engines.asking import identity_record
 from shotad.evaluation.datasets.dataset import Ad, Dataset
 from shotad.evaluation.datasets.loading import touching
@@ -186,7 +185,7 @@ class Predicted:
     lines: tuple[PredictedLine, ...] = ()
     clips: int = 0
     new_ids: set[str] = field(default_factory=set)
-    stages: dict[Stage, StageUsed] = field(default_factory=dict)
+    stages: Mapping[Stage, StageUsed] = field(default_factory=dict)
     differs: tuple[str, ...] = ()
 
     @property
@@ -198,14 +197,6 @@ class Predicted:
     def kept(self) -> int:
         """Number of lines from earlier runs."""
         return sum(line.text is not None and line.id not in self.new_ids for line in self.lines)
-
-    def add(self, used: EngineUsage | None) -> None:
-        """Add the calls and tokens of a clip (None: no engine was asked)."""
-        if used is None:
-            return
-        for stage, more in used.stages.items():
-            total = self.stages.get(stage, StageUsed(more.terms, 0, Usage()))
-            self.stages[stage] = StageUsed(total.terms, total.calls + more.calls, total.tokens + more.tokens)
 
     def failures(self) -> list[tuple[str, str, int]]:
         """Clip, reason and number of the failed lines, in the dataset's order."""
@@ -264,55 +255,63 @@ _SMALL_FRAME = 1 << 12
 """Pixels of a frame that is decoded for its time alone."""
 
 
+@dataclass(frozen=True, slots=True)
+class RunTools:
+    """What a run describes all its clips with.
+
+    ``readers`` makes the readers of film grammar for the first clip, and returns the same for all.
+    ``preparing`` lets few clips at once be decoded and measured.
+    """
+
+    config: Config
+    engines: Engines
+    pool: AskingPool
+    readers: Callable[[], GrammarReaders]
+    preparing: AbstractContextManager[None]
+
+
 def describe_clip(
     request: ClipRequest,
     film: Film,
     folder: WorkFolder,
-    config: Config,
-    engines: Engines,
-    readers: GrammarReaders,
+    tools: RunTools,
     progress: Progress,
     *,
     scripts: bool = False,
-    only_look: bool = False,
-) -> tuple[tuple[PredictedLine, ...], EngineUsage | None, tuple[str, ...]]:
-    """The line of each AD of a clip, in their order; what the engines used; and warnings.
+) -> tuple[tuple[PredictedLine, ...], tuple[str, ...]]:
+    """The line of each AD of a clip, in their order, and warnings.
 
-    ``scripts``: the track is written into ``folder`` too. ``only_look``: only Stage I is asked, its replies
-    are kept in ``folder``, and no line is made. Raises ShotadError.
+    ``scripts``: the track is written into ``folder`` too. Raises ShotadError, and RunStopped where the run
+    has been stopped.
     """
-    end, duration = _picture_end(film), film.info.duration
+    lines_by_id: dict[str, PredictedLine] = {}
+    with tools.preparing:
+        end, duration = _picture_end(film), film.info.duration
     cut_off = ""
     if end != duration:
         cut_off = f"The picture ends at {end:.1f} s of {duration:.1f} s: the file is cut off or damaged."
-    lines_by_id: dict[str, PredictedLine] = {}
-    used: EngineUsage | None = None
     warnings: list[str] = []
     ads = request.within(end)
     if ads:
-        context = RunContext.of(film, folder, config, request.given(folder, ads), progress)
-        check_cast(context)
-        prepared = prepare(context)
-        # Algorithm 2 of Shot-by-Shot: the length of the human AD decides the number of words, not the slot's.
-        words = {ad.id: word_budget(ad.interval.duration, config.slots) for ad in ads}
-        slots = tuple(replace(slot, max_words=words[slot.label]) for slot in prepared.slots)
-        prepared = replace(prepared, slots=slots)
-        plans, plan_warnings = plan_clips(prepared, context, engines.looks.abilities, readers=readers)
-        if request.grammar is not None:
-            plans = tuple(replace(plan, grammar=request.grammar_of(plan, config)) for plan in plans)
-        if only_look:
-            used = describe_clips(plans, context, engines)
-            context.close()
-            return (), used, ()
-        written = write_slots(plans, len(plans), prepared, context, engines)
-        if scripts:
-            write_track(written.cues, prepared, context, engines.makers, discard_edits=True)
-        context.close()
-        used = written.used
+        inputs = request.given(folder, ads)
+        with RunContext.of(film, folder, tools.config, inputs, progress) as context:
+            with tools.preparing:
+                check_cast(context)
+                prepared = _with_human_budgets(prepare(context), ads, tools.config)
+                builder = ClipBuilder(context, tools.engines.looks.abilities, tools.readers())
+                outline = builder.outline(prepared)
+            plans = _limited(builder.plans(outline), tools.preparing)
+            if request.grammar is not None:
+                plans = (replace(plan, grammar=request.grammar_of(plan, tools.config)) for plan in plans)
+            number = len(outline.plans)
+            written = write_slots(plans, number, prepared, context, tools.engines, films=tools.pool)
+            if scripts:
+                makers = tools.engines.makers
+                write_track(written.cues, prepared, context, makers, discard_edits=True)
         lines_by_id = _lines_of_slots(request, prepared, written)
         if cut_off:
             warnings.append(cut_off)
-        warnings += [*prepared.warnings, *plan_warnings]
+        warnings += [*prepared.warnings, *outline.warnings]
     lines = []
     for ad in request.ads:
         line = lines_by_id.get(ad.id)
@@ -321,7 +320,29 @@ def describe_clip(
             outside = f"its slot {request.slot(ad)} lies outside the video, which ends at {end:.3f} s"
             line = request.line(ad, None, "failed", failure=cut_off or outside)
         lines.append(line)
-    return tuple(lines), used, tuple(warnings)
+    return tuple(lines), tuple(warnings)
+
+
+def _with_human_budgets(prepared: Prepared, ads: Sequence[Ad], config: Config) -> Prepared:
+    """The slots with the number of words that Algorithm 2 of Shot-by-Shot allows: by the length of the human
+    AD, not of the slot."""
+    words = {ad.id: word_budget(ad.interval.duration, config.slots) for ad in ads}
+    slots = tuple(replace(slot, max_words=words[slot.label]) for slot in prepared.slots)
+    return replace(prepared, slots=slots)
+
+
+def _limited(plans: Iterator[SlotPlan], preparing: AbstractContextManager[None]) -> Iterator[SlotPlan]:
+    """The same plans; each is made when no more clips than allowed are decoded and measured."""
+    try:
+        while True:
+            with preparing:
+                plan = next(plans, None)
+            if plan is None:
+                return
+            yield plan
+    finally:
+        if isinstance(plans, Generator):
+            plans.close()
 
 
 def _picture_end(film: Film) -> float:

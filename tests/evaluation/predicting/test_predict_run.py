@@ -4,6 +4,8 @@ a dataset: every AD has its line, by its id, whatever the videos are like."""
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +15,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shotad.core import (
+    Abilities,
     Interval,
     NoProgress,
+    Reply,
     Request,
     ShotadError,
     WorkFolder,
@@ -35,13 +39,13 @@ from shotad.evaluation import (
     Job,
     Shard,
     choose_clips,
-    clips_per_group,
     load_dataset,
     predict,
     read_bank_of_films,
 )
 from shotad.evaluation.datasets.dataset import Ad
 from shotad.evaluation.predicting.clip import ClipRequest, published_shots
+from shotad.evaluation.predicting.parts import ClipPart, clips_at_once
 from shotad.film import context_shots
 from shotad.film.slots import fixed_slots
 from shotad.grammar import vit_features as dinov2
@@ -93,12 +97,23 @@ def test_what_is_no_shard_is_refused() -> None:
             Shard.parse(text)
 
 
-def test_models_of_this_machine_take_longer_turns() -> None:
+def parts(sizes: list[int]) -> list[ClipPart]:
+    return [ClipPart(None, ads) for ads in choose_clips(dataset(sizes))]
+
+
+def test_so_many_clips_are_under_way_that_the_engines_have_enough_to_do() -> None:
+    alone, server = FakeEngine(), FakeEngine()
+    server.abilities = Abilities(converses=True, in_flight=7, sends_to="example.org")
+    few = clips_at_once(parts([3] * 100), Engines(alone, alone))
+    many = clips_at_once(parts([3] * 100), Engines(server, server))
+    assert few == 2 + 2, "two ADs for each stage, and two clips that are prepared meanwhile"
+    assert many == 11 + 2
+    assert clips_at_once(parts([3] * 50 + [1] * 50), Engines(server, server)) == 32 + 2, "short ones in a row"
+    assert clips_at_once(parts([3] * 4), Engines(server, server)) == 4
+    assert clips_at_once([], Engines(server, server)) == 1
     two = Engines.of(load_config(None, ["stage1.engine=qwen2-vl", "stage2.engine=llama3"]))
-    assert clips_per_group(two) > 1
-    assert clips_per_group(Engines(two.looks, two.looks)) == 1, "one model does both"
-    assert clips_per_group(Engines(two.looks, FakeEngine())) == 1
-    assert clips_per_group(Engines(FakeEngine(), FakeEngine())) == 1
+    assert clips_at_once(parts([10] * 100), two) == 40 + 2, "two models of this machine take long turns"
+    assert clips_at_once(parts([10] * 100), Engines(two.looks, server)) == 8 + 2
 
 
 def test_published_shots_are_given_within_the_video_with_their_gaps_closed_or_kept(tmp_path: Path) -> None:
@@ -318,7 +333,7 @@ def test_what_a_video_that_is_cut_off_does_not_show_fails(runs: Runs) -> None:
     assert 0 < len(said) < len(CLIPS["2001/one"][1]) - 1
 
 
-def test_the_same_again_in_shards_and_with_stage_one_ahead_gives_the_same(runs: Runs, tmp_path: Path) -> None:
+def test_the_same_again_and_in_shards_gives_the_same(runs: Runs, tmp_path: Path) -> None:
     runs.run()
     first, asked = runs.out.read_bytes(), runs.asked()
     done = runs.run()
@@ -341,17 +356,7 @@ def test_the_same_again_in_shards_and_with_stage_one_ahead_gives_the_same(runs: 
         runs.run(shard=f"{number}/3")
         parts += runs.out.read_text().splitlines()
     assert sorted(parts) == sorted(whole)
-    runs.asked()
-    order: list[str] = []
-
-    def noted(who: str) -> FakeEngine:
-        return answering(lambda request: (order.append(who), plain_answer(request))[1])
-
-    runs.looks, runs.writes, runs.out = noted("looks"), noted("writes"), tmp_path / "ahead.jsonl"
-    runs.run(ahead=10)
-    assert runs.asked() == 2 * INSIDE
-    assert order == ["looks"] * INSIDE + ["writes"] * INSIDE
-    assert runs.out.read_bytes() == first
+    runs.out = tmp_path / "preds.jsonl"
     # Found shots when they are asked for.
     runs.run(published=False)
     rows = by_id(runs.rows)
@@ -404,6 +409,102 @@ def test_an_engine_that_is_gone_ends_the_run_and_the_next_goes_on(runs: Runs) ->
     assert runs.asked() <= 2 * INSIDE - 6
 
 
+class Batches(FakeEngine):
+    """An engine of this machine that takes four questions in a call; ``batches`` are their clips and slots."""
+
+    def __init__(self, turns: list[str] | None = None, name: str = "", *, full: str = "") -> None:
+        super().__init__()
+        self.abilities = Abilities(accepts_images=True, batch=4)
+        self.batches: list[list[str]] = []
+        self._turns, self._name, self._full = turns if turns is not None else [], name, full
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        names = [request.slot_id for request in requests]
+        if self._full in names:
+            raise MemoryError("out of memory")
+        self.batches.append(names)
+        self._turns.append(self._name)
+        return super().generate(requests)
+
+
+ONE_ATTEMPT = ("stage1.attempts=1", "stage2.attempts=1")
+
+
+def test_batches_are_filled_by_several_clips_and_the_same_in_every_run(runs: Runs, tmp_path: Path) -> None:
+    outcomes = []
+    for number in range(3):
+        turns: list[str] = []
+        runs.looks, runs.writes = Batches(turns, "looks"), Batches(turns, "writes")
+        runs.out = tmp_path / f"{number}.jsonl"
+        runs.run(*ONE_ATTEMPT)
+        assert turns == ["looks"] * 2 + ["writes"] * 2, "two models are changed once"
+        outcomes.append((runs.looks.batches, runs.writes.batches, runs.out.read_bytes()))
+    assert outcomes[0] == outcomes[1] == outcomes[2]
+    looked, written, _ = outcomes[0]
+    assert [len(batch) for batch in looked] == [len(batch) for batch in written] == [4, 4]
+    assert INSIDE == 8
+
+
+def test_a_request_for_which_memory_is_short_fails_its_clip_alone(runs: Runs) -> None:
+    runs.looks, runs.writes = Batches(full="s00007000"), Batches()
+    done = runs.run(*ONE_ATTEMPT)
+    rows = by_id(runs.rows)
+    assert rows["0"]["text"] is None
+    assert "Memory ran out" in rows["0"]["failure"]
+    assert all(rows[name]["text"] for name in TWO_ADS), "another clip, whose questions were in its batches"
+    assert done.failed == len(rows) - len(TWO_ADS)
+
+
+class Interrupted(NoProgress):
+    """A front end at which somebody presses Ctrl-C when the first clip is done."""
+
+    def task(self, name: str, total: float | None, unit: str) -> Task:
+        return self if name == "Describing clips" else NoProgress()
+
+    def advance(self, amount: float = 1) -> None:
+        raise KeyboardInterrupt
+
+
+def test_an_interruption_writes_no_failures_and_the_next_run_goes_on(runs: Runs) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        runs.run(progress=Interrupted())
+    assert all(row["text"] or row["id"] == "6" for row in runs.rows)
+    first = runs.asked()
+    runs.run()
+    assert first + runs.asked() == 2 * INSIDE
+    assert sum(row["text"] is not None for row in runs.rows) == INSIDE
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from shotad.engines.fake import FakeEngine
+from tests.evaluation.predicting.minidataset import Runs
+
+class Killed(FakeEngine):
+    left = int(sys.argv[3])
+    def generate(self, requests):
+        if Killed.left == 0:
+            os._exit(9)
+        Killed.left -= 1
+        return super().generate(requests)
+
+Runs(Path(sys.argv[1]), Path(sys.argv[2]), looks=Killed(), writes=Killed()).run()
+"""
+
+
+def test_a_run_that_is_killed_at_any_question_goes_on_to_the_same_file(runs: Runs, tmp_path: Path) -> None:
+    runs.run()
+    whole, runs.out = runs.out.read_bytes(), tmp_path / "killed.jsonl"
+    for answers in (3, 2, 4):
+        words = [sys.executable, "-c", KILLED, str(runs.root), str(runs.out), str(answers)]
+        assert subprocess.run(words, check=False).returncode == 9
+    runs.asked()
+    runs.run()
+    assert runs.asked() == 2 * INSIDE - 9
+    assert runs.out.read_bytes() == whole
+
+
 class Mishap(NoProgress):
     """A front end with a fault that shows when the first step of a clip is announced."""
 
@@ -419,11 +520,15 @@ class Mishap(NoProgress):
 def test_a_mishap_in_one_clip_is_its_failure(runs: Runs) -> None:
     runs.run(progress=Mishap())
     rows = by_id(runs.rows)
-    assert rows["0"]["failure"] == "unexpected IndexError: no such frame"
-    assert rows["9"]["text"] is not None
+    failed = {
+        row["clip"] for row in rows.values() if row["failure"] == "unexpected IndexError: no such frame"
+    }
+    described = {row["clip"] for row in rows.values() if row["text"]}
+    assert failed | described == {"2001/one", "2002/two"}
+    assert len(failed) == 1, "that of which the steps are shown"
     assert "no such frame" in (runs.out.with_suffix(".shotad") / "log.txt").read_text()
     runs.run()
-    assert by_id(runs.rows)["0"]["text"] is not None
+    assert sum(row["text"] is not None for row in runs.rows) == INSIDE
 
 
 def test_frames_of_a_series_in_a_tar(tmp_path: Path) -> None:
@@ -495,13 +600,11 @@ def test_the_models_are_loaded_once_for_many_clips(tmp_path: Path) -> None:
     )  # fmt: skip
     config = load_config("cmd-ad", (*names, *BRIEF, *PLAIN, "compute.precision=float32"))
     files = []
-    for ahead in (1, 9):
+    for number in range(2):
         CountedLlama.loads.clear()
-        out = tmp_path / f"{ahead}.jsonl"
-        job = Job(runs.dataset, config, Engines.of(config), out, ahead=ahead)
-        done = predict(job, choose_clips(runs.dataset))
+        out = tmp_path / f"{number}.jsonl"
+        done = predict(Job(runs.dataset, config, Engines.of(config), out), choose_clips(runs.dataset))
         assert sum(line.description is not None for line in done.lines) > 0
         files.append(out.read_bytes())
-        # Of two clips, one after the other, or both before their lines are written.
-        assert CountedLlama.loads == ["writes"] * (2 if ahead == 1 else 1)
+        assert CountedLlama.loads == ["writes"], "both clips are looked at before lines are written"
     assert files[0] == files[1]

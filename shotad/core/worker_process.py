@@ -1,0 +1,149 @@
+"""A worker process: started, heard, and ended by the process that gives it work.
+
+Pools of the standard library, loky and pebble share queues and locks among their workers: one that is killed
+while it holds a lock stops them all, and the first two give up all work where one process dies. Here each
+worker has a pipe of its own, which ends with it, so that one that dies while it speaks silences nobody else.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from shotad.core.system import interruptible, own_modules_only, use_one_heap
+
+if TYPE_CHECKING:
+    from multiprocessing.context import SpawnProcess
+
+PATIENCE = 20.0
+"""Seconds that a worker has to end tidily when it is asked to."""
+
+_LAST_WORDS = 64_000
+"""Bytes of what a worker wrote last that are looked at: after the line that says what has happened Python
+lists the stack of each thread and all extension modules."""
+
+
+@dataclass(slots=True, eq=False)
+class WorkerProcess:
+    """A worker as the process that started it sees it: ``line`` is the pipe to it, ``log`` the file of what
+    it prints."""
+
+    process: SpawnProcess
+    line: Connection
+    log: Path
+    _said: int = field(default=0)
+    """Bytes of the log that are older than its work."""
+
+    @classmethod
+    def start(cls, work: Callable[..., None], log: Path, *arguments: Any, name: str) -> Self:
+        """Start a process that runs ``work(line, log, *arguments)``, which should first call `settle`."""
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe()
+        process = context.Process(target=work, args=(theirs, str(log), *arguments), name=name)
+        # No interruption reaches a process that is being started, until it wants to hear them.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+        try:
+            with own_modules_only():
+                process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        theirs.close()
+        return cls(process, ours, log, file_size(log))
+
+    def tell(self, order: object) -> None:
+        """Send an order; a worker that has died is noticed when it is heard."""
+        with suppress(OSError):
+            self.line.send(order)
+
+    def exit_code(self) -> int | None:
+        """The exit code of a worker whose line has ended, negative for a signal."""
+        self.process.join(PATIENCE)
+        return self.process.exitcode
+
+    def end(self, patience: float = PATIENCE, *, is_idle: bool) -> None:
+        """End it: an idle one by the order None, another by SIGTERM, and by force where that takes too
+        long."""
+        if is_idle:
+            self.tell(None)
+        elif self.process.is_alive():
+            self.process.terminate()
+        self.process.join(max(patience, 0))
+        self.kill()
+        self.line.close()
+
+    def kill(self) -> None:
+        """End it by force, if it is still there."""
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join()
+
+    def last_words(self) -> str:
+        """The last line that it printed at its work."""
+        try:
+            with self.log.open("rb") as file:
+                file.seek(max(self._said, file_size(self.log) - _LAST_WORDS))
+                text = file.read().decode("utf-8", "replace")
+        except OSError:
+            return ""
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        fatal = [line for line in lines if line.startswith("Fatal Python error")]
+        return (fatal or lines or [""])[-1][:300]
+
+
+def file_size(path: Path) -> int:
+    """Bytes of a file; 0 where there is none."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def how_it_ended(code: int | None) -> str:
+    """How a process with this exit code came to its end, as the end of a sentence."""
+    if code is not None and code < 0:
+        if code == -signal.SIGKILL:
+            return "was killed (SIGKILL)"
+        with suppress(ValueError):
+            return f"crashed ({signal.Signals(-code).name})"
+    return f"ended by itself (exit code {code})"
+
+
+_TIDY_END = 15.0
+"""Seconds that a worker has to end tidily once the process that started it is gone."""
+
+
+def settle(log: str) -> None:
+    """Make this process a worker: who ends it, where its words go, and that it outlives nobody.
+
+    SIGTERM ends it tidily, as Ctrl-C ends a command; Ctrl-C itself is for the process that started it.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    interruptible()
+    use_one_heap()
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
+    file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(file, 1)
+    os.dup2(file, 2)
+    os.close(file)
+    faulthandler.enable(sys.__stderr__ or 2)
+    threading.Thread(target=_follow, name="parent", daemon=True).start()
+
+
+def _follow() -> None:
+    """End this process once the one that started it is gone, however it went."""
+    if (parent := multiprocessing.parent_process()) is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(_TIDY_END)
+        os._exit(1)
