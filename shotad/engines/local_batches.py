@@ -129,7 +129,7 @@ def batches(
     >>> [batch.indices for batch in pair]
     [(1, 3), (0, 2)]
     """
-    made: list[Batch] = []
+    batch_list: list[Batch] = []
     waiting = sorted(indices, key=lambda index: (-lengths[index], index))
     while waiting:
         row_tokens = max(1, lengths[waiting[0]] + answer)
@@ -140,5 +140,5 @@ def batches(
         rows = allowed if tried is None else min(allowed, tried)
         chosen, waiting = waiting[:rows], waiting[rows:]
         is_full = rows == tried and len(chosen) == rows < allowed
-        made.append(Batch(tuple(sorted(chosen)), row_tokens, size, is_full))
-    return made
+        batch_list.append(Batch(tuple(sorted(chosen)), row_tokens, size, is_full))
+    return batch_list

@@ -75,17 +75,17 @@ def check_model(model: str, config: Config) -> list[ModelCheck]:
     engine.get_ready(NoProgress())
     request = _request(engine, config)
     with engine.lent_model() as loaded:
-        given = _input(engine, loaded, request)
+        engine_input = _input(engine, loaded, request)
         plain, reason = plain_input(engine, request)
         checks = [_loaded_check(engine, loaded)]
         if plain is None:
             not_compared = f"not compared with AutoProcessor, which cannot be used here: {reason}"
             checks.append(ModelCheck("Ids, pixels", not_compared))
-            plain = _without_positions(engine.words, request, given)
+            plain = _without_positions(engine.words, request, engine_input)
         else:
-            ids_check, plain = _ids_check(engine, given["input_ids"], plain)
+            ids_check, plain = _ids_check(engine, engine_input["input_ids"], plain)
             checks.append(ids_check)
-            checks += _pixel_checks(given, plain)
+            checks += _pixel_checks(engine_input, plain)
         with _first_positions(loaded.model) as positions:
             reply = _ask(engine, [request])[0]
         with _first_positions(loaded.model) as plain_positions:
@@ -142,9 +142,9 @@ def _input(engine: ChatModel, loaded: Loaded, request: Request) -> Tensors:
     return {name: value for name, value in model_input.items() if name in accepted}
 
 
-def _without_positions(words: Words, request: Request, given: Tensors) -> Tensors:
+def _without_positions(words: Words, request: Request, engine_input: Tensors) -> Tensors:
     """The same input for a model that is to work out the positions of its tokens itself."""
-    plain = {name: value for name, value in given.items() if name != "position_ids"}
+    plain = {name: value for name, value in engine_input.items() if name != "position_ids"}
     clip = request.clip
     if isinstance(words, qwen.QwenWords) and words.times == "interval" and clip is not None:
         name = "video_second_per_grid" if words.ears else "second_per_grid_ts"
@@ -256,20 +256,20 @@ def _without_outer_marks(engine: ChatModel, plain: Tensors) -> Tensors:
         [qwen.START, qwen.END, qwen.VIDEO]
     )
     ids = plain["input_ids"][0].tolist()
-    kept = [
+    places = [
         place
         for place, token in enumerate(ids)
         if not (token == start and ids[place + 1 : place + 2] != [video])
         and not (token == end and ids[place - 1] == end)
     ]
     rows = {name for name, value in plain.items() if getattr(value, "shape", ()) == (1, len(ids))}
-    return {name: value[:, kept] if name in rows else value for name, value in plain.items()}
+    return {name: value[:, places] if name in rows else value for name, value in plain.items()}
 
 
-def _pixel_checks(given: Tensors, plain: Tensors) -> list[ModelCheck]:
+def _pixel_checks(engine_input: Tensors, plain: Tensors) -> list[ModelCheck]:
     checks = []
     for name, theirs in plain.items():
-        ours = given.get(name)
+        ours = engine_input.get(name)
         if not (_holds_pixels(theirs) and isinstance(ours, torch.Tensor)):
             continue
         if ours.shape != theirs.shape:
@@ -300,10 +300,10 @@ def _first_positions(model: Any) -> Iterator[list[torch.Tensor]]:
     def note(_module: Any, _args: Any, options: dict[str, Any]) -> None:
         nonlocal calls
         calls += 1
-        given = options.get("position_ids")
-        if calls == 1 and given is not None:
+        position_ids = options.get("position_ids")
+        if calls == 1 and position_ids is not None:
             # Families with positions in three directions may have those of plain text in front.
-            rows = given[-3:] if given.ndim == 3 else given
+            rows = position_ids[-3:] if position_ids.ndim == 3 else position_ids
             positions.append(rows.reshape(-1, rows.shape[-1]).cpu())
 
     hook = model.get_decoder().register_forward_pre_hook(note, with_kwargs=True)
@@ -383,19 +383,19 @@ def _measured(engine: ChatModel, loaded: Loaded, request: Request, most: int) ->
     (reply,) = _ask(engine, [request])
     seconds = time.perf_counter() - began
     usage = reply.usage
-    thing = "clip" if request.clip is not None else "prompt"
-    speed = f"{seconds:.1f} s a {thing} ({usage.tokens_in} tokens in, {usage.tokens_out} out)"
+    subject = "clip" if request.clip is not None else "prompt"
+    speed = f"{seconds:.1f} s a {subject} ({usage.tokens_in} tokens in, {usage.tokens_out} out)"
     peaks = {str(card): torch.cuda.max_memory_allocated(card) for card in loaded.cards}
     memory = ", ".join(f"{size / 1e9:.1f} GB on {card}" for card, size in peaks.items())
     memory = memory or f"{peak_memory() / 1e9:.1f} GB of this process"
     if loaded.cards:
         replies = _ask(engine, [replace(request, slot_id=f"doctor{number}") for number in range(most)])
-        batch = f"{max(1, len(replies[-1].batch))} of {most} {thing}s at once"
+        batch = f"{max(1, len(replies[-1].batch))} of {most} {subject}s at once"
     else:
         from shotad.engines.local_batches import TOKENS
 
         rows = min(most, max(1, TOKENS // (usage.tokens_in + ANSWER_TOKENS)))
-        batch = f"up to {rows} {thing}s at once; not tried without a GPU"
+        batch = f"up to {rows} {subject}s at once; not tried without a GPU"
     return [ModelCheck("Speed", speed), ModelCheck("Memory", memory), ModelCheck("Batch", batch)]
 
 
@@ -403,7 +403,7 @@ def _same(ours: torch.Tensor, theirs: torch.Tensor) -> bool:
     return ours.shape == theirs.shape and bool((ours == theirs).all())
 
 
-def _first_difference(ours: torch.Tensor, theirs: torch.Tensor, thing: str) -> str:
+def _first_difference(ours: torch.Tensor, theirs: torch.Tensor, subject: str) -> str:
     """Where two rows differ first, and by what."""
     rows = ours.tolist(), theirs.tolist()
     place = next(
@@ -412,7 +412,7 @@ def _first_difference(ours: torch.Tensor, theirs: torch.Tensor, thing: str) -> s
     )
     values = [row[place] if place < len(row) else "none" for row in rows]
     lengths = f" ({len(rows[0])} and {len(rows[1])} in all)" if len(rows[0]) != len(rows[1]) else ""
-    return f"{thing} {place + 1} is {values[0]} here, {values[1]} in plain transformers{lengths}"
+    return f"{subject} {place + 1} is {values[0]} here, {values[1]} in plain transformers{lengths}"
 
 
 def _cut(text: str) -> str:

@@ -305,5 +305,5 @@ def _memory(largest: int, config: Config) -> list[str]:
         if size <= sum(cards)
     ]
     suggestion = enough[0] if enough and quantise == "none" else ""
-    wanted = f"{size_text(on_gpu)} of memory{in_float32 if quantise == 'none' else ''}"
-    return [f"a GPU with {wanted} ({have_text}{suggestion})"]
+    memory_text = f"{size_text(on_gpu)} of memory{in_float32 if quantise == 'none' else ''}"
+    return [f"a GPU with {memory_text} ({have_text}{suggestion})"]

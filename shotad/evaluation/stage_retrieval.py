@@ -149,11 +149,11 @@ def passages_of(text: str, longest: int) -> list[str]:
     return [passage for passage in passages if passage.strip()] or [text[:longest]]
 
 
-def check_settings(settings: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+def check_settings(settings: Sequence[str], allowed: Sequence[str]) -> tuple[str, ...]:
     """The settings, each once. Raises EvaluationError for one that the task does not know."""
     for setting in settings:
-        if setting not in known:
-            hint = f"Known: {', '.join(known)}."
+        if setting not in allowed:
+            hint = f"Known: {', '.join(allowed)}."
             raise EvaluationError(f"There is no memory setting {setting!r}.", hint, usage=True)
     return tuple(dict.fromkeys(settings))
 

@@ -42,10 +42,10 @@ def set_saying(folder: Path, word: str, saying: str) -> Lexicon:
     path = folder / FILM_LEXICON
     with track_lock(folder):
         lines = _text(path).splitlines() if path.is_file() else []
-        kept = [line for line in lines if _plain(line.partition("=")[0]) != word]
+        other_lines = [line for line in lines if _plain(line.partition("=")[0]) != word]
         if saying:
-            kept.append(new_line)
-        text = "".join(f"{line}\n" for line in kept)
+            other_lines.append(new_line)
+        text = "".join(f"{line}\n" for line in other_lines)
         lexicon = parse_lexicon(text, str(path))
         write_text(path, text)
     return lexicon

@@ -123,8 +123,10 @@ def _of_file(path: Path, info: FilmInfo, language: str, encoding: str | None) ->
 def _without_songs(
     source: str, language: str, utterances: Sequence[Utterance], notes: tuple[str, ...]
 ) -> ForeignSubtitles:
-    spoken = tuple(one for one in utterances if one.kind is SpeechKind.SPEECH and one.text)
-    sung = sum(1 for one in utterances if one.kind is not SpeechKind.SPEECH)
+    spoken = tuple(
+        utterance for utterance in utterances if utterance.kind is SpeechKind.SPEECH and utterance.text
+    )
+    sung = sum(1 for utterance in utterances if utterance.kind is not SpeechKind.SPEECH)
     if not spoken:
         raise SubtitleError(f"{source} holds no subtitle that could be spoken.", "Is it the right one?")
     return ForeignSubtitles(source, language, spoken, sung, notes)

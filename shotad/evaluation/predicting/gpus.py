@@ -69,9 +69,9 @@ def chosen_gpus(option: str, config: Config) -> tuple[str, ...]:
     else:
         raise UsageError(f"--gpus {option[:80]!r} is no number of cards.", "Write 1, 2, … or all.")
     if number < 1 or number > len(cards):
-        there = f"this machine shows {plural(len(cards), 'card')}"
+        cards_text = f"this machine shows {plural(len(cards), 'card')}"
         raise UsageError(
-            f"--gpus {option}: {there}.", f"Look at nvidia-smi and at {VISIBLE}, or leave --gpus away."
+            f"--gpus {option}: {cards_text}.", f"Look at nvidia-smi and at {VISIBLE}, or leave --gpus away."
         )
     return cards[:number]
 
@@ -273,20 +273,20 @@ class _GpuRun:
         self._workers.remove(worker)
         self._gone.append(worker)
         ended, last = how_it_ended(worker.exit_code()), worker.last_words()
-        said = f" It said last: {last}" if last else ""
+        last_line = f" It said last: {last}" if last else ""
         undone = sorted([*worker.begun, *worker.queue])
         worker.begun.clear()
         worker.queue.clear()
         worker.line.close()
         if not self._workers and undone:
             raise EngineError(
-                f"{worker.name}: its worker {ended}, and there is no other.{said}",
+                f"{worker.name}: its worker {ended}, and there is no other.{last_line}",
                 f"What is done is kept: look at {worker.log}, and run the same command again.",
                 again=True,
             )
         if undone:
             number = plural(len(undone), "clip")
-            self._progress.note(f"{worker.name}: its worker {ended}; the others do its {number}.{said}")
+            self._progress.note(f"{worker.name}: its worker {ended}; the others do its {number}.{last_line}")
         for place, number_of_part in enumerate(undone):
             other = self._workers[place % len(self._workers)]
             other.queue.append(number_of_part)

@@ -140,13 +140,14 @@ def _example_differences(dataset: Dataset, config: Config) -> Iterator[str]:
     if config.prompt.example_count == 0:
         return  # a setting that differs, see below
     published = dataset.files.get("examples")
-    given = config.prompt.example_file
-    if given is None:
+    example_file = config.prompt.example_file
+    if example_file is None:
         files = dataset.description.examples.files if dataset.description else ()
         missing = f": {' or '.join(files)} is not below {dataset.root.name or 'the root'}" if files else ""
         yield f"examples of Stage II: shotad's own, not ADs of the training set{missing}"
-    elif published is None or Path(given).expanduser().resolve() != published.resolve():
-        yield f"examples of Stage II: those of {Path(given).name}, not ADs of the dataset's training set"
+    elif published is None or Path(example_file).expanduser().resolve() != published.resolve():
+        name = Path(example_file).name
+        yield f"examples of Stage II: those of {name}, not ADs of the dataset's training set"
 
 
 _JUDGED_ABOVE = ("shots.", "scale.", "cast.faces", "prompt.example_file")
