@@ -98,6 +98,17 @@ def open_page(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[OpenPa
         yield open_chromium
 
 
+@pytest.fixture
+def page_to_fill(browser: Any, tmp_path: Path) -> Iterator[tuple[Any, Path]]:
+    """Chromium at a film of which five slots are empty, and the folder of that film."""
+    folder = write_folder_to_fill(tmp_path / "film.shotad")
+    with served(folder) as address, tabs(browser, address) as opened:
+        page = opened.open()
+        until(page, "document.getElementById('line-text')?.ariaLabel?.includes(' 1 of ')")
+        yield page, folder
+        settled(page)
+
+
 @contextmanager
 def page_of(folder: Path, open_page: OpenPage) -> Iterator[Any]:
     """The page of a folder, once it shows its first line."""
@@ -159,7 +170,7 @@ def test_five_empty_slots_are_written_and_heard_with_two_keys_each(
     folder = write_folder_to_fill(tmp_path / "movie.shotad", film)
     with page_of(folder, open_page) as page:
         keys = Keys(page)
-        keys.press("Alt+n", "Enter")  # to the first empty slot, and into its text
+        keys.press("Alt+n")  # into the text of the first empty slot
         reached = keys.acts
         for number, text in enumerate(TEXTS, 2):
             in_slot(page, number)
@@ -238,7 +249,7 @@ def _export(page: Any, keys: Keys) -> None:
 def test_a_slot_is_looped_while_one_writes(open_page: OpenPage, tmp_path: Path) -> None:
     folder = write_folder_to_fill(tmp_path / "film.shotad")
     with page_of(folder, open_page) as page:
-        press(page, "Alt+n", "Enter", "Alt+o")  # which also plays it
+        press(page, "Alt+n", "Alt+o")  # which also plays it
         start, end = EMPTY_SLOTS[0], 9.0
         until(page, PLAYS)
         moments: list[float] = []
@@ -257,7 +268,7 @@ def test_a_slot_is_looped_while_one_writes(open_page: OpenPage, tmp_path: Path) 
 def test_an_undo_takes_back_a_burst_of_typing(open_page: OpenPage, tmp_path: Path) -> None:
     folder = write_folder_to_fill(tmp_path / "film.shotad")
     with page_of(folder, open_page) as page:
-        press(page, "Alt+n", "Enter")
+        press(page, "Alt+n")
         page.keyboard.type("A man steps in")
         settled(page)
         page.wait_for_timeout(1200)  # longer than the pause that ends a burst
@@ -272,10 +283,72 @@ def test_an_undo_takes_back_a_burst_of_typing(open_page: OpenPage, tmp_path: Pat
         assert focused(page) == "line-text"
 
 
+_CHOSEN = "#list .row[aria-selected=true]"
+_FRAME = "getComputedStyle(document.getElementById('line-text')).borderTopColor"
+
+
+def _click_slot_in_time_line(page: Any) -> None:
+    """Clicks on the last empty slot, where the time line draws it."""
+    place = page.evaluate(
+        """import('/web/timeline.js').then(({ currentTimeline }) => {
+          const line = currentTimeline();
+          const box = line.canvas.getBoundingClientRect();
+          return [box.left + line.xOf(line.lines.at(-1).start) + 4, box.bottom - 15];
+        })"""
+    )
+    page.mouse.click(*place)
+
+
+WAYS_TO_OPEN: dict[str, Callable[[Any], None]] = {
+    "next empty, by its key": lambda page: press(page, "Alt+n"),
+    "next empty, by its button": lambda page: page.click("[data-command=next-empty]"),
+    "next empty, from a button of the line": lambda page: (
+        page.focus("#detail [data-command=hear]"), press(page, "Alt+n"),
+    ),
+    "done, from the list": lambda page: press(page, "a"),
+    "done, by its button": lambda page: page.click("[data-command=accept]"),
+    "a click on the slot": lambda page: page.click(".row[data-state=empty]"),
+    "a click beside its text": lambda page: (
+        press(page, "ArrowDown"), page.click(f"{_CHOSEN} .d-material", position={"x": 2, "y": 2}),
+    ),
+    "a click on the time line": _click_slot_in_time_line,
+    "a time to go to": lambda page: (
+        press(page, "g"), page.fill("#go-to-time", "12"), press(page, "Enter"),
+    ),
+}  # fmt: skip
+"""Each opens an empty slot, from the first line, which is written."""
+
+
+@pytest.mark.parametrize("way", WAYS_TO_OPEN)
+def test_a_letter_writes_in_an_empty_slot_however_it_is_opened(page_to_fill: Any, way: str) -> None:
+    page, folder = page_to_fill
+    page.focus(_CHOSEN)
+    unframed = page.evaluate(_FRAME)
+    WAYS_TO_OPEN[way](page)
+    until(page, "document.activeElement.id === 'line-text' && document.activeElement.value === ''")
+    drawn(page)
+    assert page.evaluate(_FRAME) != unframed, "the frame stands where letters write"
+    # Each is a key of the list: split, leave out, slots, describe again.
+    page.keyboard.type("Stdr.")
+    assert value(page) == "Stdr."
+    assert page.locator("dialog[open]").count() == 0
+    settled(page)
+    assert [cue.text for cue in track_of(folder).heard].count("Stdr.") == 1
+
+
+def test_who_clicks_a_button_of_the_line_goes_on_writing(page_to_fill: Any) -> None:
+    page, _ = page_to_fill
+    press(page, "Alt+n")
+    page.keyboard.type("He waits")
+    page.click("#detail [data-command=hear]")
+    page.keyboard.type(".")
+    assert value(page) == "He waits."
+
+
 def test_enter_goes_on_and_shift_enter_breaks_the_line(open_page: OpenPage, tmp_path: Path) -> None:
     folder = write_folder_to_fill(tmp_path / "film.shotad")
     with page_of(folder, open_page) as page:
-        press(page, "Alt+n", "Enter")
+        press(page, "Alt+n")
         page.keyboard.type("He waits.")
         press(page, "Shift+Enter")
         page.keyboard.type("A dog.")

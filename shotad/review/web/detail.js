@@ -123,7 +123,12 @@ function lineButtons(place) {
   more.setAttribute("aria-haspopup", "true");
   more.setAttribute("aria-expanded", "false");
   const buttons = [commandButton("hear", "Hear"), done, more];
-  place.append(make("div", { class: "d-row d-tools", role: "group", "aria-label": "Line" }, ...buttons));
+  const tools = make("div", { class: "d-row d-tools", role: "group", "aria-label": "Line" }, ...buttons);
+  // Who writes and clicks a button goes on writing.
+  tools.addEventListener("mousedown", (event) => {
+    if (document.activeElement?.id === "line-text") event.preventDefault();
+  });
+  place.append(tools);
   return { show: (line) => done.classList.toggle("primary", Boolean(line.text)) };
 }
 

@@ -11,7 +11,7 @@ import { lineBeside } from "./lineacts.js";
 import { ALLOWANCE, announceLine, isMovedTextRead, stateText, unitsFor } from "./list.js";
 import * as outbox from "./outbox.js";
 import { say } from "./say.js";
-import { act, chosenLine, lineById, lineNumber, select, store, subscribe } from "./store.js";
+import { act, chosenLine, lineById, lineNumber, select, store, subscribe, writeIn } from "./store.js";
 import { shortTime } from "./times.js";
 import { pluralize } from "./wording.js";
 
@@ -262,11 +262,6 @@ export function textEditor(place, describedBy) {
   subscribe("current", () => chosenLine() && show(chosenLine()));
   subscribe("undelivered", showSaved);
 
-  const toField = () => {
-    if (!chosenLine()) return;
-    field.focus();
-    field.setSelectionRange(field.value.length, field.value.length);
-  };
   const split = () => {
     const isInField = document.activeElement === field;
     const cursor = isInField ? field.selectionStart : bestSplit(field.value);
@@ -282,7 +277,7 @@ export function textEditor(place, describedBy) {
     return announceLine(next);
   };
   const editing = { group: "Choose and edit" };
-  register({ name: "edit", title: "Write in the line", ...editing, keys: { list: ["Enter", "e"] }, run: toField });
+  register({ name: "edit", title: "Write in the line", ...editing, keys: { list: ["Enter", "e"] }, run: () => chosenLine() && writeIn(store.current) });
   register({
     name: "next-line", title: "From the text to the next line (Shift+Enter breaks the line)", ...editing,
     keys: { edit: ["Enter"] }, when: (event) => event.target === field, run: toNextLine,

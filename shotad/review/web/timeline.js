@@ -4,7 +4,7 @@ import { make, setText } from "./build.js";
 import { register } from "./commands.js";
 import * as player from "./player.js";
 import { say } from "./say.js";
-import { act, chosenLine, lineById, select, store, subscribe } from "./store.js";
+import { act, chosenLine, lineById, openLine, store, subscribe } from "./store.js";
 import { Drawing, HEIGHT, ROWS, TOP } from "./timeline-draw.js";
 import { firstEndingAfter } from "./timeline-scale.js";
 import { exactTime, spokenTime } from "./times.js";
@@ -75,6 +75,10 @@ class Timeline {
     scroller.addEventListener("scroll", () => this.drawSoon(), { passive: true });
     scroller.addEventListener("keydown", (event) => this.onKey(event));
     canvas.addEventListener("pointerdown", (event) => this.onPointerDown(event));
+    // A click that opened a line, or one while somebody writes, leaves the focus there: the browser would move it here.
+    canvas.addEventListener("mousedown", (event) => {
+      if (document.activeElement?.closest("#list")) event.preventDefault();
+    });
     canvas.addEventListener("pointermove", (event) => this.onPointerMove(event));
     canvas.addEventListener("pointerup", () => this.onPointerUp());
     canvas.addEventListener("pointercancel", () => this.endDrag());
@@ -276,7 +280,7 @@ class Timeline {
     }
     const { y, seconds } = this.pointOf(event);
     const line = y >= TOP.lines ? this.lineAt(seconds) : null;
-    if (line) select(line.id, { focus: true });
+    if (line) openLine(line.id);
     else player.seek(seconds);
   }
 
