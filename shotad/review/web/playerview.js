@@ -2,6 +2,7 @@
 
 import { make, setText } from "./build.js";
 import { commandButton } from "./commands.js";
+import { followOpener, placeBeside } from "./popups.js";
 import { lineNumber, store } from "./store.js";
 import { clock, shortTime, spokenTime } from "./times.js";
 
@@ -99,9 +100,12 @@ function makeMorePanel({ volume, seek, setVolume }) {
 
 /** Opens and closes a panel by its button; Escape and a click elsewhere close it. */
 function makeDisclosure(opener, panel) {
+  const place = () => placeBeside(panel, opener, "above"); // over the picture: the list beside it stays in sight
+  followOpener(() => !panel.hidden, place);
   const setOpen = (isOpen) => {
     panel.hidden = !isOpen;
     opener.setAttribute("aria-expanded", String(isOpen));
+    if (isOpen) place();
   };
   opener.setAttribute("aria-controls", panel.id);
   setOpen(false);
