@@ -482,3 +482,50 @@ def test_the_page_opens_with_the_picture_beside_or_above_the_script(
             said(page, "Something happened.")
             drawn(page)
             assert page.evaluate(_COVERED) == [], width
+
+
+_OUTSIDE = """[...document.querySelectorAll('.menu:popover-open, .p-more:not([hidden])')]
+  .map((popup) => [popup.id, popup.getBoundingClientRect()])
+  .filter(([, box]) => box.top < 0 || box.left < 0 || box.right > innerWidth || box.bottom > innerHeight)
+  .map(([id, box]) => [id, box.top, box.bottom])"""
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (768, 1024), (390, 844), (390, 400), (320, 256)])
+def test_what_opens_beside_a_button_stays_in_the_window(
+    page_to_fill: tuple[Any, Path], size: tuple[int, int]
+) -> None:
+    page, _ = page_to_fill
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    popups = {"F10": "#page-menu", "Alt+m": "#line-menu", "more": "#player-more"}
+    for scrolled in (0, 150, 5000):
+        for key, popup in popups.items():
+            page.evaluate(f"scrollTo(0, {scrolled})")
+            if key == "more":
+                page.evaluate("document.querySelector('.p-opener').click()")
+            else:
+                press(page, key)
+            page.wait_for_selector(popup)
+            drawn(page)
+            assert page.evaluate(_OUTSIDE) == [], (scrolled, popup)
+            page.evaluate("scrollBy(0, -80)")
+            drawn(page)
+            assert page.evaluate(_OUTSIDE) == [], (scrolled, popup, "scrolled while open")
+            if key == "more":
+                page.evaluate("document.querySelector('.p-opener').click()")
+            else:
+                press(page, "Escape")
+            page.wait_for_selector(popup, state="hidden")
+
+
+def test_what_is_done_most_shows_its_key(page_to_fill: tuple[Any, Path]) -> None:
+    page, _ = page_to_fill
+    keys = {
+        "#detail [data-command=hear]": "Alt+H", "#detail [data-command=accept]": "Alt+Enter",
+        "#find [data-command=next-empty]": "Alt+N", "#top [data-command=export]": "Alt+X",
+    }  # fmt: skip
+    for button, key in keys.items():
+        assert page.locator(f"{button} kbd").inner_text() == key
+    press(page, "Alt+n", "Alt+x")
+    page.wait_for_selector("#export-dialog[open]")
+    press(page, "Escape", "F10")
+    assert "Export" in page.locator("#page-menu [role=menuitem]").first.inner_text()

@@ -1,7 +1,7 @@
 /** Export: what is needed first; below it the script in every format, and all that can be spoken. */
 
 import { make } from "./build.js";
-import { register, runCommand } from "./commands.js";
+import { register, runCommand, showKey } from "./commands.js";
 import { checkedValue, disabledWhile, makeDialog } from "./dialogs.js";
 import { jobCard, startJob } from "./jobs.js";
 import { hasFinding } from "./list.js";
@@ -283,5 +283,9 @@ function exportDialog() {
 
 /** Registers the command. */
 export function start() {
-  register({ name: "export", title: "Export: scripts, film and sound", group: "Work", keys: ["x"], run: exportDialog() });
+  register({
+    name: "export", title: "Export: scripts, film and sound", group: "Work", keys: { list: ["x"], any: ["Alt+X"] },
+    run: exportDialog(),
+  });
+  showKey(document.querySelector("#top [data-command=export]"));
 }

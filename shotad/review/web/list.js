@@ -228,25 +228,36 @@ function showNote(hasLines) {
 /** @type {{start: number, row: HTMLElement}[]} The words of the dialogue, in order of time. */
 let dialogue = [];
 
+/** What stands for speech whose words are not known, by its kind. */
+const WORDLESS = { speech: "Dialogue, no words yet", lyrics: "Sung words" };
+
 /**
  * A row of what somebody says in the film: to read, not to choose.
  *
  * @param {import("./store.js").Utterance} utterance
  * @param {boolean} isByMachine  Its words were written down by a machine, which mishears some.
  */
-function dialogueRow({ start, text, speaker }, isByMachine) {
+function dialogueRow({ start, kind, text, speaker }, isByMachine) {
   const time = make("span", { className: "time" }, clock(start));
+  if (!text) {
+    const noWords = make("span", { className: "text", lang: "en" }, WORDLESS[kind] ?? WORDLESS.speech);
+    const cell = make("div", { role: "gridcell", className: "line" }, time, noWords);
+    return make("div", { role: "row", className: "speech wordless" }, cell);
+  }
   const words = make("span", { className: "text", dir: "auto" }, speaker ? `${speaker}: ${text}` : text);
   const remarks = isByMachine ? make("span", { className: "signs", lang: "en" }, STATES.machine.join(" ")) : null;
   const cell = make("div", { role: "gridcell", className: "line" }, time, words, remarks);
   return make("div", { role: "row", className: "speech", lang: "" }, cell);
 }
 
-/** The rows of the dialogue that has words. */
+/** The rows of the dialogue; the first that lacks words has the offer to write them down. */
 function dialogueRows() {
   const byMachine = new Set(store.film.transcript?.written);
-  const rowOf = (utterance, i) => ({ start: utterance.start, row: dialogueRow(utterance, byMachine.has(i)) });
-  return store.film.speech.map((utterance, i) => (utterance.text ? rowOf(utterance, i) : null)).filter(Boolean);
+  const { speech } = store.film;
+  const all = speech.map((utterance, i) => ({ start: utterance.start, row: dialogueRow(utterance, byMachine.has(i)) }));
+  const firstWordless = speech.findIndex(({ kind, text }) => kind === "speech" && !text);
+  if (firstWordless >= 0) all[firstWordless].row.firstElementChild.append(transcriptOffer);
+  return all;
 }
 
 /** @type {string[]} The order in which the rows are. */
@@ -584,6 +595,12 @@ export function start() {
   subscribe("write", toText);
   subscribe("arrived", announceLine);
 }
+
+/**
+ * Where the offer to transcribe the dialogue stands: once, in the first row of dialogue that lacks words. Keys act in
+ * it as in the fields of a line, so that Enter and Space press its button.
+ */
+export const transcriptOffer = make("span", { className: "signs", "data-where": "edit" });
 
 /** @returns {HTMLElement} The element in which the chosen line is edited. */
 export const editingPlace = () => panel;
