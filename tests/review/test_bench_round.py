@@ -521,7 +521,7 @@ def test_what_is_done_most_shows_its_key(page_to_fill: tuple[Any, Path]) -> None
     page, _ = page_to_fill
     keys = {
         "#detail [data-command=hear]": "Alt+H", "#detail [data-command=accept]": "Alt+Enter",
-        "#find [data-command=next-empty]": "Alt+N", "#top [data-command=export]": "Alt+X",
+        "#top [data-command=next-empty]": "Alt+N", "#top [data-command=export]": "Alt+X",
     }  # fmt: skip
     for button, key in keys.items():
         assert page.locator(f"{button} kbd").inner_text() == key

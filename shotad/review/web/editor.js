@@ -64,8 +64,11 @@ function budgetOf(text, line) {
     const units = pluralize(unitsFor(limit), store.film?.unit ?? "word");
     return { text: `${limit.toFixed(1)} s, about ${units}`, excess: "", share: 0 };
   }
-  const excess = seconds > limit + ALLOWANCE ? `${(seconds - limit).toFixed(1)} s too long` : "";
-  return { text: `${seconds.toFixed(1)} of ${limit.toFixed(1)} s`, excess, share: seconds / Math.max(0.1, limit) };
+  const isOver = seconds > limit + ALLOWANCE;
+  const excess = isOver ? `${(seconds - limit).toFixed(1)} s too long` : "";
+  // What is allowed over the time is no excess: such a line fills its time, and no more than that is shown.
+  const used = isOver ? seconds : Math.min(seconds, limit);
+  return { text: `${used.toFixed(1)} of ${limit.toFixed(1)} s`, excess, share: used / Math.max(0.1, limit) };
 }
 
 /** Place in `text` where two lines part best: a sentence's end near the middle, else a clause's, else a space. */
@@ -99,10 +102,12 @@ export function textEditor(place, describedBy) {
   const spoken = make("span", { class: "hidden", role: "status" });
   const budget = make("span", { id: "line-full" });
   const excess = make("strong", { id: "line-over", class: "d-over", hidden: true });
-  const start = make("span", { class: "d-begins" });
+  const budgetTitle = make("span", {}, "Time");
+  const state = make("span", { class: "d-state" });
   const saved = make("span", { class: "d-saved" });
-  const bar = make("span", { class: "d-bar", "aria-hidden": "true" }, make("span"));
-  place.append(field, bar, make("p", { class: "d-full" }, budget, excess, start, saved), description, spoken);
+  const barTitle = "How much of its time the line fills";
+  const bar = make("span", { class: "d-bar", "aria-hidden": "true", title: barTitle }, make("span"));
+  place.append(field, bar, make("p", { class: "d-full" }, budgetTitle, budget, excess, state, saved), description, spoken);
 
   let id = null;
   /** Stamp of the line over which is typed; null: nothing was typed since the field was last as the server has it. */
@@ -149,7 +154,7 @@ export function textEditor(place, describedBy) {
     setText(budget, text);
     excess.hidden = !excessText;
     setText(excess, excessText);
-    setText(start, [`starts at ${shortTime(line.start)}`, stateText(line)].filter(Boolean).join(", "));
+    setText(state, stateText(line));
     bar.firstChild.style.inlineSize = `${Math.min(100, share * 100)}%`;
     bar.classList.toggle("over", Boolean(excessText));
     clearTimeout(sayTimer);

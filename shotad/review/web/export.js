@@ -179,13 +179,13 @@ function soundFields() {
 
 /** @returns {() => void} Opens the dialog. */
 function exportDialog() {
-  const buttonRow = (button) => make("div", { className: "buttons" }, button);
+  const buttonRow = (button, className = "buttons") => make("div", { className }, button);
   const warnings = make("div");
   const needs = make("fieldset", { className: "needs" });
   const exportButton = make("button", { type: "submit", className: "primary" }, "Export");
   const sound = soundFields();
   // The button comes last: Enter presses it from every field before it.
-  const needForm = make("form", {}, needs, sound.element, buttonRow(exportButton));
+  const needForm = make("form", {}, needs, sound.element, buttonRow(exportButton, "buttons stays"));
   const formats = make("fieldset", { className: "choices" });
   const writeButton = make("button", { type: "submit" }, "Write the scripts");
   const formatForm = make("form", {}, formats, buttonRow(writeButton));

@@ -250,7 +250,8 @@ function announceEnd(job) {
   const text = job.state === "failed" ? failure : success;
   const dialog = document.querySelector("dialog[open]");
   // The page behind a modal dialog is silent: its own live region speaks.
-  if (dialog) dialog.announce?.(text);
+  const isShown = !dialog?.querySelector(`[data-job="${CSS.escape(job.id)}"]`); // its card has the same words
+  if (dialog) dialog.announce?.(text, false, isShown);
   else if (job.state === "failed") alert(text);
   else say(text);
 }

@@ -17,21 +17,6 @@ const MODE_WORDS = { hear: "as the audience hears it", film: "the film alone", v
 /** The commands that do it. */
 const MODE_COMMANDS = { hear: "hear", film: "hear-film", voice: "hear-voice" };
 
-const SVG = "http://www.w3.org/2000/svg";
-
-/** A drawing of lines on 16 by 16. */
-function icon(path) {
-  const drawing = document.createElementNS(SVG, "svg");
-  drawing.setAttribute("viewBox", "0 0 16 16");
-  drawing.setAttribute("aria-hidden", "true");
-  const lines = document.createElementNS(SVG, "path");
-  lines.setAttribute("d", path);
-  drawing.append(lines);
-  return drawing;
-}
-
-const CORNERS = "M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4";
-
 /** What is seen of a button, and not read. */
 const sign = (text) => make("span", { "aria-hidden": "true" }, text);
 /** What is read of a button, and not seen. */
@@ -78,6 +63,7 @@ function makeMorePanel({ volume, seek, setVolume }) {
     commandButton("hear-film", "Film alone"),
   ];
   const pictureButtons = [commandButton("frame-back", "−1 frame"), commandButton("frame-on", "+1 frame")];
+  pictureButtons.push(commandButton("full-screen", "Full screen"));
   const soundButtons = [commandButton("subtitles", "Spoken subtitles")];
   if (document.pictureInPictureEnabled) pictureButtons.push(commandButton("picture-in-picture", "Own window"));
   // On a telephone the row of keys has no space for these.
@@ -85,7 +71,6 @@ function makeMorePanel({ volume, seek, setVolume }) {
     commandButton("loop", "Repeat slot"),
     commandButton("slower", "Slower"),
     commandButton("faster", "Faster"),
-    commandButton("full-screen", "Full screen"),
   ];
   const options = { id: "player-more", class: "p-more", role: "group", "aria-label": "More of the player", hidden: true };
   const panel = make("div", options,
@@ -131,7 +116,13 @@ function makeScreen() {
   const reason = make("p");
   const progress = make("progress", { max: 1, "aria-label": "Copy of the film", hidden: true });
   const noPicture = make("div", { class: "p-without", hidden: true }, reason, progress);
-  const element = make("div", { class: "p-screen" }, video, noPicture, caption);
+  const screen = make("div", { class: "p-screen" }, video, noPicture, caption);
+  const element = make("div", { class: "p-frame" }, screen);
+  // The screen has the shape of the film: no bars beside the picture.
+  video.addEventListener("loadedmetadata", () => {
+    const shape = video.videoWidth / video.videoHeight;
+    if (Number.isFinite(shape)) element.style.setProperty("--shape", String(shape));
+  });
   /** State of the film that was shown last. */
   let stateBefore = "";
   return {
@@ -163,7 +154,7 @@ function makeScreen() {
       if (typeof done === "number") progress.value = done;
       else progress.removeAttribute("value");
       setText(reason, isShown ? "" : noPictureText(playable));
-      element.classList.toggle("empty", !isShown);
+      screen.classList.toggle("empty", !isShown);
       return isNew;
     },
   };
@@ -213,21 +204,19 @@ export function buildPlayer(place, controls) {
   const speedOptions = SPEEDS.map((speed) => make("option", { value: speed, selected: speed === 1 }, `${speed}×`));
   const speedField = make("select", { class: "p-speed p-wide", "aria-label": "Speed" }, ...speedOptions);
   speedField.addEventListener("change", () => controls.setSpeed(Number(speedField.value)));
-  const fullScreen = signButton("full-screen", icon(CORNERS), "Full screen");
-  fullScreen.classList.add("p-wide");
   const opener = make("button", { type: "button", class: "p-opener" }, sign("…"), spokenName("More of the player"));
   const { panel, slider } = makeMorePanel(controls);
   makeDisclosure(opener, panel);
   const back = signButton("back-2", sign("↶ 2"), "Back 2 seconds");
   const on = signButton("on-2", sign("2 ↷"), "On 2 seconds");
-  const keys = [back, play, on, time, loop, speedField, description, fullScreen, opener, panel];
+  const keys = [back, play, on, time, loop, speedField, description, opener, panel];
 
   const message = make("p", { class: "p-message" });
   const warningList = make("ul", { class: "p-warnings", "aria-label": "Of what was heard", hidden: true });
   const notice = make("p", { class: "p-notice", hidden: true });
   place.append(screen.element, ...audios,
     make("div", { class: "p-keys", role: "group", "aria-label": "Player" }, ...keys),
-    make("div", { class: "p-notes" }, notice, message, warningList));
+    make("div", { class: "p-notes" }, notice, make("div", { class: "p-heard" }, message, warningList)));
 
   /** Marks all buttons of a command as pressed or not. */
   const setPressed = (command, isPressed) => {

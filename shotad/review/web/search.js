@@ -1,7 +1,7 @@
 /** Finding lines: search in their text, the filter, the time to go to. */
 
 import { labelled, make } from "./build.js";
-import { commandButton, register, showKey } from "./commands.js";
+import { register } from "./commands.js";
 import { makeDialog } from "./dialogs.js";
 import { FILTERS, setFilter } from "./list.js";
 import { seek } from "./player.js";
@@ -180,8 +180,7 @@ export function start() {
   const options = Object.entries(FILTERS).map(([value, { title }]) => make("option", { value }, title));
   filterField = make("select", { id: "filter", "aria-label": "Show" }, ...options);
   registerCommands();
-  const nextEmpty = showKey(commandButton("next-empty", "Next empty"));
-  document.getElementById("find").append(searchField, matchCount, filterField, nextEmpty);
+  document.getElementById("find").append(searchField, matchCount, filterField);
   searchField.addEventListener("input", showMatches);
   searchField.addEventListener("keydown", onKey);
   filterField.addEventListener("change", () => {

@@ -62,11 +62,12 @@ class Timeline {
       title.style.blockSize = `${row.height}px`;
       return title;
     });
+    this.legend = legend();
     this.where = make("p", { class: "t-where", id: "t-where" });
     const titleColumn = make("div", { class: "t-titles", "aria-hidden": "true" }, ...titles);
     place.append(
       make("div", { class: "t-rows" }, titleColumn, this.scroller),
-      make("div", { class: "t-foot" }, this.where, legend()),
+      make("div", { class: "t-foot" }, this.where, this.legend.element),
     );
   }
 
@@ -324,21 +325,35 @@ class Timeline {
   }
 }
 
-/** What patterns and signs mean. */
+/** A patch of a row as it is drawn, in the style of `name`. */
+const patch = (name) => make("span", { class: `t-patch t-patch-${name}`, "aria-hidden": "true" });
+
+/**
+ * What is seen on the time line: first what one sees most.
+ *
+ * @returns {{element: HTMLElement, showThreads: (hasThreads: boolean) => void}}
+ */
 function legend() {
-  const rows = [
+  const itemOf = ([sign, meaning, patchName]) =>
+    make("div", {}, make("dt", {}, patchName ? patch(patchName) : null, sign), make("dd", {}, meaning));
+  const thread = itemOf(["letter", "thread: shots from the same camera"]);
+  const items = [
+    ["dashed box", "empty slot, or what a line leaves of its slot", "slot"],
+    ["filled bar", "dialogue, with its words where they are known", "speech"],
+    ["box with grips", "the chosen line", "chosen"],
+    ["upright line", "where the film stands", "head"],
     ["○", "as the machine wrote it"],
-    ["✎, striped", "edited"],
+    ["✎, striped", "written by a person"],
     ["✓, filled", "accepted"],
     ["dashed, lower", "left out"],
-    ["thin: low, middle, high", "machine, edited, accepted, where there is no room for signs"],
+    ["thin: low, middle, high", "machine, written, accepted, where there is no space for signs"],
     ["▲ ✖", "warning, error"],
-    ["letter", "thread of a shot"],
     ["hatched", "slot made by hand"],
     ["ECU CU MS FS LS", "extreme close-up, close-up, medium, full, long shot"],
-  ];
-  const items = rows.map(([sign, words]) => make("div", {}, make("dt", {}, sign), make("dd", {}, words)));
-  return make("details", { class: "t-legend" }, make("summary", {}, "What the signs mean"), make("dl", {}, ...items));
+  ].map(itemOf);
+  const list = make("dl", {}, ...items, thread);
+  const element = make("details", { class: "t-legend" }, make("summary", {}, "What the signs mean"), list);
+  return { element, showThreads: (hasThreads) => (thread.hidden = !hasThreads) };
 }
 
 /** @type {Timeline} */
@@ -369,6 +384,7 @@ export function start() {
     timeline.fetchWaveform();
     timeline.takeLines();
     timeline.resize();
+    timeline.legend.showThreads(store.film.shots.some((shot) => shot.thread !== null));
   });
   subscribe("lines", () => timeline.takeLines());
   subscribe("slots", () => timeline.drawSoon());
