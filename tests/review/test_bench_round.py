@@ -29,7 +29,19 @@ from tests.rendering.described import (
     write_folder_to_fill,
 )
 from tests.rendering.test_own_voice import read_line
-from tests.review.pages import PATIENCE, WIDE, drawn, focused, press, said, served, settled, tabs, until
+from tests.review.pages import (
+    PATIENCE,
+    WIDE,
+    drawn,
+    focused,
+    press,
+    said,
+    served,
+    settled,
+    tabs,
+    until,
+    violations,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -529,3 +541,111 @@ def test_what_is_done_most_shows_its_key(page_to_fill: tuple[Any, Path]) -> None
     page.wait_for_selector("#export-dialog[open]")
     press(page, "Escape", "F10")
     assert "Export" in page.locator("#page-menu [role=menuitem]").first.inner_text()
+
+
+def _take_seconds(page: Any, over: float) -> str:
+    """What stands beside the first line when it takes ``over`` seconds more than it has."""
+    page.evaluate(
+        """(over) => import('/web/store.js').then(({ store, emit }) => {
+          const line = store.lines.get(store.order[0]);
+          store.lines.set(line.id, { ...line, seconds: line.room_seconds + over });
+          emit('lines', { changed: [line.id], gone: [] });
+        })""",
+        over,
+    )
+    drawn(page)
+    return str(page.inner_text(".d-full"))
+
+
+def test_a_line_within_the_allowance_fills_its_time_and_no_more(page_to_fill: tuple[Any, Path]) -> None:
+    page, _ = page_to_fill
+    within = _take_seconds(page, 0.15)
+    used, _, whole = page.inner_text("#line-full").removesuffix(" s").split()
+    assert used == whole, "no more than the whole"
+    assert "too long" not in within
+    assert "over" not in str(page.get_attribute(".d-bar", "class"))
+    assert "0.4 s too long" in _take_seconds(page, 0.4)
+    assert "over" in str(page.get_attribute(".d-bar", "class"))
+
+
+_IN_SIGHT = """(name) => {
+  const {left, top, width, height} = document.querySelector(name).getBoundingClientRect();
+  const element = document.elementFromPoint(left + width / 2, top + height / 2);
+  return Boolean(element?.closest(name));
+}"""
+
+
+@pytest.mark.parametrize("size", [(390, 844), (768, 1024)])
+def test_on_a_narrow_screen_what_is_needed_all_day_stays(
+    page_to_fill: tuple[Any, Path], size: tuple[int, int]
+) -> None:
+    page, _ = page_to_fill
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    drawn(page)
+    for scrolled in (0, 200, 10000):
+        page.evaluate(f"scrollTo(0, {scrolled})")
+        drawn(page)
+        for name in ("next-empty", "undo", "export", "menu"):
+            assert page.evaluate(_IN_SIGHT, f"[data-command={name}]"), (name, scrolled)
+    assert page.evaluate(_IN_SIGHT, ".t-canvas"), "the time line is at the end of the page"
+    assert page.evaluate("document.documentElement.scrollHeight") < 2 * size[1], "however many rows"
+    page.evaluate("scrollTo(0, 0)")
+    press(page, "Alt+n")
+    page.keyboard.type("He waits.")
+    drawn(page)
+    assert page.evaluate(_COVERED) == []
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_the_picture_has_the_shape_of_the_film(page_to_fill: tuple[Any, Path], width: int) -> None:
+    page, _ = page_to_fill
+    page.set_viewport_size({"width": width, "height": 900})
+    for shape in (2.35, 0.75):
+        page.evaluate(
+            """(shape) => {
+              const video = document.querySelector('video');
+              Object.defineProperty(video, 'videoWidth', { configurable: true, value: 1000 * shape });
+              Object.defineProperty(video, 'videoHeight', { configurable: true, value: 1000 });
+              video.dispatchEvent(new Event('loadedmetadata'));
+            }""",
+            shape,
+        )
+        drawn(page)
+        box = page.locator(".p-screen").bounding_box()
+        assert box["width"] / box["height"] == pytest.approx(shape, rel=0.02)
+
+
+def test_an_export_reports_once_and_its_button_is_in_sight(page_to_fill: tuple[Any, Path]) -> None:
+    page, _ = page_to_fill
+    page.set_viewport_size({"width": 390, "height": 844})
+    press(page, "Alt+x")
+    button = "#export-dialog .stays button"
+    page.wait_for_selector(button)
+    drawn(page)
+    assert page.evaluate(_IN_SIGHT, button)
+    page.click(button)
+    page.wait_for_selector("#export-dialog .job[data-state=done]")
+    until(page, "document.querySelector('#export-dialog .dialog-status').textContent !== ''")
+    until(page, "!document.querySelector('#export-dialog .dialog-status').textContent.startsWith('Begun')")
+    assert "hidden" in str(page.get_attribute("#export-dialog .dialog-status", "class")), (
+        "said, not shown twice"
+    )
+
+
+def test_an_empty_slot_offers_no_recording(page_to_fill: tuple[Any, Path]) -> None:
+    page, _ = page_to_fill
+    press(page, "Alt+n")
+    record = page.locator("#detail [data-command=record]")
+    assert record.get_attribute("aria-disabled") == "true"
+    page.keyboard.type("He waits.")
+    settled(page)
+    until(page, "document.querySelector('#detail [data-command=record]').ariaDisabled === 'false'")
+
+
+def test_the_legend_begins_with_what_is_seen_most(page_to_fill: tuple[Any, Path]) -> None:
+    page, _ = page_to_fill
+    page.click(".t-legend summary")
+    words = page.inner_text(".t-legend dl")
+    assert words.index("empty slot") < words.index("dialogue") < words.index("accepted")
+    assert "thread" not in words, "this film has none"
+    assert violations(page) == []

@@ -366,7 +366,7 @@ def test_a_text_on_the_screen_is_taken_in_by_the_mouse_and_by_a_key(
     take = page.get_by_role("button", name='Take in: + Text reads: "READY."')
     take.click()
     shows(page, 'A cat sleeps by the window. Text reads: "READY."')
-    until(page, "document.querySelector('.d-offers .d-note').checkVisibility()")
+    take.wait_for(state="hidden")  # the field has it
     page.focus("#line-text")
     page.keyboard.press("Alt+i")
     whole = 'A cat sleeps by the window. Text reads: "READY." Words appear: "GO."'

@@ -83,7 +83,7 @@ function makeMorePanel({ volume, seek, setVolume }) {
   return { panel, slider };
 }
 
-/** Opens and closes a panel by its button; Escape and a click elsewhere close it. */
+/** Opens and closes a panel by its button; Escape and a click elsewhere close it. @returns {() => void} Closes it. */
 function makeDisclosure(opener, panel) {
   const place = () => placeBeside(panel, opener, "above"); // over the picture: the list beside it stays in sight
   followOpener(() => !panel.hidden, place);
@@ -105,6 +105,10 @@ function makeDisclosure(opener, panel) {
   document.addEventListener("pointerdown", (event) => {
     if (!panel.contains(event.target) && !opener.contains(event.target)) setOpen(false);
   });
+  return () => {
+    if (panel.contains(document.activeElement)) opener.focus();
+    setOpen(false);
+  };
 }
 
 /** The screen: the film with its caption, or why there is none. */
@@ -206,7 +210,7 @@ export function buildPlayer(place, controls) {
   speedField.addEventListener("change", () => controls.setSpeed(Number(speedField.value)));
   const opener = make("button", { type: "button", class: "p-opener" }, sign("…"), spokenName("More of the player"));
   const { panel, slider } = makeMorePanel(controls);
-  makeDisclosure(opener, panel);
+  const closePanel = makeDisclosure(opener, panel);
   const back = signButton("back-2", sign("↶ 2"), "Back 2 seconds");
   const on = signButton("on-2", sign("2 ↷"), "On 2 seconds");
   const keys = [back, play, on, time, loop, speedField, description, opener, panel];
@@ -223,7 +227,10 @@ export function buildPlayer(place, controls) {
     for (const button of place.querySelectorAll(`button[data-command="${command}"]`))
       button.setAttribute("aria-pressed", String(isPressed));
   };
-  document.addEventListener("fullscreenchange", () => setPressed("full-screen", document.fullscreenElement === place));
+  document.addEventListener("fullscreenchange", () => {
+    setPressed("full-screen", document.fullscreenElement === place);
+    closePanel(); // it was chosen there
+  });
   setPressed("full-screen", false);
 
   const showWarnings = (warnings) => {
