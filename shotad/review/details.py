@@ -45,7 +45,9 @@ _FACTORS = {"face": "faces", "object": "objects", "environment": "the surroundin
 def of_records(cue: Cue, stage1: Stage1Answer | None, stage2: Stage2Answer | None) -> Iterator[Note]:
     """What the answers of both stages tell of the line, and what is not recorded."""
     if not cue.slot_id:
-        yield note("The machine's part", "The line belongs to no slot, so the machine was not asked about it.")
+        yield note(
+            "The machine's part", "The line belongs to no slot, so the machine was not asked about it."
+        )
         return
     if stage1 is None and stage2 is None:
         yield note(

@@ -348,13 +348,16 @@ def test_a_letter_writes_in_an_empty_slot_however_it_is_opened(page_to_fill: Any
     assert [cue.text for cue in track_of(folder).heard].count("Stdr.") == 1
 
 
-def test_who_clicks_a_button_of_the_line_goes_on_writing(page_to_fill: Any) -> None:
+def test_a_click_beside_the_text_leaves_the_cursor_there(page_to_fill: Any) -> None:
     page, _ = page_to_fill
     press(page, "Alt+n")
     page.keyboard.type("He waits")
     page.click("#detail [data-command=hear]")
-    page.keyboard.type(".")
-    assert value(page) == "He waits."
+    page.keyboard.type(" s")
+    for blank in ("#progress-text", ".p-time", ".d-full", "#foot"):
+        page.click(blank, position={"x": 3, "y": 3})
+        page.keyboard.type("d")  # in the list it leaves the line out
+    assert value(page) == "He waits sdddd"
 
 
 def test_enter_goes_on_and_shift_enter_breaks_the_line(open_page: OpenPage, tmp_path: Path) -> None:

@@ -267,6 +267,15 @@ export function textEditor(place, describedBy) {
   subscribe("current", () => chosenLine() && show(chosenLine()));
   subscribe("undelivered", showSaved);
 
+  // A click on what is no control takes the focus from the text. Who then goes on typing means the text, and not the
+  // keys of the list, which act where nothing has the focus.
+  let wasWriting = false;
+  document.addEventListener("pointerdown", () => (wasWriting = document.activeElement === field), { capture: true });
+  document.addEventListener("click", () => {
+    const isNowhere = document.activeElement?.matches("body, main > section");
+    if (wasWriting && isNowhere && getSelection().isCollapsed) field.focus({ preventScroll: true });
+  });
+
   const split = () => {
     const isInField = document.activeElement === field;
     const cursor = isInField ? field.selectionStart : bestSplit(field.value);
