@@ -111,7 +111,7 @@ def why_left_empty(slot: Slot, settings: SpeechSettings) -> str:
     if slot.credits:
         # Films end with a song over their credits, and there is no other time to read those.
         return ""
-    return f"{slot.voice.words}; write a line if one is wanted, or have one written with shotad redo"
+    return f"{slot.voice.words}; write a line if one is wanted, or have the slot described again"
 
 
 def seconds_shared(intervals: Sequence[Interval], time: Interval) -> float:

@@ -45,21 +45,24 @@ _FACTORS = {"face": "faces", "object": "objects", "environment": "the surroundin
 def of_records(cue: Cue, stage1: Stage1Answer | None, stage2: Stage2Answer | None) -> Iterator[Note]:
     """What the answers of both stages tell of the line, and what is not recorded."""
     if not cue.slot_id:
-        yield note("Stage I and II", "The line belongs to no slot, so no engine was asked about it.")
+        yield note(
+            "The machine's part", "The line belongs to no slot, so the machine was not asked about it."
+        )
         return
     if stage1 is None and stage2 is None:
         yield note(
-            "Stage I and II", "Not recorded: no engine has been asked about this slot, as far as is known."
+            "The machine's part",
+            "Not recorded: the machine was not asked about this slot, as far as is known.",
         )
         return
     if stage1 is None:
-        yield note("Stage I", "What Stage I said is not recorded.")
+        yield note("What the machine saw", "It is not recorded.")
     else:
         yield from _grammar_notes(stage1)
         yield from _people_notes(stage1)
-        yield from _tries("Stage I", stage1.attempts)
+        yield from _tries("The machine described the clip", stage1.attempts)
     if stage2 is None:
-        yield note("Stage II", "What Stage II answered is not recorded.")
+        yield note("What the machine wrote", "Its answer is not recorded.")
     else:
         unseen = [
             f"Candidate {number}: {'; '.join(candidate.unseen)}."
@@ -68,10 +71,12 @@ def of_records(cue: Cue, stage1: Stage1Answer | None, stage2: Stage2Answer | Non
         ]
         if unseen:
             yield note("Not seen in the frames at a second look", " ".join(unseen))
-        yield from _tries("Stage II", stage2.attempts)
+        yield from _tries("The machine wrote lines", stage2.attempts)
     if cue.provenance is not None:
         provenance = cue.provenance
-        makers = "; ".join(str(maker) for maker in provenance.makers)
+        makers = "; ".join(
+            f"{maker.engine} {maker.model} {maker.revision}".strip() for maker in provenance.makers
+        )
         prompts = provenance.prompt_hash or "not recorded"
         yield note(
             "Settings that reproduce this line", f"{makers}; prompts {prompts}; seed {provenance.seed}."
@@ -116,14 +121,14 @@ def _people_notes(stage1: Stage1Answer) -> Iterator[Note]:
             yield note(title, f"{', '.join(dict.fromkeys(names))}.")
 
 
-def _tries(stage: str, attempts: Sequence[Attempt]) -> Iterator[Note]:
+def _tries(work: str, attempts: Sequence[Attempt]) -> Iterator[Note]:
     """How often an engine was asked, and what was wrong with its answers."""
     if len(attempts) < 2:
         return
     complaints = [complaint for attempt in attempts for complaint in attempt.complaints]
     times = "twice" if len(attempts) == 2 else f"{len(attempts)} times"
     why = f" What was wrong: {' '.join(dict.fromkeys(complaints))}" if complaints else ""
-    yield note(f"{stage} was asked {times}", f"The answer with the fewest faults was taken.{why}")
+    yield note(f"{work} {times}", f"The answer with the fewest faults was taken.{why}")
 
 
 def note(title: str, text: str) -> Note:
@@ -200,7 +205,7 @@ def stage1_view(stage1: Stage1Answer) -> dict[str, Any]:
     steps = [{"title": heading, "text": text} for heading, text in description.steps.items()]
     text = description.text or description.raw
     if stage1.error is not None:
-        text = f"Stage I failed: {stage1.error}"
+        text = f"The film could not be described: {stage1.error}"
     return {"text": text, "engine": engine_title(stage1.maker.engine, stage1.maker.model), "steps": steps}
 
 
@@ -208,7 +213,7 @@ def stage2_view(stage2: Stage2Answer) -> dict[str, Any]:
     """What Stage II answered, letter for letter."""
     raw = stage2.raw
     if stage2.error is not None:
-        raw = f"Stage II failed: {stage2.error}" + (f"\n{raw}" if raw else "")
+        raw = f"No line could be written: {stage2.error}" + (f"\n{raw}" if raw else "")
     return {"raw": raw, "engine": engine_title(stage2.maker.engine, stage2.maker.model)}
 
 

@@ -29,7 +29,19 @@ from tests.rendering.described import (
     write_folder_to_fill,
 )
 from tests.rendering.test_own_voice import read_line
-from tests.review.pages import PATIENCE, WIDE, drawn, focused, press, said, served, settled, tabs, until
+from tests.review.pages import (
+    PATIENCE,
+    WIDE,
+    drawn,
+    focused,
+    press,
+    said,
+    served,
+    settled,
+    tabs,
+    until,
+    violations,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -98,6 +110,17 @@ def open_page(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[OpenPa
         yield open_chromium
 
 
+@pytest.fixture
+def page_to_fill(browser: Any, tmp_path: Path) -> Iterator[tuple[Any, Path]]:
+    """Chromium at a film of which five slots are empty, and the folder of that film."""
+    folder = write_folder_to_fill(tmp_path / "film.shotad")
+    with served(folder) as address, tabs(browser, address) as opened:
+        page = opened.open()
+        until(page, "document.getElementById('line-text')?.ariaLabel?.includes(' 1 of ')")
+        yield page, folder
+        settled(page)
+
+
 @contextmanager
 def page_of(folder: Path, open_page: OpenPage) -> Iterator[Any]:
     """The page of a folder, once it shows its first line."""
@@ -159,7 +182,7 @@ def test_five_empty_slots_are_written_and_heard_with_two_keys_each(
     folder = write_folder_to_fill(tmp_path / "movie.shotad", film)
     with page_of(folder, open_page) as page:
         keys = Keys(page)
-        keys.press("Alt+n", "Enter")  # to the first empty slot, and into its text
+        keys.press("Alt+n")  # into the text of the first empty slot
         reached = keys.acts
         for number, text in enumerate(TEXTS, 2):
             in_slot(page, number)
@@ -238,7 +261,7 @@ def _export(page: Any, keys: Keys) -> None:
 def test_a_slot_is_looped_while_one_writes(open_page: OpenPage, tmp_path: Path) -> None:
     folder = write_folder_to_fill(tmp_path / "film.shotad")
     with page_of(folder, open_page) as page:
-        press(page, "Alt+n", "Enter", "Alt+o")  # which also plays it
+        press(page, "Alt+n", "Alt+o")  # which also plays it
         start, end = EMPTY_SLOTS[0], 9.0
         until(page, PLAYS)
         moments: list[float] = []
@@ -257,7 +280,7 @@ def test_a_slot_is_looped_while_one_writes(open_page: OpenPage, tmp_path: Path) 
 def test_an_undo_takes_back_a_burst_of_typing(open_page: OpenPage, tmp_path: Path) -> None:
     folder = write_folder_to_fill(tmp_path / "film.shotad")
     with page_of(folder, open_page) as page:
-        press(page, "Alt+n", "Enter")
+        press(page, "Alt+n")
         page.keyboard.type("A man steps in")
         settled(page)
         page.wait_for_timeout(1200)  # longer than the pause that ends a burst
@@ -272,10 +295,75 @@ def test_an_undo_takes_back_a_burst_of_typing(open_page: OpenPage, tmp_path: Pat
         assert focused(page) == "line-text"
 
 
+_CHOSEN = "#list .row[aria-selected=true]"
+_FRAME = "getComputedStyle(document.getElementById('line-text')).borderTopColor"
+
+
+def _click_slot_in_time_line(page: Any) -> None:
+    """Clicks on the last empty slot, where the time line draws it."""
+    place = page.evaluate(
+        """import('/web/timeline.js').then(({ currentTimeline }) => {
+          const line = currentTimeline();
+          const box = line.canvas.getBoundingClientRect();
+          return [box.left + line.xOf(line.lines.at(-1).start) + 4, box.bottom - 15];
+        })"""
+    )
+    page.mouse.click(*place)
+
+
+WAYS_TO_OPEN: dict[str, Callable[[Any], None]] = {
+    "next empty, by its key": lambda page: press(page, "Alt+n"),
+    "next empty, by its button": lambda page: page.click("[data-command=next-empty]"),
+    "next empty, from a button of the line": lambda page: (
+        page.focus("#detail [data-command=hear]"), press(page, "Alt+n"),
+    ),
+    "done, from the list": lambda page: press(page, "a"),
+    "done, by its button": lambda page: page.click("[data-command=accept]"),
+    "a click on the slot": lambda page: page.click(".row[data-state=empty]"),
+    "a click beside its text": lambda page: (
+        press(page, "ArrowDown"), page.click(f"{_CHOSEN} .d-material", position={"x": 2, "y": 2}),
+    ),
+    "a click on the time line": _click_slot_in_time_line,
+    "a time to go to": lambda page: (
+        press(page, "g"), page.fill("#go-to-time", "12"), press(page, "Enter"),
+    ),
+}  # fmt: skip
+"""Each opens an empty slot, from the first line, which is written."""
+
+
+@pytest.mark.parametrize("way", WAYS_TO_OPEN)
+def test_a_letter_writes_in_an_empty_slot_however_it_is_opened(page_to_fill: Any, way: str) -> None:
+    page, folder = page_to_fill
+    page.focus(_CHOSEN)
+    unframed = page.evaluate(_FRAME)
+    WAYS_TO_OPEN[way](page)
+    until(page, "document.activeElement.id === 'line-text' && document.activeElement.value === ''")
+    drawn(page)
+    assert page.evaluate(_FRAME) != unframed, "the frame stands where letters write"
+    # Each is a key of the list: split, leave out, slots, describe again.
+    page.keyboard.type("Stdr.")
+    assert value(page) == "Stdr."
+    assert page.locator("dialog[open]").count() == 0
+    settled(page)
+    assert [cue.text for cue in track_of(folder).heard].count("Stdr.") == 1
+
+
+def test_a_click_beside_the_text_leaves_the_cursor_there(page_to_fill: Any) -> None:
+    page, _ = page_to_fill
+    press(page, "Alt+n")
+    page.keyboard.type("He waits")
+    page.click("#detail [data-command=hear]")
+    page.keyboard.type(" s")
+    for blank in ("#progress-text", ".p-time", ".d-full", "#foot"):
+        page.click(blank, position={"x": 3, "y": 3})
+        page.keyboard.type("d")  # in the list it leaves the line out
+    assert value(page) == "He waits sdddd"
+
+
 def test_enter_goes_on_and_shift_enter_breaks_the_line(open_page: OpenPage, tmp_path: Path) -> None:
     folder = write_folder_to_fill(tmp_path / "film.shotad")
     with page_of(folder, open_page) as page:
-        press(page, "Alt+n", "Enter")
+        press(page, "Alt+n")
         page.keyboard.type("He waits.")
         press(page, "Shift+Enter")
         page.keyboard.type("A dog.")
@@ -409,3 +497,158 @@ def test_the_page_opens_with_the_picture_beside_or_above_the_script(
             said(page, "Something happened.")
             drawn(page)
             assert page.evaluate(_COVERED) == [], width
+
+
+_OUTSIDE = """[...document.querySelectorAll('.menu:popover-open, .p-more:not([hidden])')]
+  .map((popup) => [popup.id, popup.getBoundingClientRect()])
+  .filter(([, box]) => box.top < 0 || box.left < 0 || box.right > innerWidth || box.bottom > innerHeight)
+  .map(([id, box]) => [id, box.top, box.bottom])"""
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (768, 1024), (390, 844), (390, 400), (320, 256)])
+def test_what_opens_beside_a_button_stays_in_the_window(
+    page_to_fill: tuple[Any, Path], size: tuple[int, int]
+) -> None:
+    page, _ = page_to_fill
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    popups = {"F10": "#page-menu", "Alt+m": "#line-menu", "more": "#player-more"}
+    for scrolled in (0, 150, 5000):
+        for key, popup in popups.items():
+            page.evaluate(f"scrollTo(0, {scrolled})")
+            if key == "more":
+                page.evaluate("document.querySelector('.p-opener').click()")
+            else:
+                press(page, key)
+            page.wait_for_selector(popup)
+            drawn(page)
+            assert page.evaluate(_OUTSIDE) == [], (scrolled, popup)
+            page.evaluate("scrollBy(0, -80)")
+            drawn(page)
+            assert page.evaluate(_OUTSIDE) == [], (scrolled, popup, "scrolled while open")
+            if key == "more":
+                page.evaluate("document.querySelector('.p-opener').click()")
+            else:
+                press(page, "Escape")
+            page.wait_for_selector(popup, state="hidden")
+
+
+def test_what_is_done_most_shows_its_key(page_to_fill: tuple[Any, Path]) -> None:
+    page, _ = page_to_fill
+    keys = {
+        "#detail [data-command=hear]": "Alt+H", "#detail [data-command=accept]": "Alt+Enter",
+        "#top [data-command=next-empty]": "Alt+N", "#top [data-command=export]": "Alt+X",
+    }  # fmt: skip
+    for button, key in keys.items():
+        assert page.locator(f"{button} kbd").inner_text() == key
+    press(page, "Alt+n", "Alt+x")
+    page.wait_for_selector("#export-dialog[open]")
+    press(page, "Escape", "F10")
+    assert "Export" in page.locator("#page-menu [role=menuitem]").first.inner_text()
+
+
+def _take_seconds(page: Any, over: float) -> str:
+    """What stands beside the first line when it takes ``over`` seconds more than it has."""
+    page.evaluate(
+        """(over) => import('/web/store.js').then(({ store, emit }) => {
+          const line = store.lines.get(store.order[0]);
+          store.lines.set(line.id, { ...line, seconds: line.room_seconds + over });
+          emit('lines', { changed: [line.id], gone: [] });
+        })""",
+        over,
+    )
+    drawn(page)
+    return str(page.inner_text(".d-full"))
+
+
+def test_a_line_within_the_allowance_fills_its_time_and_no_more(page_to_fill: tuple[Any, Path]) -> None:
+    page, _ = page_to_fill
+    within = _take_seconds(page, 0.15)
+    used, _, whole = page.inner_text("#line-full").removesuffix(" s").split()
+    assert used == whole, "no more than the whole"
+    assert "too long" not in within
+    assert "over" not in str(page.get_attribute(".d-bar", "class"))
+    assert "0.4 s too long" in _take_seconds(page, 0.4)
+    assert "over" in str(page.get_attribute(".d-bar", "class"))
+
+
+_IN_SIGHT = """(name) => {
+  const {left, top, width, height} = document.querySelector(name).getBoundingClientRect();
+  const element = document.elementFromPoint(left + width / 2, top + height / 2);
+  return Boolean(element?.closest(name));
+}"""
+
+
+@pytest.mark.parametrize("size", [(390, 844), (768, 1024)])
+def test_on_a_narrow_screen_what_is_needed_all_day_stays(
+    page_to_fill: tuple[Any, Path], size: tuple[int, int]
+) -> None:
+    page, _ = page_to_fill
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    drawn(page)
+    for scrolled in (0, 200, 10000):
+        page.evaluate(f"scrollTo(0, {scrolled})")
+        drawn(page)
+        for name in ("next-empty", "undo", "export", "menu"):
+            assert page.evaluate(_IN_SIGHT, f"[data-command={name}]"), (name, scrolled)
+    assert page.evaluate(_IN_SIGHT, ".t-canvas"), "the time line is at the end of the page"
+    assert page.evaluate("document.documentElement.scrollHeight") < 2 * size[1], "however many rows"
+    page.evaluate("scrollTo(0, 0)")
+    press(page, "Alt+n")
+    page.keyboard.type("He waits.")
+    drawn(page)
+    assert page.evaluate(_COVERED) == []
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_the_picture_has_the_shape_of_the_film(page_to_fill: tuple[Any, Path], width: int) -> None:
+    page, _ = page_to_fill
+    page.set_viewport_size({"width": width, "height": 900})
+    for shape in (2.35, 0.75):
+        page.evaluate(
+            """(shape) => {
+              const video = document.querySelector('video');
+              Object.defineProperty(video, 'videoWidth', { configurable: true, value: 1000 * shape });
+              Object.defineProperty(video, 'videoHeight', { configurable: true, value: 1000 });
+              video.dispatchEvent(new Event('loadedmetadata'));
+            }""",
+            shape,
+        )
+        drawn(page)
+        box = page.locator(".p-screen").bounding_box()
+        assert box["width"] / box["height"] == pytest.approx(shape, rel=0.02)
+
+
+def test_an_export_reports_once_and_its_button_is_in_sight(page_to_fill: tuple[Any, Path]) -> None:
+    page, _ = page_to_fill
+    page.set_viewport_size({"width": 390, "height": 844})
+    press(page, "Alt+x")
+    button = "#export-dialog .stays button"
+    page.wait_for_selector(button)
+    drawn(page)
+    assert page.evaluate(_IN_SIGHT, button)
+    page.click(button)
+    page.wait_for_selector("#export-dialog .job[data-state=done]")
+    until(page, "document.querySelector('#export-dialog .dialog-status').textContent !== ''")
+    until(page, "!document.querySelector('#export-dialog .dialog-status').textContent.startsWith('Begun')")
+    assert "hidden" in str(page.get_attribute("#export-dialog .dialog-status", "class")), (
+        "said, not shown twice"
+    )
+
+
+def test_an_empty_slot_offers_no_recording(page_to_fill: tuple[Any, Path]) -> None:
+    page, _ = page_to_fill
+    press(page, "Alt+n")
+    record = page.locator("#detail [data-command=record]")
+    assert record.get_attribute("aria-disabled") == "true"
+    page.keyboard.type("He waits.")
+    settled(page)
+    until(page, "document.querySelector('#detail [data-command=record]').ariaDisabled === 'false'")
+
+
+def test_the_legend_begins_with_what_is_seen_most(page_to_fill: tuple[Any, Path]) -> None:
+    page, _ = page_to_fill
+    page.click(".t-legend summary")
+    words = page.inner_text(".t-legend dl")
+    assert words.index("empty slot") < words.index("dialogue") < words.index("accepted")
+    assert "thread" not in words, "this film has none"
+    assert violations(page) == []

@@ -349,7 +349,7 @@ def test_the_most_doubtful_line_is_a_key_away(page: Any) -> None:
         drawn(page)
         at(page, number)
     assert "machine, doubtful" in name(page)
-    assert "Doubt 0.80" in page.inner_text(".d-why")
+    assert "This line is doubtful" in page.inner_text(".d-why")
     assert "only one frame shows it" in page.inner_text(".d-why")
     press(page, "a")
     settled(page)

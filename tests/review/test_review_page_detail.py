@@ -94,7 +94,7 @@ class Acts:
 
 def test_a_line_shows_what_belongs_to_it_and_a_candidate_is_chosen(page: Any, place: Path) -> None:
     assert page.get_attribute("#line-text", "aria-label") == "Line 1 of 3, at 0:01.0"
-    assert page.inner_text(".d-begins") == "starts at 0:01.0, ○ machine"
+    assert page.inner_text(".d-state") == "○ machine"
     assert value(page, "line-text") == CANDIDATES[0]
     assert page.get_attribute("#line-text", "lang") == "en"
     assert page.inner_text("#line-full") == "2.3 of 5.0 s"
@@ -264,7 +264,7 @@ def test_frames_are_named_walked_and_enlarged(opened: Callable[..., Any]) -> Non
     until(page, "document.activeElement?.querySelector('img')?.alt === 'Frame 3, 1:20.3, shot 1'")
     page.check("#frames-painted")
     assert page.locator(".d-frames img").first.get_attribute("src").endswith("painted=1")
-    page.get_by_text("What Stage I and Stage II said").click()
+    page.get_by_text("What the machine saw and wrote").click()
     assert "<b>He</b> runs." in page.inner_text("#detail")
 
 
@@ -366,7 +366,7 @@ def test_a_text_on_the_screen_is_taken_in_by_the_mouse_and_by_a_key(
     take = page.get_by_role("button", name='Take in: + Text reads: "READY."')
     take.click()
     shows(page, 'A cat sleeps by the window. Text reads: "READY."')
-    until(page, "document.querySelector('.d-offers .d-note').checkVisibility()")
+    take.wait_for(state="hidden")  # the field has it
     page.focus("#line-text")
     page.keyboard.press("Alt+i")
     whole = 'A cat sleeps by the window. Text reads: "READY." Words appear: "GO."'

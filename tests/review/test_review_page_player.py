@@ -301,6 +301,7 @@ def test_the_description_can_be_off_and_steps_are_of_two_seconds(page: Any) -> N
 
 
 def test_the_whole_screen_has_picture_caption_and_keys(page: Any) -> None:
+    page.get_by_role("button", name="More of the player").click()
     page.get_by_role("button", name="Full screen", exact=True).click()
     until(page, "document.fullscreenElement?.id === 'player'")
     until(page, "document.activeElement.dataset.command === 'play'")
@@ -310,8 +311,10 @@ def test_the_whole_screen_has_picture_caption_and_keys(page: Any) -> None:
     assert page.is_visible(".p-keys")
     page.keyboard.press("F8")
     until(page, STILL)
+    page.get_by_role("button", name="More of the player").click()
     page.get_by_role("button", name="Full screen", exact=True).click()
     until(page, "!document.fullscreenElement")
+    assert page.is_hidden("#player-more")
 
 
 def test_more_of_the_player_opens_and_closes(page: Any) -> None:

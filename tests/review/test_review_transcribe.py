@@ -61,12 +61,14 @@ def test_the_words_come_to_stand_between_the_lines(browser: Any, tmp_path: Path)
     with served(place) as address, tabs(browser, address) as made:
         page = made.open()
         until(page, "document.querySelectorAll('#list .row').length === 3")
-        assert page.locator("#list .speech").count() == 0
-        choose(page)
-        said(page, "10 words of dialogue in 1 place, by rehearsed.")
         row = page.locator("#list .speech")
-        row.wait_for()
-        assert SENTENCE in row.inner_text()
+        assert "Dialogue, no words yet" in row.inner_text()
+        assert violations(page) == []
+        row.get_by_role("button", name="Transcribe the dialogue").press("Enter")
+        said(page, "10 words of dialogue in 1 place, by rehearsed.")
+        page.get_by_text(SENTENCE).wait_for()
+        assert row.count() == 1
+        assert row.get_by_role("button").count() == 0
         assert row.locator(".signs").inner_text() == "○ machine"
         assert violations(page) == []
         # It has its words now: the menu offers it no more.
@@ -75,10 +77,26 @@ def test_the_words_come_to_stand_between_the_lines(browser: Any, tmp_path: Path)
 
 
 @pytest.mark.slow
+def test_transcribing_is_offered_once(browser: Any, tmp_path: Path) -> None:
+    place = wordless_folder(tmp_path / "w")
+    record = json.loads((place / "speech.json").read_text(encoding="utf-8"))
+    (row,) = record["speech"]
+    record["speech"] = [{**row, "start": second, "end": second + 0.5} for second in (5.0, 6.0, 7.0)]
+    (place / "speech.json").write_text(json.dumps(record), encoding="utf-8")
+    with served(place) as address, tabs(browser, address) as made:
+        page = made.open()
+        until(page, "document.querySelectorAll('#list .speech').length === 3")
+        assert page.locator("#list .speech button").count() == 1
+
+
+@pytest.mark.slow
 def test_the_page_says_what_to_install(browser: Any, tmp_path: Path) -> None:
     place = wordless_folder(tmp_path / "w", NotInstalled)
     with served(place) as address, tabs(browser, address) as made:
         page = made.open()
         until(page, "document.querySelectorAll('#list .row').length === 3")
+        row = page.locator("#list .speech")
+        assert "Dialogue, no words yet" in row.inner_text()
+        assert row.get_by_role("button").count() == 0, "nothing is offered that cannot be done"
         choose(page)
         said(page, 'pip install "shotad[transcript]"')

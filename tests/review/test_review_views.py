@@ -318,7 +318,7 @@ def test_shots_are_counted_in_words(recorded, place, roles, note):
 def test_what_is_not_recorded_is_said_to_be_so(recorded, place):
     detail = detail_of(recorded, CAT)
     assert (detail["stage1"], detail["stage2"]) == (None, None)
-    assert notes(recorded, CAT)["Stage I and II"].startswith("Not recorded")
+    assert notes(recorded, CAT)["The machine's part"].startswith("Not recorded")
     assert detail["made"] == "It is not recorded who wrote this line."
     write(place, "stage1", {**STAGE1, "threads": 3})
     assert detail_of(recorded, DOOR)["stage1"] is None, "a person has broken the record"
@@ -327,15 +327,15 @@ def test_what_is_not_recorded_is_said_to_be_so(recorded, place):
     detail = detail_of(recorded, DOOR)
     assert detail["stage1"] is None
     assert detail["stage2"] is not None
-    assert notes(recorded, DOOR)["Stage I"] == "What Stage I said is not recorded."
+    assert notes(recorded, DOOR)["What the machine saw"] == "It is not recorded."
 
 
 def test_failures_are_told_with_the_stage(recorded, place):
     write(place, "stage1", {**STAGE1, "error": "out of memory", "steps": {}})
     write(place, "stage2", {**STAGE2, "error": "no line", "raw": "huh"})
     detail = detail_of(recorded, DOOR)
-    assert detail["stage1"]["text"] == "Stage I failed: out of memory"
-    assert detail["stage2"]["raw"] == "Stage II failed: no line\nhuh"
+    assert detail["stage1"]["text"] == "The film could not be described: out of memory"
+    assert detail["stage2"]["raw"] == "No line could be written: no line\nhuh"
 
 
 def test_what_a_person_did_is_told(recorded):
@@ -356,7 +356,7 @@ def test_a_line_of_a_person_belongs_to_no_engine(recorded):
     added = recorded.do("add", start=16.5, end=18.5, text="A dog runs.")["focus"]
     assert detail_of(recorded, added)["made"] == "A person wrote this line; no engine had a part in it."
     assert notes(recorded, added)["Changed by a person"] == "A person added the line (review page)."
-    assert notes(recorded, added)["Stage I and II"].startswith("The line belongs to no slot")
+    assert notes(recorded, added)["The machine's part"].startswith("The line belongs to no slot")
     recorded.do("remove_slot", DOOR)
     recorded.do("add_slot", start=10.0, end=13.0)
     assert detail_of(recorded, "s00010000")["made"] == "Nobody has written this line yet."

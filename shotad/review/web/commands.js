@@ -138,6 +138,23 @@ export function commandButton(name, label = "") {
   return button;
 }
 
+/**
+ * Shows in a button the key that does the same while one writes: the shortest of those that act everywhere.
+ *
+ * @param {HTMLElement} button  With `data-command`.
+ * @returns {HTMLElement} The button.
+ */
+export function showKey(button) {
+  const keys = table.get(button.dataset.command)?.keys.any.map(keyLabel) ?? [];
+  if (!keys.length) return button;
+  const shortest = keys.reduce((a, b) => (b.length < a.length ? b : a));
+  const badge = document.createElement("kbd");
+  badge.setAttribute("aria-hidden", "true"); // it has its keys in `aria-keyshortcuts` too
+  badge.textContent = shortest;
+  button.append(badge);
+  return button;
+}
+
 /** Lets buttons run their commands. */
 export function start() {
   document.addEventListener("click", (event) => {

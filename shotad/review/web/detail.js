@@ -18,7 +18,7 @@
 import { ApiError, get } from "./api.js";
 import { make, setText } from "./build.js";
 import { candidatePanel } from "./candidates.js";
-import { commandButton, register } from "./commands.js";
+import { commandButton, register, showKey } from "./commands.js";
 import { textEditor } from "./editor.js";
 import { findingPanel, machinePanel, originPanel, reasonPanel } from "./facts.js";
 import { framePanel } from "./frames.js";
@@ -113,7 +113,7 @@ function canDo(name) {
 
 /** What is done most: hear, done, and a menu for the rest. */
 function lineButtons(place) {
-  const done = commandButton("accept", "Done, next");
+  const done = showKey(commandButton("accept", "Done, next"));
   const menu = makeMenu("line-menu", "Line", LINE_MENU, canDo);
   register({
     name: "line-menu", title: "More that can be done with the line", group: "Choose and edit",
@@ -122,8 +122,13 @@ function lineButtons(place) {
   const more = commandButton("line-menu", "More…");
   more.setAttribute("aria-haspopup", "true");
   more.setAttribute("aria-expanded", "false");
-  const buttons = [commandButton("hear", "Hear"), done, more];
-  place.append(make("div", { class: "d-row d-tools", role: "group", "aria-label": "Line" }, ...buttons));
+  const buttons = [showKey(commandButton("hear", "Hear")), done, more];
+  const tools = make("div", { class: "d-row d-tools", role: "group", "aria-label": "Line" }, ...buttons);
+  // Who writes and clicks a button goes on writing.
+  tools.addEventListener("mousedown", (event) => {
+    if (document.activeElement?.id === "line-text") event.preventDefault();
+  });
+  place.append(tools);
   return { show: (line) => done.classList.toggle("primary", Boolean(line.text)) };
 }
 

@@ -14,12 +14,13 @@ const IS_TITLE_UNREAD = CSS.supports("-moz-appearance", "none");
 /**
  * Makes a dialog with a heading and a button that closes it. Escape closes it, the focus goes back to where it was.
  *
- * The page behind a modal dialog is silent, so a dialog has a place of its own that speaks: `announce`.
+ * The page behind a modal dialog is silent, so a dialog has a place of its own that speaks: `announce`. What it shows
+ * elsewhere is announced without being shown again.
  *
  * @param {string} id
  * @param {string} heading
  * @param {...Node} children
- * @returns {HTMLDialogElement & {announce: (text: string, isError?: boolean) => void}}
+ * @returns {HTMLDialogElement & {announce: (text: string, isError?: boolean, isShown?: boolean) => void}}
  */
 export function makeDialog(id, heading, ...children) {
   // Where it gets the focus first, Orca reads in Firefox nothing of the dialog but its name.
@@ -30,8 +31,9 @@ export function makeDialog(id, heading, ...children) {
   const group = IS_TITLE_UNREAD ? { role: "group", "aria-labelledby": title.id } : {};
   const body = make("div", { className: "dialog-body", ...group }, ...children, status);
   const dialog = make("dialog", { id, "aria-labelledby": title.id }, header, body);
-  dialog.announce = (text, isError = false) => {
+  dialog.announce = (text, isError = false, isShown = true) => {
     status.classList.toggle("fault", isError);
+    status.classList.toggle("hidden", !isShown);
     status.textContent = text;
   };
   dialog.showModal = () => {

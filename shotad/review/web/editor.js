@@ -11,7 +11,7 @@ import { lineBeside } from "./lineacts.js";
 import { ALLOWANCE, announceLine, isMovedTextRead, stateText, unitsFor } from "./list.js";
 import * as outbox from "./outbox.js";
 import { say } from "./say.js";
-import { act, chosenLine, lineById, lineNumber, select, store, subscribe } from "./store.js";
+import { act, chosenLine, lineById, lineNumber, select, store, subscribe, writeIn } from "./store.js";
 import { shortTime } from "./times.js";
 import { pluralize } from "./wording.js";
 
@@ -64,8 +64,11 @@ function budgetOf(text, line) {
     const units = pluralize(unitsFor(limit), store.film?.unit ?? "word");
     return { text: `${limit.toFixed(1)} s, about ${units}`, excess: "", share: 0 };
   }
-  const excess = seconds > limit + ALLOWANCE ? `${(seconds - limit).toFixed(1)} s too long` : "";
-  return { text: `${seconds.toFixed(1)} of ${limit.toFixed(1)} s`, excess, share: seconds / Math.max(0.1, limit) };
+  const isOver = seconds > limit + ALLOWANCE;
+  const excess = isOver ? `${(seconds - limit).toFixed(1)} s too long` : "";
+  // What is allowed over the time is no excess: such a line fills its time, and no more than that is shown.
+  const used = isOver ? seconds : Math.min(seconds, limit);
+  return { text: `${used.toFixed(1)} of ${limit.toFixed(1)} s`, excess, share: used / Math.max(0.1, limit) };
 }
 
 /** Place in `text` where two lines part best: a sentence's end near the middle, else a clause's, else a space. */
@@ -99,10 +102,12 @@ export function textEditor(place, describedBy) {
   const spoken = make("span", { class: "hidden", role: "status" });
   const budget = make("span", { id: "line-full" });
   const excess = make("strong", { id: "line-over", class: "d-over", hidden: true });
-  const start = make("span", { class: "d-begins" });
+  const budgetTitle = make("span", {}, "Time");
+  const state = make("span", { class: "d-state" });
   const saved = make("span", { class: "d-saved" });
-  const bar = make("span", { class: "d-bar", "aria-hidden": "true" }, make("span"));
-  place.append(field, bar, make("p", { class: "d-full" }, budget, excess, start, saved), description, spoken);
+  const barTitle = "How much of its time the line fills";
+  const bar = make("span", { class: "d-bar", "aria-hidden": "true", title: barTitle }, make("span"));
+  place.append(field, bar, make("p", { class: "d-full" }, budgetTitle, budget, excess, state, saved), description, spoken);
 
   let id = null;
   /** Stamp of the line over which is typed; null: nothing was typed since the field was last as the server has it. */
@@ -149,7 +154,7 @@ export function textEditor(place, describedBy) {
     setText(budget, text);
     excess.hidden = !excessText;
     setText(excess, excessText);
-    setText(start, [`starts at ${shortTime(line.start)}`, stateText(line)].filter(Boolean).join(", "));
+    setText(state, stateText(line));
     bar.firstChild.style.inlineSize = `${Math.min(100, share * 100)}%`;
     bar.classList.toggle("over", Boolean(excessText));
     clearTimeout(sayTimer);
@@ -262,11 +267,15 @@ export function textEditor(place, describedBy) {
   subscribe("current", () => chosenLine() && show(chosenLine()));
   subscribe("undelivered", showSaved);
 
-  const toField = () => {
-    if (!chosenLine()) return;
-    field.focus();
-    field.setSelectionRange(field.value.length, field.value.length);
-  };
+  // A click on what is no control takes the focus from the text. Who then goes on typing means the text, and not the
+  // keys of the list, which act where nothing has the focus.
+  let wasWriting = false;
+  document.addEventListener("pointerdown", () => (wasWriting = document.activeElement === field), { capture: true });
+  document.addEventListener("click", () => {
+    const isNowhere = document.activeElement?.matches("body, main > section");
+    if (wasWriting && isNowhere && getSelection().isCollapsed) field.focus({ preventScroll: true });
+  });
+
   const split = () => {
     const isInField = document.activeElement === field;
     const cursor = isInField ? field.selectionStart : bestSplit(field.value);
@@ -282,7 +291,7 @@ export function textEditor(place, describedBy) {
     return announceLine(next);
   };
   const editing = { group: "Choose and edit" };
-  register({ name: "edit", title: "Write in the line", ...editing, keys: { list: ["Enter", "e"] }, run: toField });
+  register({ name: "edit", title: "Write in the line", ...editing, keys: { list: ["Enter", "e"] }, run: () => chosenLine() && writeIn(store.current) });
   register({
     name: "next-line", title: "From the text to the next line (Shift+Enter breaks the line)", ...editing,
     keys: { edit: ["Enter"] }, when: (event) => event.target === field, run: toNextLine,

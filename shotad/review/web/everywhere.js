@@ -3,11 +3,10 @@
 import { make } from "./build.js";
 import { register } from "./commands.js";
 import { disabledWhile, makeDialog } from "./dialogs.js";
-import { isEmpty } from "./list.js";
 import * as player from "./player.js";
 import { say } from "./say.js";
 import { freeTime } from "./slots.js";
-import { act, chosenLine, lineNumber, select, store } from "./store.js";
+import { act, chosenLine, isEmpty, lineNumber, store, writeIn } from "./store.js";
 import { clock } from "./times.js";
 import { pluralize } from "./wording.js";
 
@@ -117,12 +116,6 @@ function shiftDialog() {
     amount.focus();
     return amount.select();
   };
-}
-
-/** Chooses a line, to write in it. */
-function writeIn(id) {
-  select(id);
-  document.getElementById("line-text")?.focus();
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Export: what is needed first; below it the script in every format, and all that can be spoken. */
 
 import { make } from "./build.js";
-import { register, runCommand } from "./commands.js";
+import { register, runCommand, showKey } from "./commands.js";
 import { checkedValue, disabledWhile, makeDialog } from "./dialogs.js";
 import { jobCard, startJob } from "./jobs.js";
 import { hasFinding } from "./list.js";
@@ -179,13 +179,13 @@ function soundFields() {
 
 /** @returns {() => void} Opens the dialog. */
 function exportDialog() {
-  const buttonRow = (button) => make("div", { className: "buttons" }, button);
+  const buttonRow = (button, className = "buttons") => make("div", { className }, button);
   const warnings = make("div");
   const needs = make("fieldset", { className: "needs" });
   const exportButton = make("button", { type: "submit", className: "primary" }, "Export");
   const sound = soundFields();
   // The button comes last: Enter presses it from every field before it.
-  const needForm = make("form", {}, needs, sound.element, buttonRow(exportButton));
+  const needForm = make("form", {}, needs, sound.element, buttonRow(exportButton, "buttons stays"));
   const formats = make("fieldset", { className: "choices" });
   const writeButton = make("button", { type: "submit" }, "Write the scripts");
   const formatForm = make("form", {}, formats, buttonRow(writeButton));
@@ -283,5 +283,9 @@ function exportDialog() {
 
 /** Registers the command. */
 export function start() {
-  register({ name: "export", title: "Export: scripts, film and sound", group: "Work", keys: ["x"], run: exportDialog() });
+  register({
+    name: "export", title: "Export: scripts, film and sound", group: "Work", keys: { list: ["x"], any: ["Alt+X"] },
+    run: exportDialog(),
+  });
+  showKey(document.querySelector("#top [data-command=export]"));
 }

@@ -1,6 +1,5 @@
 /**
- * What is known of a line besides its text: findings, why it is as it is, what the machine wrote, who made it, what
- * both stages said.
+ * What is known of a line besides its text: findings, why it is as it is, what the machine saw and wrote, who made it.
  */
 
 import { make, setText } from "./build.js";
@@ -38,7 +37,7 @@ function makeFold(place, title, open = false) {
   };
 }
 
-/** What Stage I said, step by step, and the whole answer of Stage II. */
+/** What was seen (Stage I), step by step, and the whole answer of who wrote the lines (Stage II). */
 function stageParts({ stage1, stage2 }) {
   const engineLine = (engine) => (engine ? paragraph(`By ${engine}.`, "d-note") : null);
   const parts = [];
@@ -48,7 +47,7 @@ function stageParts({ stage1, stage2 }) {
     parts.push(engineLine(stage1.engine));
   }
   if (stage2)
-    parts.push(make("h4", {}, "Answer of Stage II"), paragraph(stage2.raw, "d-said d-raw"), engineLine(stage2.engine));
+    parts.push(make("h4", {}, "The lines that it wrote, letter for letter"), paragraph(stage2.raw, "d-said d-raw"), engineLine(stage2.engine));
   return parts;
 }
 
@@ -60,7 +59,7 @@ function stageParts({ stage1, stage2 }) {
  */
 export function originPanel(place) {
   const showNotes = makeFold(place, "Notes", true);
-  const showStages = makeFold(place, "What Stage I and Stage II said");
+  const showStages = makeFold(place, "What the machine saw and wrote");
   const showMaker = makeFold(place, "Who made it");
   const showHistory = makeFold(place, "What was done to it");
   return {
@@ -97,16 +96,21 @@ export function reasonPanel(place) {
     const parts = [];
     if (reasonText) parts.push(make("p", {}, word ? make("strong", {}, `${word}: `) : null, reasonText));
     if (fitSteps.length) parts.push(paragraph("To make it fit:", "d-note"), bulleted(fitSteps));
-    if (doubt) parts.push(paragraph(doubtText(doubt), "d-note"), bulleted(doubt.reasons));
+    // Where nothing speaks against the line there is nothing to say.
+    if (doubt && (doubt.value > 0 || doubt.reasons.length)) parts.push(paragraph(doubtText(doubt), "d-note"), bulleted(doubt.reasons));
     box.hidden = !parts.length;
     box.replaceChildren(...parts.filter(Boolean));
   };
   return { show };
 }
 
-/** The number, in words that say which way it goes. */
+/** From these doubts on, each of them in words. */
+const DOUBT_WORDS = [[0.5, "This line is doubtful"], [0.25, "Some doubt about this line"], [0, "A little doubt about this line"]];
+
+/** The doubt in words, before its reasons. */
 function doubtText({ value, reasons }) {
-  return `Doubt ${value.toFixed(2)}, from 0 (nothing speaks against the line) to 1${reasons.length ? ":" : "."}`;
+  const words = DOUBT_WORDS.find(([least]) => value >= least)[1];
+  return reasons.length ? `${words}:` : `${words}.`;
 }
 
 /** Whether a line says what the machine wrote, when it said it. */

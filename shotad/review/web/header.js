@@ -2,7 +2,7 @@
 
 import { ApiError, post } from "./api.js";
 import { labelled, make, setText } from "./build.js";
-import { commandNamed, describeButton, keyLabels, register } from "./commands.js";
+import { commandNamed, describeButton, keyLabels, register, showKey } from "./commands.js";
 import { makeDialog } from "./dialogs.js";
 import { stateOf } from "./list.js";
 import { alert, say } from "./say.js";
@@ -144,6 +144,7 @@ export function start() {
     name: "redo", title: "Redo what was undone", group: "Choose and edit", keys: { any: ["Ctrl+Shift+Z", "Ctrl+Y"] },
     repeats: true, run: () => step(redo),
   });
+  showKey(document.querySelector("#top [data-command=next-empty]"));
   register({ name: "reviewer", title: "Who reviews", group: "Page", run: nameDialog() });
   subscribe("film", (film) => {
     showTitle();

@@ -13,7 +13,7 @@ import { make } from "./build.js";
 import { register } from "./commands.js";
 import { disabledWhile, makeDialog } from "./dialogs.js";
 import { say } from "./say.js";
-import { applyChange, select, settled, store } from "./store.js";
+import { applyChange, openLine, settled, store } from "./store.js";
 import { clock } from "./times.js";
 import { pluralize } from "./wording.js";
 
@@ -161,7 +161,7 @@ function importDialog() {
       applyChange(changed);
       dialog.close();
       say(`${changed.said} You can undo it.`);
-      if (changed.focus) select(changed.focus, { focus: true });
+      if (changed.focus) openLine(changed.focus);
     } catch (error) {
       dialog.announce(error.message, true);
     }

@@ -9,7 +9,7 @@ import { post } from "./api.js";
 import { make, setText } from "./build.js";
 import { keepFocus } from "./commands.js";
 import { alert, say } from "./say.js";
-import { applyJob, emit, lineById, lineNumber, select, settled, store, subscribe, undo } from "./store.js";
+import { applyJob, emit, lineById, lineNumber, openLine, settled, store, subscribe, undo } from "./store.js";
 import { clock } from "./times.js";
 
 const KEPT = 2; // jobs that have ended and are still shown in the foot
@@ -219,7 +219,7 @@ export function lineLink(id) {
   const button = make("button", { type: "button", className: "plain" }, text);
   button.addEventListener("click", () => {
     button.closest("dialog")?.close();
-    setTimeout(() => select(id, { focus: true }));
+    setTimeout(() => openLine(id));
   });
   return button;
 }
@@ -250,7 +250,8 @@ function announceEnd(job) {
   const text = job.state === "failed" ? failure : success;
   const dialog = document.querySelector("dialog[open]");
   // The page behind a modal dialog is silent: its own live region speaks.
-  if (dialog) dialog.announce?.(text);
+  const isShown = !dialog?.querySelector(`[data-job="${CSS.escape(job.id)}"]`); // its card has the same words
+  if (dialog) dialog.announce?.(text, false, isShown);
   else if (job.state === "failed") alert(text);
   else say(text);
 }

@@ -3,7 +3,7 @@
 import { register } from "./commands.js";
 import { waitingCount } from "./outbox.js";
 import { say } from "./say.js";
-import { act, chosenLine, emit, lineById, lineNumber, select, store } from "./store.js";
+import { act, chosenLine, emit, isEmpty, lineById, lineNumber, select, store, writeIn } from "./store.js";
 import { pluralize } from "./wording.js";
 
 /** Candidates that have a key. */
@@ -31,6 +31,12 @@ function nextOfWork(id) {
   return next?.id ?? lineBeside(id, 1);
 }
 
+/** Goes on to a line: an empty slot is to be written, of any other the focus stays where it is in its row. */
+function goOn(id) {
+  if (isEmpty(lineById(id))) writeIn(id);
+  else select(id);
+}
+
 /** Accepts and goes on at once; comes back if it could not be done. An empty slot is only left behind. */
 async function accept() {
   const id = store.current;
@@ -40,12 +46,12 @@ async function accept() {
   const field = document.getElementById("line-text");
   if (!lineById(id).text && !field?.value.trim()) {
     say(next ? "Nothing is written there." : "Nothing is written there, and this was the last line.");
-    if (next) select(next);
+    if (next) goOn(next);
     if (next) emit("arrived", next);
     return;
   }
   const acceptance = act("accept", {}, { line: id, quiet: true });
-  if (next) select(next);
+  if (next) goOn(next);
   const changed = await acceptance;
   if (changed === null && store.current === next) select(id);
   if (!changed) return;

@@ -9,7 +9,7 @@ import { make, setText } from "./build.js";
 import { register } from "./commands.js";
 import { lineBeside } from "./lineacts.js";
 import { say } from "./say.js";
-import { chosenLine, lineById, lineNumber, select, store, subscribe } from "./store.js";
+import { chosenLine, isEmpty, lineById, lineNumber, openLine, select, store, subscribe, writeIn } from "./store.js";
 import { clock, spokenTime } from "./times.js";
 import { pluralize } from "./wording.js";
 
@@ -25,12 +25,6 @@ const STATES = {
   accepted: ["✓\ufe0e", "accepted"],
   dropped: ["—", "left out"],
 };
-
-/**
- * @param {import("./store.js").Line} line
- * @returns {boolean} Whether it is a slot that waits for its line.
- */
-export const isEmpty = (line) => !line.heard && !line.text;
 
 /**
  * What the filter may let through.
@@ -234,25 +228,36 @@ function showNote(hasLines) {
 /** @type {{start: number, row: HTMLElement}[]} The words of the dialogue, in order of time. */
 let dialogue = [];
 
+/** What stands for speech whose words are not known, by its kind. */
+const WORDLESS = { speech: "Dialogue, no words yet", lyrics: "Sung words" };
+
 /**
  * A row of what somebody says in the film: to read, not to choose.
  *
  * @param {import("./store.js").Utterance} utterance
  * @param {boolean} isByMachine  Its words were written down by a machine, which mishears some.
  */
-function dialogueRow({ start, text, speaker }, isByMachine) {
+function dialogueRow({ start, kind, text, speaker }, isByMachine) {
   const time = make("span", { className: "time" }, clock(start));
+  if (!text) {
+    const noWords = make("span", { className: "text", lang: "en" }, WORDLESS[kind] ?? WORDLESS.speech);
+    const cell = make("div", { role: "gridcell", className: "line" }, time, noWords);
+    return make("div", { role: "row", className: "speech wordless" }, cell);
+  }
   const words = make("span", { className: "text", dir: "auto" }, speaker ? `${speaker}: ${text}` : text);
   const remarks = isByMachine ? make("span", { className: "signs", lang: "en" }, STATES.machine.join(" ")) : null;
   const cell = make("div", { role: "gridcell", className: "line" }, time, words, remarks);
   return make("div", { role: "row", className: "speech", lang: "" }, cell);
 }
 
-/** The rows of the dialogue that has words. */
+/** The rows of the dialogue; the first that lacks words has the offer to write them down. */
 function dialogueRows() {
   const byMachine = new Set(store.film.transcript?.written);
-  const rowOf = (utterance, i) => ({ start: utterance.start, row: dialogueRow(utterance, byMachine.has(i)) });
-  return store.film.speech.map((utterance, i) => (utterance.text ? rowOf(utterance, i) : null)).filter(Boolean);
+  const { speech } = store.film;
+  const all = speech.map((utterance, i) => ({ start: utterance.start, row: dialogueRow(utterance, byMachine.has(i)) }));
+  const firstWordless = speech.findIndex(({ kind, text }) => kind === "speech" && !text);
+  if (firstWordless >= 0) all[firstWordless].row.firstElementChild.append(transcriptOffer);
+  return all;
 }
 
 /** @type {string[]} The order in which the rows are. */
@@ -365,6 +370,7 @@ function mark(id, focus = isRowFocused(), scroll = true) {
     previous.prepend(previous.firstElementChild);
     previous.tabIndex = -1;
   }
+  if (markedId !== id) readId = null;
   markedId = id;
   const row = rows.get(id);
   list.tabIndex = row ? -1 : 0; // an empty list can be reached as well
@@ -394,6 +400,25 @@ function bringIntoSight(row) {
   settleTimer = setTimeout(() => list.classList.remove("settling"), SETTLE);
   for (const part of [row, panel.querySelector(".d-tools"), document.getElementById("line-text")])
     part?.scrollIntoView({ block: "nearest" });
+}
+
+/** @type {string|null} The chosen line, where its text took the focus from elsewhere: it is read therefore. */
+let readId = null;
+
+/** The cursor goes to the end of the chosen line's text; where it stands there already it went along with its row. */
+function toText(id) {
+  const field = document.getElementById("line-text");
+  if (document.activeElement === field) return;
+  readId = id;
+  bringIntoSight(rows.get(id));
+  field.focus({ preventScroll: true });
+  field.setSelectionRange(field.value.length, field.value.length);
+}
+
+/** A click beside what can be clicked in the open row would give the row the focus: its text takes it. */
+function onPanelClick() {
+  const isTextSelected = !getSelection().isCollapsed; // to be copied
+  if (isRowFocused() && !isTextSelected) writeIn(store.current);
 }
 
 /** Whether a row itself has the focus, not what is edited in it. */
@@ -441,7 +466,8 @@ export const isMovedTextRead = CSS.supports("-moz-appearance", "none");
  * @param {string} id
  */
 export function announceLine(id) {
-  const isRead = isRowFocused() || (isMovedTextRead && document.activeElement?.id === "line-text");
+  const isTextRead = document.activeElement?.id === "line-text" && (isMovedTextRead || readId === id);
+  const isRead = isRowFocused() || isTextRead;
   if (!isRead) say(rowName(lineById(id), lineNumber(id)), "line");
 }
 
@@ -511,16 +537,15 @@ function nextDoubtful() {
   return lastDoubtful;
 }
 
-/** Goes to the next empty slot; who was writing goes on writing there. */
+/** Opens the next empty slot to be written. */
 function goToNextEmpty() {
   const id = nextMatching(isEmpty);
   if (!id) {
     const line = chosenLine();
     return say(line && isEmpty(line) ? "This is the only empty slot." : "No slot is empty: every one has its line.");
   }
-  const isWriting = panel.contains(document.activeElement);
-  select(id, { focus: !isWriting });
-  return isWriting ? announceLine(id) : undefined;
+  writeIn(id);
+  return announceLine(id);
 }
 
 function commands() {
@@ -550,9 +575,10 @@ export function start() {
     const isOutside = target instanceof Element && !panel.contains(target);
     return isOutside ? target.closest(".row") : null;
   };
-  list.addEventListener("click", (event) => rowOf(event) && select(rowOf(event).dataset.id, { focus: true }));
+  list.addEventListener("click", (event) => rowOf(event) && openLine(rowOf(event).dataset.id));
+  panel.addEventListener("click", onPanelClick);
   // Who clicks twice wants to write.
-  list.addEventListener("dblclick", (event) => rowOf(event) && document.getElementById("line-text")?.focus());
+  list.addEventListener("dblclick", (event) => rowOf(event) && writeIn(rowOf(event).dataset.id));
   // Selection follows focus, also where a screen reader moves the focus itself.
   list.addEventListener("focusin", (event) => {
     if (rowOf(event)) select(rowOf(event).dataset.id);
@@ -566,8 +592,15 @@ export function start() {
     if (store.filter !== "all") applyFilter();
   });
   subscribe("focus", (id) => mark(id, true));
+  subscribe("write", toText);
   subscribe("arrived", announceLine);
 }
+
+/**
+ * Where the offer to transcribe the dialogue stands: once, in the first row of dialogue that lacks words. Keys act in
+ * it as in the fields of a line, so that Enter and Space press its button.
+ */
+export const transcriptOffer = make("span", { className: "signs", "data-where": "edit" });
 
 /** @returns {HTMLElement} The element in which the chosen line is edited. */
 export const editingPlace = () => panel;

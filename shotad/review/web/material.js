@@ -56,17 +56,18 @@ export function materialPanel(place) {
   place.append(section);
   /** @type {Material|null} */
   let material = null;
-  /** @type {{text: ScreenText, take: HTMLElement, taken: HTMLElement}[]} taken: says that it is in the line. */
+  /** @type {{text: ScreenText, take: HTMLElement, item: HTMLElement}[]} */
   let offers = [];
 
-  /** Texts that the line says already cannot be taken in again. */
+  /** Texts that the line says already are not offered again; they stand in the field. */
   const markOffers = () => {
     const lineLetters = letters(textField()?.value ?? "");
-    for (const { text, take, taken } of offers) {
+    for (const { text, take, item } of offers) {
       const isTaken = lineLetters.includes(letters(text.text));
       if (isTaken && take === document.activeElement) textField().focus();
-      take.hidden = isTaken;
-      taken.hidden = !isTaken;
+      item.hidden = isTaken;
+      const list = item.parentElement;
+      if (list) list.hidden = [...list.children].every((each) => each.hidden); // an empty list is none
     }
   };
 
@@ -75,9 +76,9 @@ export function materialPanel(place) {
     if (!offer) return make("li", { dir: "auto" }, words);
     const options = { type: "button", class: "d-offer", "aria-label": `Take in: + ${offer}`, onclick: () => takeIn(offer) };
     const take = make("button", options, `+ ${offer}`);
-    const taken = make("span", { class: "d-note", hidden: true }, `In the line: ${offer}`);
-    offers.push({ text, take, taken });
-    return make("li", { dir: "auto" }, take, taken);
+    const item = make("li", { dir: "auto" }, take);
+    offers.push({ text, take, item });
+    return item;
   };
 
   const fill = () => {
@@ -95,7 +96,7 @@ export function materialPanel(place) {
   };
 
   const takeInNext = () => {
-    const next = offers.find(({ take }) => !take.hidden);
+    const next = offers.find(({ item }) => !item.hidden);
     if (next) takeIn(next.text.offer);
     else say("No text on the screen is left to take in here.");
   };

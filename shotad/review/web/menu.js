@@ -2,11 +2,8 @@
 
 import { make } from "./build.js";
 import { commandNamed, keyLabels, register, runCommand } from "./commands.js";
+import { followOpener, placeBeside } from "./popups.js";
 import { store } from "./store.js";
-
-/** Pixels between a menu and the edge of the window, and between it and its button. */
-const EDGE = 8;
-const BUTTON_GAP = 4;
 
 /**
  * Makes the menu of a button. Escape and a click elsewhere close it; arrow keys go through its commands.
@@ -45,17 +42,8 @@ export function makeMenu(id, label, groups, canDo = () => true) {
     }
   };
 
-  /** Below the button, or above it where there is more space; never outside of the window. */
-  const place = () => {
-    const button = opener.getBoundingClientRect();
-    const { offsetWidth: width, offsetHeight: height } = popover;
-    const left = Math.min(Math.max(EDGE, button.right - width), innerWidth - width - EDGE);
-    const isLow = button.bottom + height + EDGE > innerHeight;
-    const top = isLow ? Math.max(EDGE, button.top - height - BUTTON_GAP) : button.bottom + BUTTON_GAP;
-    popover.style.left = `${Math.max(EDGE, left)}px`;
-    popover.style.top = `${top}px`;
-  };
-
+  const place = () => placeBeside(popover, opener);
+  followOpener(() => popover.matches(":popover-open"), place);
   list.addEventListener("keydown", (event) => {
     if (event.key === "Tab") popover.hidePopover();
     const items = [...list.querySelectorAll("button")];
@@ -85,7 +73,7 @@ export function makeMenu(id, label, groups, canDo = () => true) {
 }
 
 const PAGE_MENU = [
-  ["import", "find-replace", "shift-from-here", "slots", "cast", "transcribe"],
+  ["export", "import", "find-replace", "shift-from-here", "slots", "cast", "transcribe"],
   ["zoom-in", "zoom-out", "zoom-all", "zoom-line", "where-am-i", "dialogue-here"],
   ["go-to", "reviewer", "settings", "help"],
 ];

@@ -2,6 +2,7 @@
 
 import { make, setText } from "./build.js";
 import { commandButton } from "./commands.js";
+import { followOpener, placeBeside } from "./popups.js";
 import { lineNumber, store } from "./store.js";
 import { clock, shortTime, spokenTime } from "./times.js";
 
@@ -15,21 +16,6 @@ const SLIDER_STEP = 1;
 const MODE_WORDS = { hear: "as the audience hears it", film: "the film alone", voice: "the voice alone" };
 /** The commands that do it. */
 const MODE_COMMANDS = { hear: "hear", film: "hear-film", voice: "hear-voice" };
-
-const SVG = "http://www.w3.org/2000/svg";
-
-/** A drawing of lines on 16 by 16. */
-function icon(path) {
-  const drawing = document.createElementNS(SVG, "svg");
-  drawing.setAttribute("viewBox", "0 0 16 16");
-  drawing.setAttribute("aria-hidden", "true");
-  const lines = document.createElementNS(SVG, "path");
-  lines.setAttribute("d", path);
-  drawing.append(lines);
-  return drawing;
-}
-
-const CORNERS = "M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4";
 
 /** What is seen of a button, and not read. */
 const sign = (text) => make("span", { "aria-hidden": "true" }, text);
@@ -77,6 +63,7 @@ function makeMorePanel({ volume, seek, setVolume }) {
     commandButton("hear-film", "Film alone"),
   ];
   const pictureButtons = [commandButton("frame-back", "−1 frame"), commandButton("frame-on", "+1 frame")];
+  pictureButtons.push(commandButton("full-screen", "Full screen"));
   const soundButtons = [commandButton("subtitles", "Spoken subtitles")];
   if (document.pictureInPictureEnabled) pictureButtons.push(commandButton("picture-in-picture", "Own window"));
   // On a telephone the row of keys has no space for these.
@@ -84,7 +71,6 @@ function makeMorePanel({ volume, seek, setVolume }) {
     commandButton("loop", "Repeat slot"),
     commandButton("slower", "Slower"),
     commandButton("faster", "Faster"),
-    commandButton("full-screen", "Full screen"),
   ];
   const options = { id: "player-more", class: "p-more", role: "group", "aria-label": "More of the player", hidden: true };
   const panel = make("div", options,
@@ -97,11 +83,14 @@ function makeMorePanel({ volume, seek, setVolume }) {
   return { panel, slider };
 }
 
-/** Opens and closes a panel by its button; Escape and a click elsewhere close it. */
+/** Opens and closes a panel by its button; Escape and a click elsewhere close it. @returns {() => void} Closes it. */
 function makeDisclosure(opener, panel) {
+  const place = () => placeBeside(panel, opener, "above"); // over the picture: the list beside it stays in sight
+  followOpener(() => !panel.hidden, place);
   const setOpen = (isOpen) => {
     panel.hidden = !isOpen;
     opener.setAttribute("aria-expanded", String(isOpen));
+    if (isOpen) place();
   };
   opener.setAttribute("aria-controls", panel.id);
   setOpen(false);
@@ -116,6 +105,10 @@ function makeDisclosure(opener, panel) {
   document.addEventListener("pointerdown", (event) => {
     if (!panel.contains(event.target) && !opener.contains(event.target)) setOpen(false);
   });
+  return () => {
+    if (panel.contains(document.activeElement)) opener.focus();
+    setOpen(false);
+  };
 }
 
 /** The screen: the film with its caption, or why there is none. */
@@ -127,7 +120,13 @@ function makeScreen() {
   const reason = make("p");
   const progress = make("progress", { max: 1, "aria-label": "Copy of the film", hidden: true });
   const noPicture = make("div", { class: "p-without", hidden: true }, reason, progress);
-  const element = make("div", { class: "p-screen" }, video, noPicture, caption);
+  const screen = make("div", { class: "p-screen" }, video, noPicture, caption);
+  const element = make("div", { class: "p-frame" }, screen);
+  // The screen has the shape of the film: no bars beside the picture.
+  video.addEventListener("loadedmetadata", () => {
+    const shape = video.videoWidth / video.videoHeight;
+    if (Number.isFinite(shape)) element.style.setProperty("--shape", String(shape));
+  });
   /** State of the film that was shown last. */
   let stateBefore = "";
   return {
@@ -159,7 +158,7 @@ function makeScreen() {
       if (typeof done === "number") progress.value = done;
       else progress.removeAttribute("value");
       setText(reason, isShown ? "" : noPictureText(playable));
-      element.classList.toggle("empty", !isShown);
+      screen.classList.toggle("empty", !isShown);
       return isNew;
     },
   };
@@ -209,28 +208,29 @@ export function buildPlayer(place, controls) {
   const speedOptions = SPEEDS.map((speed) => make("option", { value: speed, selected: speed === 1 }, `${speed}×`));
   const speedField = make("select", { class: "p-speed p-wide", "aria-label": "Speed" }, ...speedOptions);
   speedField.addEventListener("change", () => controls.setSpeed(Number(speedField.value)));
-  const fullScreen = signButton("full-screen", icon(CORNERS), "Full screen");
-  fullScreen.classList.add("p-wide");
   const opener = make("button", { type: "button", class: "p-opener" }, sign("…"), spokenName("More of the player"));
   const { panel, slider } = makeMorePanel(controls);
-  makeDisclosure(opener, panel);
+  const closePanel = makeDisclosure(opener, panel);
   const back = signButton("back-2", sign("↶ 2"), "Back 2 seconds");
   const on = signButton("on-2", sign("2 ↷"), "On 2 seconds");
-  const keys = [back, play, on, time, loop, speedField, description, fullScreen, opener, panel];
+  const keys = [back, play, on, time, loop, speedField, description, opener, panel];
 
   const message = make("p", { class: "p-message" });
   const warningList = make("ul", { class: "p-warnings", "aria-label": "Of what was heard", hidden: true });
   const notice = make("p", { class: "p-notice", hidden: true });
   place.append(screen.element, ...audios,
     make("div", { class: "p-keys", role: "group", "aria-label": "Player" }, ...keys),
-    make("div", { class: "p-notes" }, notice, message, warningList));
+    make("div", { class: "p-notes" }, notice, make("div", { class: "p-heard" }, message, warningList)));
 
   /** Marks all buttons of a command as pressed or not. */
   const setPressed = (command, isPressed) => {
     for (const button of place.querySelectorAll(`button[data-command="${command}"]`))
       button.setAttribute("aria-pressed", String(isPressed));
   };
-  document.addEventListener("fullscreenchange", () => setPressed("full-screen", document.fullscreenElement === place));
+  document.addEventListener("fullscreenchange", () => {
+    setPressed("full-screen", document.fullscreenElement === place);
+    closePanel(); // it was chosen there
+  });
   setPressed("full-screen", false);
 
   const showWarnings = (warnings) => {

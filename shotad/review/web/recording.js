@@ -306,7 +306,7 @@ function stateText(line) {
   if (draft?.name) return `${draft.name}: not kept yet.`;
   if (draft) return `${draft.seconds.toFixed(1)} s recorded: not kept yet.`;
   const { recording: kept } = line;
-  if (!kept) return line.heard ? "Spoken by the voice." : "Not heard, so nothing to record.";
+  if (!kept) return line.heard ? "Spoken by the voice." : "Write the line first; then it can be recorded.";
   if (kept.fits) return `In your own voice, ${kept.seconds.toFixed(1)} s.`;
   return "Recorded for another text: the voice speaks the line until you keep the recording or record again.";
 }
@@ -426,6 +426,9 @@ export function recordingPanel(place) {
     const focused = panel.contains(document.activeElement) ? document.activeElement : null;
     setText(state, stateText(line));
     setText(record, isRecording ? "Stop" : hasDraft || kept ? "Record again" : "Record");
+    const canRecord = line.heard || isRecording || hasDraft;
+    record.setAttribute("aria-disabled", String(!canRecord));
+    file.disabled = !line.heard;
     panel.classList.toggle("on", isRecording);
     if (isRecording || hasDraft) panel.open = true;
     for (const button of draftButtons) button.hidden = isRecording || !hasDraft;

@@ -27,6 +27,9 @@ function enterPrevious() {
 /** Pixels between the buttons of the chosen line and what sticks below them. */
 const TOOLS_GAP = 8;
 
+/** Pixels between what has the focus and what sticks to an edge of the window. */
+const STICKY_GAP = 8;
+
 /** A message that sticks to the end of the window must not lie over the buttons of the chosen line. */
 function uncoverTools(foot) {
   const tools = document.querySelector("#detail .d-tools");
@@ -38,16 +41,21 @@ function uncoverTools(foot) {
 
 /** What sticks to an edge of the window never lies over what has the focus (WCAG 2.4.11), however high it grows. */
 function keepClear() {
-  const [film, foot] = [document.getElementById("film"), document.getElementById("foot")];
+  const [film, find, foot] = ["film", "find", "foot"].map((id) => document.getElementById(id));
+  const tools = document.querySelector("#top > .tools");
   const stickyHeight = (element) =>
-    getComputedStyle(element).position === "sticky" ? `${element.offsetHeight + 8}px` : "";
+    getComputedStyle(element).position === "sticky" ? `${element.offsetHeight + STICKY_GAP}px` : "";
   const clear = () => {
-    document.documentElement.style.scrollPaddingBlockStart = stickyHeight(film);
-    document.documentElement.style.scrollPaddingBlockEnd = stickyHeight(foot);
+    const root = document.documentElement.style;
+    root.scrollPaddingBlockStart = stickyHeight(film);
+    const barHeight = getComputedStyle(tools).position === "fixed" ? tools.offsetHeight : 0;
+    root.scrollPaddingBlockEnd = barHeight ? `${foot.offsetHeight + barHeight + STICKY_GAP}px` : stickyHeight(foot);
+    root.setProperty("--film-height", `${film.offsetHeight}px`);
+    root.setProperty("--find-height", `${find.offsetHeight}px`);
     uncoverTools(foot);
   };
   const observer = new ResizeObserver(clear);
-  for (const element of [film, foot]) observer.observe(element);
+  for (const element of [film, find, foot]) observer.observe(element);
   addEventListener("resize", clear);
 }
 

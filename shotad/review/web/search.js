@@ -1,12 +1,12 @@
 /** Finding lines: search in their text, the filter, the time to go to. */
 
 import { labelled, make } from "./build.js";
-import { commandButton, register } from "./commands.js";
+import { register } from "./commands.js";
 import { makeDialog } from "./dialogs.js";
 import { FILTERS, setFilter } from "./list.js";
 import { seek } from "./player.js";
 import { say } from "./say.js";
-import { chosenLine, lineById, lineNumber, select, store, subscribe } from "./store.js";
+import { chosenLine, lineById, lineNumber, openLine, select, store, subscribe } from "./store.js";
 import { clock, parseTime } from "./times.js";
 import { pluralize } from "./wording.js";
 
@@ -150,7 +150,7 @@ function timeDialog() {
 function goToTime(seconds) {
   const id = store.order.find((each) => store.lines.get(each).end > seconds) ?? store.order.at(-1);
   if (id && !store.shown.includes(id)) clearFilter();
-  if (id) select(id, { focus: true });
+  if (id) openLine(id);
   // The player goes to the line's start, after a rest; here a moment within it is asked for.
   setTimeout(() => seek(seconds), SEEK_DELAY);
   const time = `${clock(seconds, 1)} of ${clock(store.film.film.duration)}.`;
@@ -180,8 +180,7 @@ export function start() {
   const options = Object.entries(FILTERS).map(([value, { title }]) => make("option", { value }, title));
   filterField = make("select", { id: "filter", "aria-label": "Show" }, ...options);
   registerCommands();
-  const nextEmpty = commandButton("next-empty", "Next empty");
-  document.getElementById("find").append(searchField, matchCount, filterField, nextEmpty);
+  document.getElementById("find").append(searchField, matchCount, filterField);
   searchField.addEventListener("input", showMatches);
   searchField.addEventListener("keydown", onKey);
   filterField.addEventListener("change", () => {

@@ -6,7 +6,7 @@ import { register } from "./commands.js";
 import { checkedValue, disabledWhile, makeDialog, radios } from "./dialogs.js";
 import { jobCard, startJob } from "./jobs.js";
 import { say } from "./say.js";
-import { chosenLine, emit, lineById, perform, select, store } from "./store.js";
+import { chosenLine, emit, lineById, openLine, perform, select, store } from "./store.js";
 import { exactTime, parseTime, shortTime } from "./times.js";
 import { pluralize } from "./wording.js";
 
@@ -166,7 +166,7 @@ class AddForm {
   /** The line is chosen now, and again when the dialog closes: that gives the focus back to the line before. */
   choose(id) {
     select(id);
-    this.dialog.addEventListener("close", () => setTimeout(() => select(id, { focus: true })), { once: true });
+    this.dialog.addEventListener("close", () => setTimeout(() => openLine(id)), { once: true });
   }
 
   async submit(onAdded) {
@@ -259,7 +259,7 @@ class SlotTable {
     const go = make("button", { type: "button", "aria-label": `Go to the slot at ${time}` }, "Go");
     go.addEventListener("click", () => {
       this.dialog.close();
-      setTimeout(() => select(line.id, { focus: true }));
+      setTimeout(() => openLine(line.id));
     });
     const remove = make("button", { type: "button", "aria-label": `Remove the slot at ${time}` }, "Remove");
     remove.addEventListener("click", () => disabledWhile(remove, () => this.remove(slot, row)));

@@ -4,8 +4,8 @@
  * Topics that `subscribe` takes, and what comes with each:
  * - `film`: the film, fetched again. All may be different.
  * - `lines` {changed, gone}: ids of lines that are new or different, and of those that were removed.
- * - `current`: id of the chosen line, or null. `focus` id: the list takes the focus, too. `arrived` id: the person
- *   went on to this line after finishing another.
+ * - `current`: id of the chosen line, or null. `focus` id: its row takes the focus, too; `write` id: its text does.
+ *   `arrived` id: the person went on to this line after finishing another.
  * - `progress`, `history`: as in the film; undone, redone or done steps change them.
  * - `player` {seconds, playing, line}: where the film is; `line`: id of the line that is spoken there.
  * - `sound`: the player begins to be heard: what else is heard ends.
@@ -263,6 +263,35 @@ export function select(id, { focus = false } = {}) {
     emit("current", id);
   }
   if (focus) emit("focus", id);
+}
+
+/**
+ * @param {Line} line
+ * @returns {boolean} Whether it is a slot that waits for its line.
+ */
+export const isEmpty = (line) => !line.heard && !line.text;
+
+/**
+ * Opens a line to be written: it is chosen, and the cursor stands in its text, so that letters write and are no keys
+ * of the list.
+ *
+ * @param {string} id
+ */
+export function writeIn(id) {
+  if (!store.lines.has(id)) return;
+  select(id);
+  emit("write", id);
+}
+
+/**
+ * Goes to a line: an empty slot is opened to be written, of any other line the row takes the focus.
+ *
+ * @param {string} id
+ */
+export function openLine(id) {
+  const line = store.lines.get(id);
+  if (line && isEmpty(line)) writeIn(id);
+  else select(id, { focus: true });
 }
 
 /**

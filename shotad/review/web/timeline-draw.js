@@ -32,10 +32,10 @@ const THREADS = 8;
 /** Height of a line, and of one that is left out; and of what stands for it where it is narrow, by state. */
 const [LINE_HEIGHT, DROPPED_HEIGHT] = [24, 14];
 const TICK_HEIGHTS = { machine: 9, edited: 17, accepted: 25, dropped: 4 };
-/** Pixels under which a box has no text. */
-const TEXT_WIDTH = 14;
-/** Pixels of a letter, about. */
-const LETTER_WIDTH = 5.6;
+/** Pixels in which no text stands. */
+const LEAST_WIDTH = 8;
+/** Letters of a text that must be seen: less of it says nothing. */
+const LEAST_LETTERS = 6;
 /** Pixels under which a line has no pattern. */
 const NARROW = 4;
 const SCALES = { "extreme close-up": "ECU", "close-up": "CU", medium: "MS", full: "FS", long: "LS" };
@@ -66,20 +66,32 @@ function stripes(context, colour, gap) {
   return context.createPattern(tile, "repeat");
 }
 
-/** Text that stays within a box; none where there is no space for it. */
-function label(context, text, x, y, width) {
-  if (width < TEXT_WIDTH || !text) return;
-  const letters = Math.floor(width / LETTER_WIDTH);
-  const isTooLong = text.length > letters;
-  context.fillText(isTooLong ? `${text.slice(0, Math.max(1, letters - 1))}…` : text, x, y);
+/**
+ * What of a text stays within a box: the whole, or its beginning, or else a shorter text, or nothing.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {string} text
+ * @param {number} width  Pixels that it may take.
+ * @param {string} [shorter]  What stands where too little of the text would be seen.
+ * @returns {string}
+ */
+function fittingText(context, text, width, shorter = "") {
+  if (!text || width < LEAST_WIDTH) return "";
+  const widthOf = (part) => context.measureText(part).width;
+  const fullWidth = widthOf(text);
+  if (fullWidth <= width) return text;
+  let letters = Math.floor((text.length * width) / fullWidth);
+  while (letters > 0 && widthOf(`${text.slice(0, letters)}…`) > width) letters -= 1;
+  if (letters >= LEAST_LETTERS) return `${text.slice(0, letters).trimEnd()}…`;
+  return widthOf(shorter) <= width ? shorter : "";
 }
 
-/** A line with its sign, and that of its worst finding. */
-function lineText({ state, heard: isHeard, findings, text }) {
+/** The sign of a line's state, and that of its worst finding. */
+function lineSigns({ state, findings }) {
   const sign = { machine: "○", edited: "✎", accepted: "✓" }[state];
   const hasError = findings.some((finding) => finding.level === "error");
   const findingSign = hasError ? "✖" : findings.length ? "▲" : "";
-  return `${sign}${findingSign}${isHeard ? "" : " left out"} ${text}`;
+  return `${sign}${findingSign}`;
 }
 
 /** Draws the time line on a canvas. */
@@ -173,7 +185,8 @@ export class Drawing {
       }
       context.fillStyle = colours.ink;
       const words = [thread === null ? "" : threadLetters(thread), width > 40 ? (SCALES[shot.scale] ?? "") : ""];
-      label(context, words.filter(Boolean).join(" "), x + 3, top + 8, width - 4);
+      const text = fittingText(context, words.filter(Boolean).join(" "), width - 4, words[0]);
+      context.fillText(text, x + 3, top + 8);
     });
   }
 
@@ -212,7 +225,7 @@ export class Drawing {
       context.fillStyle = colours.speech;
       context.fillRect(x, y, width, 16);
       context.fillStyle = colours["on-speech"];
-      label(context, utterance.text, x + 3, y + 8.5, width - 5);
+      context.fillText(fittingText(context, utterance.text, width - 5), x + 3, y + 8.5);
     });
   }
 
@@ -279,21 +292,16 @@ export class Drawing {
     context.lineWidth = isChosen ? 2 : 1;
     context.strokeRect(x + 0.5, y + 0.5, Math.max(1, width - 1), height - 1);
     context.setLineDash([]);
-    if (width < TEXT_WIDTH) return;
-    const words = isEmpty ? "to write" : lineText(line);
-    if (isStriped) {
+    const signs = isEmpty ? "" : lineSigns(line);
+    const words = isEmpty ? "to write" : `${signs}${line.heard ? "" : " left out"} ${line.text}`;
+    const text = fittingText(context, words, width - 8, signs);
+    if (isStriped && text) {
       // Words on stripes would be hard to read.
       context.fillStyle = colours.ground;
-      const wordsWidth = Math.min(width - 6, Math.max(12, words.length * 6));
-      context.fillRect(x + 3, y + 5, wordsWidth, height - 10);
+      context.fillRect(x + 3, y + 5, context.measureText(text).width + 2, height - 10);
     }
     context.fillStyle = isFilled ? colours["on-chosen"] : colours.ink;
-    context.save();
-    context.beginPath();
-    context.rect(x + 2, y, width - 4, height);
-    context.clip();
-    label(context, words, x + 4, y + height / 2 + 0.5, width - 6);
-    context.restore();
+    context.fillText(text, x + 4, y + height / 2 + 0.5);
     if (isChosen) this.drawHandles(x, width, y, height);
   }
 

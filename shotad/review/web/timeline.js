@@ -4,7 +4,7 @@ import { make, setText } from "./build.js";
 import { register } from "./commands.js";
 import * as player from "./player.js";
 import { say } from "./say.js";
-import { act, chosenLine, lineById, select, store, subscribe } from "./store.js";
+import { act, chosenLine, lineById, openLine, store, subscribe } from "./store.js";
 import { Drawing, HEIGHT, ROWS, TOP } from "./timeline-draw.js";
 import { firstEndingAfter } from "./timeline-scale.js";
 import { exactTime, spokenTime } from "./times.js";
@@ -62,11 +62,12 @@ class Timeline {
       title.style.blockSize = `${row.height}px`;
       return title;
     });
+    this.legend = legend();
     this.where = make("p", { class: "t-where", id: "t-where" });
     const titleColumn = make("div", { class: "t-titles", "aria-hidden": "true" }, ...titles);
     place.append(
       make("div", { class: "t-rows" }, titleColumn, this.scroller),
-      make("div", { class: "t-foot" }, this.where, legend()),
+      make("div", { class: "t-foot" }, this.where, this.legend.element),
     );
   }
 
@@ -75,6 +76,10 @@ class Timeline {
     scroller.addEventListener("scroll", () => this.drawSoon(), { passive: true });
     scroller.addEventListener("keydown", (event) => this.onKey(event));
     canvas.addEventListener("pointerdown", (event) => this.onPointerDown(event));
+    // A click that opened a line, or one while somebody writes, leaves the focus there: the browser would move it here.
+    canvas.addEventListener("mousedown", (event) => {
+      if (document.activeElement?.closest("#list")) event.preventDefault();
+    });
     canvas.addEventListener("pointermove", (event) => this.onPointerMove(event));
     canvas.addEventListener("pointerup", () => this.onPointerUp());
     canvas.addEventListener("pointercancel", () => this.endDrag());
@@ -276,7 +281,7 @@ class Timeline {
     }
     const { y, seconds } = this.pointOf(event);
     const line = y >= TOP.lines ? this.lineAt(seconds) : null;
-    if (line) select(line.id, { focus: true });
+    if (line) openLine(line.id);
     else player.seek(seconds);
   }
 
@@ -320,21 +325,35 @@ class Timeline {
   }
 }
 
-/** What patterns and signs mean. */
+/** A patch of a row as it is drawn, in the style of `name`. */
+const patch = (name) => make("span", { class: `t-patch t-patch-${name}`, "aria-hidden": "true" });
+
+/**
+ * What is seen on the time line: first what one sees most.
+ *
+ * @returns {{element: HTMLElement, showThreads: (hasThreads: boolean) => void}}
+ */
 function legend() {
-  const rows = [
+  const itemOf = ([sign, meaning, patchName]) =>
+    make("div", {}, make("dt", {}, patchName ? patch(patchName) : null, sign), make("dd", {}, meaning));
+  const thread = itemOf(["letter", "thread: shots from the same camera"]);
+  const items = [
+    ["dashed box", "empty slot, or what a line leaves of its slot", "slot"],
+    ["filled bar", "dialogue, with its words where they are known", "speech"],
+    ["box with grips", "the chosen line", "chosen"],
+    ["upright line", "where the film stands", "head"],
     ["○", "as the machine wrote it"],
-    ["✎, striped", "edited"],
+    ["✎, striped", "written by a person"],
     ["✓, filled", "accepted"],
     ["dashed, lower", "left out"],
-    ["thin: low, middle, high", "machine, edited, accepted, where there is no room for signs"],
+    ["thin: low, middle, high", "machine, written, accepted, where there is no space for signs"],
     ["▲ ✖", "warning, error"],
-    ["letter", "thread of a shot"],
     ["hatched", "slot made by hand"],
     ["ECU CU MS FS LS", "extreme close-up, close-up, medium, full, long shot"],
-  ];
-  const items = rows.map(([sign, words]) => make("div", {}, make("dt", {}, sign), make("dd", {}, words)));
-  return make("details", { class: "t-legend" }, make("summary", {}, "What the signs mean"), make("dl", {}, ...items));
+  ].map(itemOf);
+  const list = make("dl", {}, ...items, thread);
+  const element = make("details", { class: "t-legend" }, make("summary", {}, "What the signs mean"), list);
+  return { element, showThreads: (hasThreads) => (thread.hidden = !hasThreads) };
 }
 
 /** @type {Timeline} */
@@ -365,6 +384,7 @@ export function start() {
     timeline.fetchWaveform();
     timeline.takeLines();
     timeline.resize();
+    timeline.legend.showThreads(store.film.shots.some((shot) => shot.thread !== null));
   });
   subscribe("lines", () => timeline.takeLines());
   subscribe("slots", () => timeline.drawSoon());
