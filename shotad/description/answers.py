@@ -307,6 +307,17 @@ _NO_SENTENCE = re.compile(
     re.IGNORECASE,
 )
 """A piece of JSON in another form than ours, nothing but a number, or a word of which a letter was lost."""
+_READS_OUT = re.compile(
+    r"\b(?:reads?|says?|spells?|shows?|displays?|types?|writes?|draws?|paints?|scrawls?|letters?|words?|signs?"
+    r"|tattoos?|screens?|code|braces?|brackets?|logos?|titles?)\b",
+    re.IGNORECASE,
+)
+_BRACED_LETTERING = re.compile(
+    r"\{(?! ?(?:text|name|title|string|value|line|sentence|words?|characters?|objects?)\w* ?\})"
+    r" ?(?:[^\s{}\"':]+(?: [^\s{}\"':]+){0,3})? ?\}",
+    re.IGNORECASE,
+)
+"""Lettering in braces that a line reads out, ``A tattoo reads {love}.``, and no field of a form."""
 _PROGRAM_VALUE = re.compile(
     r"\{?\s*+(?:none|null|nil|nan|true|false|undefined|[-+]?inf(?:inity)?|n/a|[-+]?[\d.]++(?:e[-+]?\d+)?)"
     r"\s*+(?:[}\]\n]|,\s*+(?:[\"'}\]]|\w{1,40}\s*+:|\Z)|\Z)",
@@ -476,7 +487,11 @@ def _line(text: str) -> str:
     words = _WORD_COUNT.sub("", words[_opening_end(words) :]).strip(" ,;")
     while len(words) > 1 and words[0] in "\"'" and words[-1] == words[0]:
         words = words[1:-1].strip()
-    if is_nothing(words) or is_error_report(words) or _NO_SENTENCE.search(words):
+    reads_out = _READS_OUT.search(words)
+    own_words = words
+    if reads_out is not None:
+        own_words = words[: reads_out.end()] + _BRACED_LETTERING.sub("", words[reads_out.end() :])
+    if is_nothing(words) or is_error_report(words) or _NO_SENTENCE.search(own_words):
         return ""
     words = words[0].upper() + words[1:]
     return words if re.search(r"[.!?…][\"')]*$", words) else f"{words.rstrip(':-– ')}."
