@@ -297,7 +297,7 @@ _ELEMENT = re.compile(
     rf"<(details|div|span|section|aside|p|blockquote)(?:\s[^<>]{{0,200}}?\b(?:type|class|id|title)=[\"']?{_NAMES}"
     r"[\"'][^<>]{0,200}>"
     rf"|(?:\s[^<>]{{0,200}})?>\s*<summary>[^<>\w]*{_NAMES}[^<>]{{0,40}}</summary>)"
-    r".*?(?:</\1>|\Z)",
+    rf".*?(?:</\1>|\Z)|<!--[^\w\n]{{0,9}}{_NAMES}\b.*?(?:-->|\Z)",
     re.IGNORECASE | re.DOTALL,
 )
 """An element of HTML that holds thoughts, as Open WebUI writes: ``<details type="reasoning">``."""
@@ -404,12 +404,12 @@ def _after_stripped_marks(text: str) -> str:
 
 _TITLE_SIGNS = (
     r"[ \t>]*(?:[^\w\s\#*_=~-]{1,3}[ \t]*)?(?:\#{1,6}|[*_]{1,3}|[=~-]{2,9})[ \t]*[*_]{0,3}[^\w\n]{0,4}"
-    r"(?:\d[.)][ \t]*)?"
+    r"(?:\d[.)][ \t]*|step \d ?[:.–-] ?)?"
 )
 """Signs before a title: of a heading, of bold type, a rule."""
 _NOUN_NAMES = (
     rf"(?:[a-z]{{1,16}}[ _-]){{0,3}}(?:{_THINKING}|{_ANALYSIS}|{_WITHIN_WORD})"
-    r"(?:[ _-](?:[a-z]{1,16}|&)){0,3}"
+    r"(?:[ _-](?:[a-z]{1,16}|&)){0,3}(?: ?\([^()\n]{0,40}\))?"
 )
 _THOUGHT_TITLE = re.compile(
     rf"^(?:{_TITLE_SIGNS}{_NOUN_NAMES}|[ \t]*\[?{_PLAIN_TITLE}\]?(?=[:：.…\]]))"
@@ -433,7 +433,7 @@ _ANSWER_TITLE = re.compile(
     rf"^(?:{_TITLE_SIGNS})?[ \t]*"
     r"(?:(?:my|the|your|suggested|revised|final) ){0,2}"
     r"(?:(?P<answer>answer|response|output|final|回答|答案|最终答案)|(?P<summary>summary|description)"
-    r"|result|sentence|line|audio description|ad)[*_]{0,3} ?"
+    r"|result|sentence|line|audio description|ad(?: line)?)[*_]{0,3} ?"
     r"(?:[:：][*_]{0,3}|[=~\#*_-]{1,9}[ \t]*$|[ \t]*$)",
     re.IGNORECASE | re.MULTILINE,
 )

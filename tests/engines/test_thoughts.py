@@ -203,6 +203,9 @@ BLOCKS = [
     ('<details type="reasoning" done="true">\n', "\n</details>\n"),
     ("<details>\n<summary>Thought process</summary>\n", "\n</details>\n"),
     ("analysis\n\n", "\n\nfinal\n\n"),
+    ("**Step 1: Analysis**\n", "\n**Step 2: Answer**\n"),
+    ("**Inner monologue (not spoken)**\n", "\n**AD line**\n"),
+    ("<!-- thinking: ", " -->\n"),
     ("思考：", "\n回答："),
 ]
 """Titles, labels and blocks of code around a thought."""
