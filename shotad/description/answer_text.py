@@ -170,6 +170,20 @@ _ERROR_NUMBER = re.compile(
     r"|not implemented|service|gateway)\b",
     re.IGNORECASE,
 )
+_OWNER = r"(?:an?|the|his|her|their|\w+['’]s)"
+_COLOUR = r"(?:red|green|white|blue|yellow|orange)"
+_READ_OUT = re.compile(
+    r"[^\n{}]{1,120}?(?:"
+    r"\b(?:glows?|flash(?:es)?|blinks?|flickers?|scrolls?|shines?|fades?|hangs?|stands|appears|pops up"
+    r"|lights up|is (?:displayed|shown|written|painted|printed))"
+    rf"(?:\W*\Z|,| {_COLOUR}\b| (?:\w+ )?(?:on|across|over|above|below|beneath|behind|beside"
+    rf"|in (?:{_OWNER}|{_COLOUR}|large|big|small|bold))\b)"
+    rf"|\b(?:fills|covers|lights) {_OWNER} |, (?:reads?|says?) {_OWNER} )",
+    re.IGNORECASE,
+)
+"""A line that reads an error from a screen: ``404 Not Found glows on her laptop.``"""
+_MOST_WORDS_READ_OUT = 20
+"""Words of such a line; what servers say of an error is longer, or has no such verb."""
 _CALL_KEYS = re.compile(r"\s*\{[^{}]{0,200}\"(?:arguments|tool_calls|function_call)\"\s*:")
 
 
@@ -178,11 +192,13 @@ def is_error_report(text: str) -> bool:
 
     >>> [is_error_report(text) for text in ('{"error": "overloaded"}', "Internal Server Error")]
     [True, True]
-    >>> [is_error_report(text) for text in ("An error message blinks.", "500 people cheer.")]
+    >>> [is_error_report(text) for text in ("404 Not Found glows on her laptop.", "500 people cheer.")]
     [False, False]
     """
     if _ERROR_PAGE.match(text) or _ERROR_KEY.match(text) or _CALL_KEYS.match(text):
         return True
+    if len(text.split()) <= _MOST_WORDS_READ_OUT and _READ_OUT.match(text):
+        return False
     return _ERROR_WORDS.match(text) is not None or _ERROR_NUMBER.match(text) is not None
 
 

@@ -27,7 +27,7 @@ from shotad.description.answer_text import (
     without_markup,
     without_thoughts,
 )
-from shotad.engines import is_only_thought
+from shotad.engines import is_only_thought, names_thought
 from shotad.script import split_sentences
 from shotad.script.cue import MAX_TEXT_LENGTH
 
@@ -279,6 +279,8 @@ _VALUE = re.compile(
 The text is found ahead and then repeated, ``(?=(…))\2``, so that nothing is tried again. ``(…)*+`` means the
 same, but before Python 3.11.5 it finds nothing where there is a ``(?!…)`` within.
 """
+_JSON_BEGINS = re.compile(r"^[ \t]*+(?:\{|\[(?!\w[^\[\]\n]{0,60}\][ ,]\s*\w))", re.MULTILINE)
+"""Where JSON begins, broken perhaps. Lettering in brackets begins a line: ``[Plan B] stands on a folder.``"""
 _STRING = re.compile(r"\"((?:[^\"\\]|\\.)*+)\"(\s*+:)?", re.DOTALL)
 _SURE_END = re.compile(r"[.!?…][\"')]*(?=\s|[,}\]]|\Z)|[\"']\s*+[,}\]]|\n(?=[^\S\n]*(?:\d[.)]|[-•*])\s)")
 _NO_END = re.compile(
@@ -305,6 +307,17 @@ _NO_SENTENCE = re.compile(
     re.IGNORECASE,
 )
 """A piece of JSON in another form than ours, nothing but a number, or a word of which a letter was lost."""
+_READS_OUT = re.compile(
+    r"\b(?:reads?|says?|spells?|shows?|displays?|types?|writes?|draws?|paints?|scrawls?|letters?|words?|signs?"
+    r"|tattoos?|screens?|code|braces?|brackets?|logos?|titles?)\b",
+    re.IGNORECASE,
+)
+_BRACED_LETTERING = re.compile(
+    r"\{(?! ?(?:text|name|title|string|value|line|sentence|words?|characters?|objects?)\w* ?\})"
+    r" ?(?:[^\s{}\"':]+(?: [^\s{}\"':]+){0,3})? ?\}",
+    re.IGNORECASE,
+)
+"""Lettering in braces that a line reads out, ``A tattoo reads {love}.``, and no field of a form."""
 _PROGRAM_VALUE = re.compile(
     r"\{?\s*+(?:none|null|nil|nan|true|false|undefined|[-+]?inf(?:inity)?|n/a|[-+]?[\d.]++(?:e[-+]?\d+)?)"
     r"\s*+(?:[}\]\n]|,\s*+(?:[\"'}\]]|\w{1,40}\s*+:|\Z)|\Z)",
@@ -332,7 +345,7 @@ def parse_stage2(text: str, candidates: int = 1, cut: bool = False) -> tuple[str
     # Our keys anywhere, else any JSON, else plain text.
     if _KEY.search(body):
         texts = _keyed(body, candidates)
-    elif re.search(r"^[ \t]*+[{\[]", body, re.MULTILINE):
+    elif _JSON_BEGINS.search(body):
         texts = _strings(body)
     else:
         texts = _plain_lines(body, candidates)
@@ -402,7 +415,7 @@ def _strings(text: str) -> list[str]:
         done = match.end()
         if match[2] is not None:
             key = match[1]
-        elif _KEY_OF_THOUGHT.fullmatch(key):
+        elif _KEY_OF_REASONS.fullmatch(key) or names_thought(key):
             key = ""
         elif key in places:
             texts[places[key]] = unescaped(match[1])
@@ -415,11 +428,10 @@ def _strings(text: str) -> list[str]:
     return texts
 
 
-_KEY_OF_THOUGHT = re.compile(
-    r"(?:\w{1,20}_)?(?:thoughts?|thinking|reason(?:ing|s)?|reflections?|analysis|rationale|explanation"
-    r"|justification|drafts?|steps?|notes?|chain_of_thought)",
-    re.IGNORECASE,
+_KEY_OF_REASONS = re.compile(
+    r"(?:\w{1,20}_)?(?:reasons?|explanation|justification|drafts?|steps?|notes?)", re.IGNORECASE
 )
+"""Names of what a model writes beside its line, other than its thoughts."""
 
 
 def unescaped(text: str) -> str:
@@ -475,7 +487,11 @@ def _line(text: str) -> str:
     words = _WORD_COUNT.sub("", words[_opening_end(words) :]).strip(" ,;")
     while len(words) > 1 and words[0] in "\"'" and words[-1] == words[0]:
         words = words[1:-1].strip()
-    if is_nothing(words) or is_error_report(words) or _NO_SENTENCE.search(words):
+    reads_out = _READS_OUT.search(words)
+    own_words = words
+    if reads_out is not None:
+        own_words = words[: reads_out.end()] + _BRACED_LETTERING.sub("", words[reads_out.end() :])
+    if is_nothing(words) or is_error_report(words) or _NO_SENTENCE.search(own_words):
         return ""
     words = words[0].upper() + words[1:]
     return words if re.search(r"[.!?…][\"')]*$", words) else f"{words.rstrip(':-– ')}."

@@ -6,7 +6,8 @@ description. Other languages have no verbs here; their words are compared as the
 
 Languages are identified by py3langid (BSD), which knows some 140. Lines of AD are short, so its answer counts
 only where it is sure; for English, to which models fall back, less is enough. Where English is asked for, it
-need not be sure of a line that has hardly a word of the lists of English. Quotations and names are left out.
+need not be sure of a line that has hardly a word of the lists of English. Quotations, names, and lettering
+after its label (``Title: Les Enfants du Paradis.``) are left out.
 """
 
 from __future__ import annotations
@@ -191,8 +192,35 @@ _SIBLINGS: tuple[frozenset[str], ...] = tuple(
 )  # fmt: skip
 """Languages so much alike that a short line of one may pass for another."""
 
+_LETTERING_NOUNS = listed(
+    "banner billboard caption card clapperboard credit credits headline inscription intertitle label"
+    " lettering letters logo note placard plaque postcard poster screen sign subtitle text title titles"
+    " words"
+)
+_LETTERING = re.compile(
+    rf"(?P<label>\b(?:{'|'.join(sorted(_LETTERING_NOUNS))})\b[^:.!?\n]{{0,40}}|\b(?:reads?|says?)):[^.!?\n]*",
+    re.IGNORECASE,
+)
+"""Lettering that a line reads out without quotation marks, behind its label."""
+_VERBS_OF_THINGS = listed(
+    "bake beep blare bubble burble char chime chirp churn clank clatter clink coagulate congeal cool"
+    " creak crackle crumble crunch curdle dangle defrost dissolve drizzle drool erupt evaporate fizz"
+    " fizzle flicker foam ferment froth fry gleam glint glisten gurgle hiss jiggle jingle ooze ping pop"
+    " puff quiver rattle ripen rustle scorch seethe shimmer simmer sizzle slosh smoulder smolder sparkle"
+    " spatter spew splatter splutter sputter squeak squelch steam swirl thaw tinkle topple trickle"
+    " twinkle waft whir whirr wilt wobble"
+)
+"""What things do in a line of few words, whose subject may be a foreign word: ``Ratatouille bubbles.``"""
 _ENGLISH_WORDS = (
-    FUNCTION_WORDS | ADJECTIVES | ADVERBS | NOUNS_TOO | MASS_NOUNS | PREPOSITIONS | frozenset(LEMMAS)
+    FUNCTION_WORDS
+    | ADJECTIVES
+    | ADVERBS
+    | NOUNS_TOO
+    | MASS_NOUNS
+    | PREPOSITIONS
+    | frozenset(LEMMAS)
+    | _LETTERING_NOUNS
+    | _VERBS_OF_THINGS
 )
 _FEW_ENGLISH = 0.25
 """Share of words known as English up to which a line need only be `_UNENGLISH` to be in another language.
@@ -212,6 +240,8 @@ def other_language(text: str, language: str, names: Collection[str] = ()) -> str
     ('English', None)
     """
     plain = without_quotations(text)
+    if is_english(language):
+        plain = _LETTERING.sub(r"\g<label>", plain)
     for name in names:
         plain = re.sub(rf"(?<!\w){re.escape(name)}", " ", plain)
     if not any(map(str.isalpha, plain)):

@@ -50,4 +50,5 @@ from .table import (
 from .thoughts import (
     after_thoughts as after_thoughts,
     is_only_thought as is_only_thought,
+    names_thought as names_thought,
 )

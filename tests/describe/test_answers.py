@@ -418,5 +418,26 @@ def test_lines_that_only_begin_like_an_error_or_like_nothing_are_lines(line: str
     assert parse_stage2(json.dumps({"summarized_AD": line})) == (line,)
 
 
+@pytest.mark.parametrize("line", [
+    "404 Not Found glows on her laptop.", "Error: file not found, flashes on a monitor.", "Error code 7 flashes red.",
+    "503 Service Unavailable, reads the departures board.", "Internal server error blinks on the screen.",
+    "A tattoo reads {love}.", "The code {x} and {y} scrolls past.", "A screen shows { } in green.",
+    "[Exit] glows above the door.",
+])  # fmt: skip
+def test_lettering_that_a_line_reads_out_is_spoken(line: str) -> None:
+    assert parse_stage2(line) == (line,)
+    assert parse_stage2(json.dumps({"summarized_AD": line})) == (line,)
+
+
+@pytest.mark.parametrize("text", [
+    "404 Not Found", "Error: the model appears to be down.", "Rate limit exceeded.",
+    "503 Service Unavailable: no server is available to handle this request.", "{name} opens the door.",
+    "She greets {name}.", "A sign reads {text}.", "Text: {She runs.}",
+])  # fmt: skip
+def test_errors_and_fields_of_a_form_are_not_spoken(text: str) -> None:
+    with pytest.raises(ScriptError):
+        parse_stage2(json.dumps({"summarized_AD": text}))
+
+
 def test_a_line_without_quotes_may_begin_with_a_name_like_a_value() -> None:
     assert parse_stage2("summarized_AD: Nan, smiling, waves.") == ("Nan, smiling, waves.",)

@@ -308,6 +308,21 @@ def test_short_lines_in_other_languages_are_found(line: str) -> None:
     assert language_fault(line, "en") is not None
 
 
+@pytest.mark.parametrize("line", [
+    "Title: Les Enfants du Paradis.", "Caption: Dix ans plus tard.", "A poster reads: La Dolce Vita.",
+    "Ratatouille bubbles.", "Bouillabaisse simmers.", "Quesadillas sizzle.",
+])  # fmt: skip
+def test_foreign_lettering_and_foreign_dishes_are_no_foreign_line(line: str) -> None:
+    assert language_fault(line, "en") is None
+
+
+@pytest.mark.parametrize(
+    "line", ["Titel: Der blaue Engel.", "Titre: Les Enfants.", "Eine Frau sagt: Komm her."]
+)
+def test_a_foreign_label_is_a_foreign_line(line: str) -> None:
+    assert language_fault(line, "en") is not None
+
+
 def test_a_film_is_described_in_german(tmp_path: Path) -> None:
     def german(request: Request) -> str:
         """In English at first, in German when it was told so."""

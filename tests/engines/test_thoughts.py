@@ -64,6 +64,15 @@ MARKS = {
         "<|end|><|start|>assistant<|channel|>final <|constrain|>json<|message|>",
     ),
     "harmony without its marks": ("analysis", "assistantfinal"),
+    "harmony in small letters": ("analysiswe need a line. ", "assistantfinal"),
+    "made up: process": ("<thinking_process>", "</thinking_process>"),
+    "made up: chain": ("<chain_of_thought>\n", "\n</chain_of_thought>\n"),
+    "made up: content": ("<reasoning_content>", "</reasoning_content>"),
+    "made up: monologue": ("<internal_monologue>", "</internal_monologue>"),
+    "made up: planning": ("<planning>", "</planning>"),
+    "made up: bars": ("<|think|>", "<|/think|>"),
+    "made up: wide": ("＜think＞", "＜/think＞"),
+    "made up: brackets": ("[Thinking process]\n", "\n[/Thinking process]\n"),
 }
 """What stands before a thought and behind it, by the models that write it so."""
 
@@ -176,6 +185,59 @@ def test_answers_among_marks(text: str) -> None:
     assert parse_stage2(text) == (SMILES,)
 
 
+THOUGHT = "The user wants one sentence. A man runs? No.\n\nNine words at most."
+BLOCKS = [
+    ("**Thinking**\n\n", "\n\n**Answer**\n\n"),
+    ("## Thought Process\n", "\n## Final answer\n"),
+    ("### 1. Analysis\n", "\n### 2. Audio description\n"),
+    ("**🤔 Inner monologue**\n", "\n**Output**\n"),
+    ("__Chain of Thought:__\n", "\n__Line:__ "),
+    ("=== Scratchpad ===\n", "\n=== Response ===\n"),
+    ("**Planning**\n\n", "\n\n---\n\n"),
+    ("Reasoning\n", "\n\nAnswer\n"),
+    ("Thinking...\n", "\n...done thinking.\n\n"),
+    ("Reasoning…\n", "\nFinished reasoning\n"),
+    ("```thinking\n", "\n```\n"),
+    ("~~~ chain-of-thought\n", "\n~~~\n\n"),
+    ("```scratchpad\n```json\n{}\n```\n", "\n```\n"),
+    ('<details type="reasoning" done="true">\n', "\n</details>\n"),
+    ("<details>\n<summary>Thought process</summary>\n", "\n</details>\n"),
+    ("analysis\n\n", "\n\nfinal\n\n"),
+    ("**Step 1: Analysis**\n", "\n**Step 2: Answer**\n"),
+    ("**Inner monologue (not spoken)**\n", "\n**AD line**\n"),
+    ("<!-- thinking: ", " -->\n"),
+    ("思考：", "\n回答："),
+]
+"""Titles, labels and blocks of code around a thought."""
+
+
+@pytest.mark.parametrize(("before", "behind"), BLOCKS)
+@pytest.mark.parametrize("then", [SMILES, ANSWER])
+def test_titles_and_blocks_of_thoughts(before: str, behind: str, then: str) -> None:
+    assert parse_stage2(f"{before}{THOUGHT}{behind}{then}") == (SMILES,)
+    description = f"{before}{THOUGHT}\nActions: A man fires.{behind}Actions: Ann smiles."
+    assert dict(parse_stage1(description, ("Actions",), "s1", "m").steps) == {"Actions": "Ann smiles."}
+
+
+@pytest.mark.parametrize("before", [
+    *(before for before, _ in BLOCKS if "思考" not in before), "analysiswe need ", "analysis we need ",
+    "commentarythe user ", "**Thinking:** ", "(Thinking: ",
+])  # fmt: skip
+def test_titles_and_blocks_that_are_cut_off_hold_thoughts_alone(before: str) -> None:
+    assert is_only_thought(f"{before}{THOUGHT}")
+
+
+def test_titles_beside_an_answer_leave_it() -> None:
+    steps = ("Main characters", "Actions")
+    titled = "## Analysis\n1. Main characters: Ann.\n2. Actions: Ann smiles."
+    explained = "1. Main characters: Ann.\n2. Actions: Ann smiles.\n\n**Reasoning**\n\nA man runs? No."
+    for text in (titled, explained):
+        described = parse_stage1(text, steps, "s1", "m")
+        assert dict(described.steps) == {"Main characters": "Ann.", "Actions": "Ann smiles."}
+    keyed = {"inner_monologue": "A man runs.", "thoughtProcess": "No.", "line": SMILES}
+    assert parse_stage2(json.dumps(keyed)) == (SMILES,)
+
+
 LINES = [
     '{"summarized_AD": "A sign reads \\"[THINK]\\"."}',
     '{"summarized_AD": "[THINK] stands on a sign."}',
@@ -186,6 +248,12 @@ LINES = [
     '{"summarized_AD": "The assistant finalises the deal."}',
     '{"summarized_AD": "Final scores light up."}',
     '{"summarized_AD": "Thoughts: a book opens."}',
+    '{"summarized_AD": "A poster flips from [THINK] to [/THINK]."}',
+    '{"summarized_AD": "The screen flips between <plan> and </plan>, then dims."}',
+    '{"summarized_AD": "A sign reads [THINK]. Below, [/THINK] flickers."}',
+    '{"summarized_AD": "A poster flips from \\"<think>\\" to \\"</think>\\"."}',
+    '{"summarized_AD": "A screen shows </think> in green letters."}',
+    '{"summarized_AD": "A T-shirt reads </think>."}',
 ]
 
 
@@ -204,6 +272,16 @@ def test_lines_that_speak_of_thinking_stay(written: str) -> None:
         "The assistant finalises the deal.",
         'A sign: "[THINK]".',
         'The word "<think>" glows.',
+        "A poster flips from [THINK] to [/THINK].",
+        "[THINK] and [/THINK] glow in neon.",
+        "[THINK] glows above the door.",
+        "[THINK], reads a neon sign.",
+        "[Plan B] stands on a folder.",
+        "Analysis charts fill the screen.",
+        "Thinking, she lowers the spear.",
+        "Reasoning: a word on the blackboard.",
+        "Finally, she smiles.",
+        "Done thinking, he stands.",
     ],
 )
 def test_plain_lines_that_speak_of_thinking_stay(text: str) -> None:
