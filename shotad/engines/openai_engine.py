@@ -292,13 +292,20 @@ class OpenAI:
         """
         pauses = wire.pauses(seed, self._settings.longest_pause)
         self._limiter.wait_until_open()
-        for retries_left in range(self._settings.retries, -1, -1):
+        retries_left = self._settings.retries
+        while True:
+            answers = self._limiter.answers
             try:
                 return self._attempt(body)
             except CallFailed as error:
                 broken = error
-            if retries_left:
-                self._pause(broken, next(pauses))
+            if not retries_left:
+                break
+            self._pause(broken, next(pauses))
+            # Of the requests that wait for a limit of calls a minute, some are refused each time. They lose
+            # nothing by it while others are answered.
+            if broken.pause is None or self._limiter.answers == answers:
+                retries_left -= 1
         # The last repeat has failed too: only this slot fails, unless the server takes nothing any more.
         times = "once" if not self._settings.retries else f"{self._settings.retries + 1} times"
         problem = f"{self.address.shown} gave no answer, asked {times}: {broken}."
@@ -390,7 +397,12 @@ class OpenAI:
             self._limiter.answered()  # the server works; only this request fails
         match error.meaning:
             case "again":
-                pause = wire.asked_pause(raw.headers, self._limiter.clock())
+                now = self._limiter.clock()
+                if error.is_daily and wire.asked_pause(raw.headers, now) is None:
+                    problem = f"A quota of {server} is spent that is counted by the day. {server_message}"
+                    hint = f"Wait until it begins anew, or raise it. {_CONTINUE_HINT}"
+                    raise self._limiter.stop(EngineError(problem, hint, again=False))
+                pause = wire.asked_pause(raw.headers, now, error.answer)
                 problem = f"it answers {error.status}: {message}"
                 raise CallFailed(problem, pause, down=error.status in (429, 503))
             case "refused":

@@ -38,6 +38,7 @@ from shotad.core import (
 from shotad.core.config.words import EndpointSettings
 from shotad.core.errors import EngineError
 from shotad.core.types import HEARING_RATE
+from shotad.engines.openai_limits import pause_in, seconds_of
 from shotad.engines.thoughts import after_thoughts
 from shotad.film.palette import jpeg
 
@@ -325,6 +326,13 @@ _QUOTA_CODES = {
 _QUOTA = re.compile(r"credit balance is too low|reached your specified api usage limits")
 """How Anthropic says so, with the status and code of a wrong request
 (github.com/continuedev/continue/issues/5499)."""
+_DAILY_ID = re.compile(r"per(?:day|month)(?:per|(?![a-z]))|free-models-per-day")
+"""Names of quotas that are spent: Gemini's ``GenerateRequestsPerDayPerProjectPerModel-FreeTier``, which asks
+for a retry in seconds all the same, and OpenRouter's."""
+_DAILY = re.compile(
+    r"\b(?:per|a|each)[ _-](?:day|month)\b|\bdaily\b|\bmonthly\b|\b[rt]pd\b|每[日天月]|[当今]日"
+)
+_BY_THE_MINUTE = re.compile(r"\b(?:per|a|each)[ _-](?:min|minute|sec|second)\b|\b[rt]p[ms]\b|perminute")
 _REFUSED_CODES = {
     "content_filter",
     "content_policy_violation",
@@ -389,18 +397,29 @@ class ServerAnswer:
 @dataclass(frozen=True, slots=True)
 class ServerError:
     """An error of a server: HTTP status, message, code, and the parameter that it is about (empty: not
-    named). ``whole`` is the message before it was cut (empty: it was not)."""
+    named). ``whole`` is the message before it was cut (empty: it was not), ``answer`` the body of the answer as
+    text, without escapes."""
 
     status: int
     message: str
     code: str = ""
     param: str = ""
     whole: str = field(default="", repr=False)
+    answer: str = field(default="", repr=False)
 
     @property
     def words(self) -> str:
         """The message in small letters, to be searched."""
         return (self.whole or self.message).lower()
+
+    @property
+    def is_daily(self) -> bool:
+        """Whether a limit of calls or tokens is one of a day or longer. Where words name a shorter one too, it
+        may be that one."""
+        answer = self.answer.lower()
+        if _DAILY_ID.search(answer):
+            return True
+        return bool(_DAILY.search(answer)) and not _BY_THE_MINUTE.search(answer)
 
     @property
     def meaning(self) -> Meaning:
@@ -469,7 +488,13 @@ def error_in(raw: ServerAnswer) -> ServerError | None:
     names = [str(code).lower() for code in codes]
     code = next((name for name in names if name in known_codes), names[0] if names else "")
     params = [str(error["param"]) for error in objects[::-1] if error.get("param")]
-    return ServerError(status, shortened(message), code, params[0] if params else "", _on_one_line(message))
+    param = params[0] if params else ""
+    text = (
+        raw.body.decode("utf-8", "replace") if document is None else json.dumps(document, ensure_ascii=False)
+    )
+    return ServerError(
+        status, shortened(message), code, param, _on_one_line(message), text[:_LONGEST_MESSAGE]
+    )
 
 
 _MESSAGE_FIELDS = ("error", "detail", "errors", "message")
@@ -545,31 +570,35 @@ def pauses(seed: int, longest: float) -> Iterator[float]:
         step = min(step * 2, longest)
 
 
-def asked_pause(headers: Mapping[str, str], now: float) -> float | None:
+_LONGEST_READ = 366 * 86400.0
+"""Seconds; a number beyond is no pause that anybody means."""
+
+
+def asked_pause(headers: Mapping[str, str], now: float, answer: str = "") -> float | None:
     """The pause in seconds that a server asks for; None where it asks for none, or it cannot be read.
 
-    ``now`` in seconds since 1970: the header may hold a date.
+    ``now`` in seconds since 1970: the header may hold a date. ``answer`` is the body of the error, whose words
+    are searched where no header helps.
     """
     milliseconds = _number(headers.get("retry-after-ms"))
-    if milliseconds is not None:
-        return milliseconds / 1000
     retry_after = headers.get("retry-after", "")
-    seconds = _number(retry_after)
-    if seconds is not None:
-        return seconds
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(retry_after).timestamp() - now)
-    except (ValueError, OverflowError, TypeError, IndexError):
-        return None
+    pause = milliseconds / 1000 if milliseconds is not None else _number(retry_after)
+    if pause is None:
+        try:
+            pause = max(0.0, email.utils.parsedate_to_datetime(retry_after).timestamp() - now)
+        except (ValueError, OverflowError, TypeError, IndexError):
+            # Some write a unit, as in "1m0s".
+            pause = seconds_of(retry_after) or pause_in(answer)
+    return pause if pause is None or pause <= _LONGEST_READ else None
 
 
 def _number(text: str | None) -> float | None:
-    """The number of a header, 0 for a negative one; None where it is not a number."""
+    """The number of a header, 0 for a negative one; None where it is not a finite number."""
     try:
         value = float(text or "")
     except ValueError:
         return None
-    return max(0.0, value) if not math.isnan(value) else None
+    return max(0.0, value) if math.isfinite(value) else None
 
 
 class RateLimiter:
@@ -590,6 +619,13 @@ class RateLimiter:
         self._error: EngineError | None = None
         self._closed_until = -math.inf
         self._misses = 0
+        self._answers = 0
+
+    @property
+    def answers(self) -> int:
+        """How many answers the server gave that can be read."""
+        with self._lock:
+            return self._answers
 
     @contextmanager
     def place(self) -> Iterator[None]:
@@ -633,6 +669,7 @@ class RateLimiter:
         """Note that the server gave an answer that can be read."""
         with self._lock:
             self._misses = 0
+            self._answers += 1
 
     def missed(self) -> int:
         """Note that a request failed for reasons of the server. Returns how many have since it last

@@ -62,7 +62,10 @@ def test_pauses_grow_to_the_longest_belong_to_the_seed_and_are_those_that_server
         ("-3", None, 0.0),
         ("soon", None, None),
         ("nan", None, None),
-        ("inf", None, float("inf")),
+        ("inf", None, None),
+        ("1e300", None, None),
+        ("2s", None, 2.0),
+        ("1m0.5s", None, 60.5),
         ("Mon, 21 Sep 2026 14:13:30 GMT", None, 10.0),
         ("Mon, 21 Sep 2026 14:13:10 GMT", None, 0.0),
         ("Mon, 99 Sep 2026 14:13:10 GMT", None, None),
@@ -146,6 +149,79 @@ def test_the_servers_wish_is_obeyed() -> None:
         assert ask([status(429, headers=headers), answer()], time=time)[0].error is None
         (slept,) = time.slept
         assert least <= slept <= 1.1 * least
+
+
+GEMINI_QUOTA = (
+    "You exceeded your current quota, please check your plan and billing details. For more information on this error, head "
+    "to: https://ai.google.dev/gemini-api/docs/rate-limits. \n* Quota exceeded for metric: "
+    "generativelanguage.googleapis.com/generate_content_free_tier_requests, limit: 5, model: gemini-2.5-flash"
+)
+
+
+def gemini_refusal(quota: str, delay: str, words: str = "") -> Act:
+    details = [
+        {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"quotaId": quota}]},
+        {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay},
+    ]
+    error = {"code": 429, "message": GEMINI_QUOTA + words, "status": "RESOURCE_EXHAUSTED", "details": details}
+    return plain(json.dumps([{"error": error}]), 429)
+
+
+def test_a_pause_that_stands_in_the_words_of_an_error_is_obeyed() -> None:
+    for act, least in (
+        (gemini_refusal("GenerateRequestsPerMinutePerProjectPerModel-FreeTier", "50s"), 50.0),
+        (status(429, GEMINI_QUOTA + "\nPlease retry in 50.123456789s."), 50.1),
+        (status(429, "Rate limit reached for gpt-4o on requests per min (RPM): Limit 3. Please try again in 20s."), 20.0),
+        (status(429, "Rate limit reached. Please try again in 250ms."), 0.25),
+        (status(429, "Please retry after 17 seconds."), 17.0),
+        (status(429, "Too many requests, wait 1 minute before you ask again"), 60.0),
+        (status(429, "Slow down. Your quota resets in 0h0m45s."), 45.0),
+        (status(503, "Overloaded", retry_after=12), 12.0),
+        (status(429, "请求过于频繁，请在 30 秒后重试"), 30.0),
+        (status(429, "No time", headers={"Retry-After": "9s"}), 9.0),
+    ):  # fmt: skip
+        time = StoppedTime()
+        assert ask([act, answer()], time=time)[0].error is None
+        (slept,) = time.slept
+        assert least <= slept <= 1.1 * least + 0.05
+
+
+def test_a_quota_of_a_day_stops_the_run_at_once_whatever_pause_its_words_name() -> None:
+    for act in (
+        gemini_refusal("GenerateRequestsPerDayPerProjectPerModel-FreeTier", "21s", "\nPlease retry in 21s."),
+        status(
+            429, "Rate limit exceeded: free-models-per-day. Add 10 credits to unlock 1000 free model requests"
+        ),
+        status(429, "Rate limit reached on tokens per day (TPD): Limit 500000, Used 499990, Requested 2500."),
+        status(429, "You have reached your daily limit"),
+    ):
+        with BadServer([act]) as server:
+            with pytest.raises(EngineError, match=r"counted by the day.*same command"):
+                engine_for(server.url).generate([request()])
+            assert len(server.requests) == 1
+    # A limit of a minute beside it may be the one that is meant.
+    acts = [status(429, "Limits: 5 calls per minute, 500 per day"), answer()]
+    assert ask(acts)[0].error is None
+
+
+def test_many_who_wait_for_a_limit_of_calls_a_minute_are_all_answered() -> None:
+    time = StoppedTime()
+    served: list[float] = []
+    lock = threading.Lock()
+
+    def script(seen: Seen) -> Act:
+        with lock:
+            now = time.clock()
+            if sum(1 for moment in served if now - moment < 60) >= 2:
+                return gemini_refusal("GenerateRequestsPerMinutePerProjectPerModel-FreeTier", "30s")
+            served.append(now)
+        return echo(seen)
+
+    with BadServer(script) as server:
+        replies = engine_for(server.url, time, in_flight=6, retries=2).generate(
+            [request(str(number)) for number in range(16)]
+        )
+    assert [reply.text for reply in replies] == [str(number) for number in range(16)]
 
 
 def test_a_long_pause_is_reported_and_one_that_is_too_long_stops_the_run() -> None:
