@@ -274,6 +274,8 @@ def changes_for(
     ``changes`` are those that the request has already; ``fixed`` the fields that the user set, which stay.
     """
     words = f"{error.words} {error.param.lower()}"
+    if error.meaning == "cut":
+        return {}
     if changes.get("tokens", 1) > 1 and (error.meaning == "too long" or _NAMES["max_tokens"].search(words)):
         return {"tokens": 1}
     if error.meaning == "images" and images_in(request) > 1:
@@ -392,6 +394,15 @@ class AcceptedForm:
         with self._lock:
             self._changes.update({name: value for name, value in changes.items() if name not in put_back})
             self._accepted_fields.update(name for name in OPTIONAL_FIELDS if holds(request, name))
+
+    def learn(self, changes: Changes) -> None:
+        """Keep ``changes`` that errors asked for by name: the server no longer speaks of them.
+
+        Whether it answers or refuses something else then, they were right. More or fewer tokens are not: what
+        one prompt leaves room for says nothing of the next.
+        """
+        with self._lock:
+            self._changes.update({name: value for name, value in changes.items() if name != "tokens"})
 
     def guess(
         self, request: Body, error: ServerError, changes: Changes, fixed: Collection[str]

@@ -323,6 +323,8 @@ class OpenAI:
         form, fixed = self._form, self._settings.extra
         changes = form.changes
         guesses: list[str] = []
+        named: set[str] = set()
+        """Changes that errors asked for, not guesses."""
         calls = 0
         is_alone = False
         with ExitStack() as guessing:
@@ -338,6 +340,10 @@ class OpenAI:
                     self._tell_of_top_k(request, body)
                     return replace(reply, shown=self._shown(request, body))
                 more = changes_for(request, error, changes, fixed)
+                form.learn({name: changes[name] for name in named - more.keys()})
+                if error.meaning == "cut":
+                    # Only a request whose form is right is answered at all.
+                    form.accept(request, changes, guesses)
                 guess = None if more else form.guess(request, error, changes, fixed)
                 if guess is not None and not is_alone:
                     # One thread guesses; the others wait, and begin with what it learned.
@@ -348,11 +354,13 @@ class OpenAI:
                 if guess is not None:
                     guesses.append(guess)
                     more = {guess: LEFT_OUT}
+                else:
+                    named |= more.keys()
                 calls += 1
                 if not more or calls == _MOST_CALLS:
                     if guesses:
                         form.stop_guessing()
-                    return self._reply_to_error(error, raw)
+                    return self._reply_to_error(error, raw, token_limit(request))
                 changes = {**changes, **more}
 
     def _reply_in(self, raw: wire.ServerAnswer, request: wire.Body) -> Reply:
@@ -386,14 +394,14 @@ class OpenAI:
             self._told_of_top_k = True
             self._progress.note(f"{self.address.shown} knows no top_k: tokens are drawn without that limit.")
 
-    def _reply_to_error(self, error: wire.ServerError, raw: wire.ServerAnswer) -> Reply:
-        """The failed reply for an error of this request alone.
+    def _reply_to_error(self, error: wire.ServerError, raw: wire.ServerAnswer, limit: int) -> Reply:
+        """The failed reply for an error of this request alone, whose answer may have ``limit`` tokens.
 
         Raises CallFailed for one that may pass, and EngineError for one that every request would have.
         """
-        name, server, message = self._settings.key_name, self.address.shown, error.message.rstrip(".")
+        server, message = self.address.shown, error.message.rstrip(".")
         server_message = f"{server} says ({error.status}): {message}."
-        if error.meaning in ("refused", "too long", "images", "slot"):
+        if error.meaning in ("refused", "cut", "too long", "images", "slot"):
             self._limiter.answered()  # the server works; only this request fails
         match error.meaning:
             case "again":
@@ -407,6 +415,8 @@ class OpenAI:
                 raise CallFailed(problem, pause, down=error.status in (429, 503))
             case "refused":
                 return Reply(error.message, "refused")
+            case "cut":
+                return Reply("", "error", error=wire.cut_in_thought(limit))
             case "too long":
                 hint = "Lower frames.inside and frames.outside, or give the server a longer context."
                 return Reply(
@@ -414,11 +424,18 @@ class OpenAI:
                 )
             case "slot" | "images":
                 return Reply("", "error", error=server_message)
+        raise self._limiter.stop(self._lasting_error(error, raw, server_message))
+
+    def _lasting_error(
+        self, error: wire.ServerError, raw: wire.ServerAnswer, server_message: str
+    ) -> EngineError:
+        """The error that every request would have, with what the user can do. ``server_message`` repeats what
+        the server says."""
+        name, server = self._settings.key_name, self.address.shown
+        match error.meaning:
             case "quota":
-                problem, hint = (
-                    f"The quota at {server} is spent. {server_message}",
-                    f"Top it up. {_CONTINUE_HINT}",
-                )
+                problem = f"The quota at {server} is spent. {server_message}"
+                hint = f"Top it up. {_CONTINUE_HINT}"
             case "key":
                 # Some servers show parts of the key: ``sk-1234***********cdef``.
                 server_message = re.sub(r"(?:(?<![\w-])[\w-]+)?\*{3,}[\w-]*", "[secret]", server_message)
@@ -440,7 +457,7 @@ class OpenAI:
                 models = self._client.models()
                 if models:
                     hint = f"It has: {', '.join(models)}. Set openai.model."
-        raise self._limiter.stop(EngineError(problem, hint, again=False))
+        return EngineError(problem, hint, again=False)
 
     def _pause(self, broken: CallFailed, usual_pause: float) -> None:
         """Wait for the pause that the server asks for, else for ``usual_pause``; both in seconds.

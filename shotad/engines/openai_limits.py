@@ -1,8 +1,7 @@
-"""Numbers that servers write into the words of their errors: how long to wait, and how many images they take.
+"""Numbers that servers write into the words of their errors: how long to wait, how many images they take.
 
 No protocol has a field for either, so they are read from sentences. Wordings are those of servers as reported:
-for pauses github.com/google-gemini/gemini-cli/issues/7432 (``retryDelay`` and "Please retry in", Gemini) and
-console.groq.com/docs/rate-limits ("Please try again in 7m12.5s", Groq and OpenAI).
+for pauses github.com/diegosouzapw/OmniRoute/issues/9504 (``retryDelay`` and "Please retry in", Gemini).
 """
 
 from __future__ import annotations
@@ -63,5 +62,5 @@ def pause_in(text: str) -> float | None:
     if (field := _PAUSE_FIELD.search(words)) is not None:
         return float(field["number"]) * _UNITS["ms" if field["unit"] == "ms" else "s"]
     if (chinese := _PAUSE_IN_CHINESE.search(words)) is not None:
-        return float(chinese[1]) * _UNITS[chinese[2]]
+        return float(chinese[1]) * _UNITS["s" if chinese[2] == "秒" else "m"]
     return None

@@ -222,7 +222,7 @@ def _reason_without_text(
     """Why an answer without text has none: the model thought, or was cut off in thought, or said nothing."""
     if finish in _CUT_OFF_FINISHES:
         # OpenAI tells nothing of thoughts but their tokens; before a first word there is nothing else.
-        return f"{CUT_IN_THOUGHT}: all {limit} tokens went into thought. {_THINKING_HINT}"
+        return cut_in_thought(limit)
     thoughts = [name for name in _THOUGHT_FIELDS if _message_text(message.get(name)).strip()]
     details = counts.get("completion_tokens_details")
     reasoning_tokens = _count(details.get("reasoning_tokens")) if isinstance(details, Mapping) else 0
@@ -231,6 +231,11 @@ def _reason_without_text(
     if reasoning_tokens or _message_text(message.get("content")).strip():
         return f"{ONLY_THOUGHT}, without a text. {_THINKING_HINT}"
     return EMPTY
+
+
+def cut_in_thought(limit: int) -> str:
+    """The error of a reply whose ``limit`` of tokens went into thought."""
+    return f"{CUT_IN_THOUGHT}: all {limit} tokens went into thought. {_THINKING_HINT}"
 
 
 _JSON_TYPES: Mapping[Any, tuple[type, ...]] = {
@@ -313,10 +318,10 @@ _MARKUP = re.compile(
 """Tags, and scripts and styles whole. The inside is found ahead and then repeated, see `answers._VALUE`."""
 
 Meaning = Literal[
-    "again", "slot", "refused", "too long", "images", "quota", "key", "missing", "blind", "moved"
+    "again", "slot", "cut", "refused", "too long", "images", "quota", "key", "missing", "blind", "moved"
 ]
-"""What an error means: it may pass (again), only this request fails (slot, refused, too long, images: too
-many of them), or every request will (the others)."""
+"""What an error means: it may pass (again), only this request fails (slot, cut: off in thought, refused, too
+long, images: too many of them), or every request will (the others)."""
 
 _QUOTA_CODES = {
     "insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_balance",
@@ -348,6 +353,17 @@ _TOO_LONG = re.compile(
     r"|reduce the length|input is too long|longer than the maximum"
     r"|must be at least 1, got -"
 )
+_CUT = re.compile(
+    r"could not finish the message"
+    r"|(?:higher|larger|greater|bigger|more|increas\w+|rais\w+)\W+(?:the |your |value (?:of|for) )*\W?"
+    r"max_?(?:completion_|output_|new_)?tokens"
+    r"|(?:max_?(?:completion_|output_|new_)?tokens|max(?:imum)? (?:completion|output|new|number of) tokens"
+    r"|(?:output|completion|answer|response)(?: tokens?)? limit)\b[^.;]{0,40}\b(?:reached|hit|exhausted|used up)"
+    r"|(?:reached|hit|exhausted|ran out of|used up|spent) (?:its |the |all |of )*"
+    r"(?:max\w*|output|completion|response) tokens?"
+    r"|(?:all|every) (?:\w+ )?tokens (?:\w+ ){0,3}(?:reasoning|thinking|thought)"
+)
+"""Words of an answer that was cut off in thought, which OpenAI's models that think report as an error."""
 _BLIND = re.compile(
     r"not a multimodal model|at most 0 image|image_url is only supported by|unknown variant `image_url`"
     r"|content must be a string"
@@ -397,8 +413,8 @@ class ServerAnswer:
 @dataclass(frozen=True, slots=True)
 class ServerError:
     """An error of a server: HTTP status, message, code, and the parameter that it is about (empty: not
-    named). ``whole`` is the message before it was cut (empty: it was not), ``answer`` the body of the answer as
-    text, without escapes."""
+    named). ``whole`` is the message before it was cut (empty: it was not), ``answer`` the body of the answer
+    as text, without escapes."""
 
     status: int
     message: str
@@ -414,8 +430,8 @@ class ServerError:
 
     @property
     def is_daily(self) -> bool:
-        """Whether a limit of calls or tokens is one of a day or longer. Where words name a shorter one too, it
-        may be that one."""
+        """Whether a limit of calls or tokens is one of a day or longer. Where words name a shorter one too,
+        it may be that one."""
         answer = self.answer.lower()
         if _DAILY_ID.search(answer):
             return True
@@ -433,6 +449,8 @@ class ServerError:
             return "key"
         if self.code in _TOO_LONG_CODES:
             return "too long"
+        if self.status in (400, 422, 500) and not _TOO_LONG.search(self.words) and _CUT.search(self.words):
+            return "cut"
         if _BLIND.search(self.words):
             return "blind"
         if self.status in (400, 413, 422, 500) and self._is_about_number_of_images:
@@ -459,7 +477,9 @@ class ServerError:
             or _NO_SUCH_MODEL.search(self.words)
         ):
             return "missing"
-        return "too long" if _TOO_LONG.search(self.words) else "slot"
+        if _TOO_LONG.search(self.words):
+            return "too long"
+        return "slot"
 
 
 def error_in(raw: ServerAnswer) -> ServerError | None:
@@ -577,8 +597,8 @@ _LONGEST_READ = 366 * 86400.0
 def asked_pause(headers: Mapping[str, str], now: float, answer: str = "") -> float | None:
     """The pause in seconds that a server asks for; None where it asks for none, or it cannot be read.
 
-    ``now`` in seconds since 1970: the header may hold a date. ``answer`` is the body of the error, whose words
-    are searched where no header helps.
+    ``now`` in seconds since 1970: the header may hold a date. ``answer`` is the body of the error, whose
+    words are searched where no header helps.
     """
     milliseconds = _number(headers.get("retry-after-ms"))
     retry_after = headers.get("retry-after", "")

@@ -409,6 +409,66 @@ def test_an_answer_cut_off_in_thought_gets_more_tokens_once_for_the_run(field: s
         assert [seen.body["max_tokens"] for seen in server.requests] == [512, 2048, 2048, 2048]
 
 
+CUT_AS_AN_ERROR = (
+    "Could not finish the message because max_tokens or model output limit was reached. Please try again with higher "
+    "max_tokens.",
+    "The response was incomplete: max_output_tokens was reached.",
+    "The model ran out of output tokens while it was thinking",
+    "All completion tokens were used for reasoning. Increase max_completion_tokens.",
+)
+
+
+def gpt5(message: str, enough: int) -> Callable[[Seen], Act]:
+    """OpenAI's models that think: they refuse three fields one after the other, and report a cut as an error."""
+
+    def script(seen: Seen) -> Act:
+        if "max_tokens" in seen.body:
+            return status(400, "Unsupported parameter: 'max_tokens' is not supported with this model. Use "
+                          "'max_completion_tokens' instead.", param="max_tokens")  # fmt: skip
+        for name in ("temperature", "top_p"):
+            if name in seen.body:
+                return status(
+                    400, f"Unsupported value: '{name}' does not support 0.6 with this model.", param=name
+                )
+        return echo(seen) if seen.body["max_completion_tokens"] >= enough else status(400, message)
+
+    return script
+
+
+@pytest.mark.parametrize("message", CUT_AS_AN_ERROR)
+def test_a_cut_in_thought_that_comes_as_an_error_gets_more_tokens_too(message: str) -> None:
+    with BadServer(gpt5(message, 1000)) as server:
+        engine = engine_for(server.url, model="gpt-5")
+        (reply,) = engine.generate([request()])
+        assert (reply.text, reply.error, reply.calls) == ("What is seen?", None, 2)
+        assert len(server.requests) == 5, "three refusals, one cut, one answer"
+        assert engine.generate([request()])[0].error is None
+        assert [seen.body["max_completion_tokens"] for seen in server.requests[3:]] == [512, 2048, 2048]
+
+
+def test_what_was_refused_by_name_is_kept_where_the_request_fails_for_another_reason() -> None:
+    for failure, finish in (
+        (status(400, CUT_AS_AN_ERROR[0]), "error"),
+        (status(400, "No such thing is written here.", code="content_filter"), "refused"),
+        (status(400, "The prompt is too long: maximum context length"), "error"),
+        (status(422, "Bad picture"), "error"),
+    ):
+
+        def script(seen: Seen, failure: Act = failure) -> Act:
+            act = gpt5("", 0)(seen)
+            return act if act.status == 400 else failure
+
+        with BadServer(script) as server:
+            engine = engine_for(server.url, model="gpt-5")
+            assert engine.generate([request()])[0].finish == finish
+            first = len(server.requests)
+            engine.generate([request()])
+            assert len(server.requests) == first + 1, "nothing is learned twice"
+    # Where 2,048 tokens are too few as well, the reason says so.
+    reply, _ = ask(gpt5(CUT_AS_AN_ERROR[0], 9999), model="gpt-5")
+    assert "all 2048 tokens went into thought" in (reply.error or "")
+
+
 def test_requests_that_are_cut_off_side_by_side_all_get_more() -> None:
     together = threading.Barrier(4)
 
