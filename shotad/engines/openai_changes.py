@@ -24,6 +24,7 @@ from contextlib import ExitStack
 from typing import Any
 from weakref import WeakValueDictionary
 
+from shotad.engines.openai_limits import image_limit
 from shotad.engines.openai_wire import Body, ServerError, is_image, is_text
 
 LEFT_OUT = None
@@ -328,27 +329,6 @@ def _new_value(name: str, request: Body, words: str) -> Any:
     else:
         return LEFT_OUT
     return {"effort": lowest} if isinstance(value, Mapping) else lowest
-
-
-_NUMBER = re.compile(r"(?<![\w.-])\d+(?![\w-]|\.\d)")
-_ONE_IMAGE = re.compile(r"\b(?:one|single|multiple) (?:image|picture)")
-
-
-def image_limit(words: str, sent: int) -> int:
-    """How many images an error allows, after ``sent`` were too many: its largest number below that, or one
-    where it says so in words. Half of them where it gives no number.
-
-    >>> image_limit("too many images and documents: 120 + 0 > 100", 120)
-    100
-    >>> image_limit("at most 1 image(s) may be provided in one prompt.", 32)
-    1
-    >>> image_limit("too many images", 32)
-    16
-    """
-    numbers = [int(number) for number in _NUMBER.findall(words) if 0 < int(number) < sent]
-    if numbers:
-        return max(numbers)
-    return 1 if _ONE_IMAGE.search(words) else sent // 2
 
 
 class AcceptedForm:

@@ -1,7 +1,8 @@
 """Numbers that servers write into the words of their errors: how long to wait, how many images they take.
 
-No protocol has a field for either, so they are read from sentences. Wordings are those of servers as reported:
-for pauses github.com/diegosouzapw/OmniRoute/issues/9504 (``retryDelay`` and "Please retry in", Gemini).
+No protocol has a field for either, so they are read from sentences. Gemini's pauses (``retryDelay``, "Please
+retry in") are quoted in github.com/diegosouzapw/OmniRoute/issues/9504; the limits of images are those of the
+sources in `openai_servers`.
 """
 
 from __future__ import annotations
@@ -64,3 +65,136 @@ def pause_in(text: str) -> float | None:
     if (chinese := _PAUSE_IN_CHINESE.search(words)) is not None:
         return float(chinese[1]) * _UNITS["s" if chinese[2] == "秒" else "m"]
     return None
+
+
+_NUMBER_WORDS = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
+)  # fmt: skip
+_DIGITS: Mapping[str, str] = {
+    **{word: str(number) for number, word in enumerate(_NUMBER_WORDS)},
+    "single": "1",
+    "dozen": "12",
+    "thirty": "30",
+    "fifty": "50",
+    "hundred": "100",
+}
+_NUMBER_WORD = re.compile(rf"\b(?:a (?=single|dozen|hundred))?({'|'.join(_DIGITS)})\b")
+_CHINESE_DIGITS = {"两": "2", **{digit: str(number) for number, digit in enumerate("零一二三四五六七八九十")}}
+_CHINESE_NUMBER = re.compile(r"(?<![二三四五六七八九十])([一二两三四五六七八九十])(?=\s*[张幅个枚])")
+_LINK = re.compile(r"https?://\S+")
+_IMAGE_NOUN = re.compile(
+    r"\b(?:image[_ ]?urls?|images?|pictures?|photos?|media|data-uris?)\b(?:\(s\))?"
+    r"|图[片像]|圖[片像]|画像|이미지|imágenes|imagens|imagem|imagen|immagini|bilder[n]?"
+)
+_IS_NO_COUNT = re.compile(
+    # a size
+    r"\d[\d.,]*\s*(?:[kmg]i?b|bytes?|megapixels?|pixels?|px|tokens?)\b|\d+\s*[x×]\s*\d+"
+    # a place, or a part of a name
+    r"|\[\d+\]|\b(?:index|position|number|no\.?|#)\s*\d+|\b[a-z]+[.-]?\d[\w.-]*|\d[\d.]*-?[a-z]\w*"
+)
+"""Numbers of an error that count no images."""
+_REWORDED = (
+    (re.compile(r"(?:less|fewer) than or equal to|no greater than|not (?:be )?greater than"), "at most"),
+    (re.compile(r"between (\d+) and (\d+)"), r"at most \2"),
+    (re.compile(r"\b(\d+)\s*(?:-|–|~|to|through|至|到)\s*(\d+)\b"), r"at most \2"),
+    (re.compile(r"\b(\d+) (?:or|and) (?:fewer|less|below)"), r"at most \1"),
+)
+_BELOW = re.compile(r"(?:(?:less|fewer) than|(?<![<>])<(?!=))\s*(\d+)")
+"""A limit that is itself too many."""
+
+_LIMIT_WORD = (
+    r"(?:\b(?:at most|more than|up to|max(?:imum|imal)?|exceed\w*|over|above|beyond|limit\w*|greater than"
+    r"|cap(?:ped)?|number of|count|restricted to|máximo|máx|au plus|plus de|höchstens|mehr als|massimo|como mucho)\b"
+    r"|<=|≤|>|最多|最大|超过|超過|超出|上限|限制|只能|以内|최대|초과)"
+)
+_ALLOWING_WORD = (
+    rf"(?:{_LIMIT_WORD}|\b(?:only|exactly|supports?|accepts?|takes?|allow(?:s|ed)?|permit(?:s|ted)?"
+    r"|expect(?:s|ed)?|requires?|send|use|provide|include|must be|should be|just)\b|仅|只)"
+)
+_LIMITS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        # at most 8 images; exactly one user image; 最多支持 10 张图片
+        rf"{_ALLOWING_WORD}[^.;\d]{{0,40}}?(\d+)(?:\s*[张幅个枚개]\s*|\s(?:(?!of\b)[\w()-]+\s){{0,3}}?)IMAGE",
+        # one image per request, one image at a time
+        r"\b(\d+) (?:\w+ )?IMAGE (?:per|at a time|each|in (?:a|1)|only)\b",
+        # images must be at most 8; images: 32 > 8; 图片最多 8 张
+        rf"IMAGE[^;]{{0,100}}?{_LIMIT_WORD}[^;\d]{{0,40}}?(\d+)",
+        # maximum number of images (50); limit the number of images to 60
+        rf"{_LIMIT_WORD}[^;\d]{{0,40}}?IMAGE[^;\d]{{0,40}}?(\d+)",
+        # got 32 images, expected 3; the number of images must be 1
+        r"IMAGE[^;]{0,60}?\b(?:expected|allowed|permitted|supported|must be|should be|must equal)"
+        r"(?: only| just)?[\s:=]{1,3}(\d+)",
+        # 32 images, 12 allowed
+        r"IMAGE[^;]{0,40}?\b(\d+) (?:are |is )?(?:allowed|permitted|supported|max(?:imum)?)\b",
+    )
+)
+"""How errors write the limit, in words as `_plain` leaves them. The first two stand beside the noun, so that
+other words of the error do not matter."""
+_BESIDE_NOUN = 2
+_NO_NUMBER = re.compile(
+    r"too (?:many|much) (?:\w+ ){0,2}IMAGE|\bmulti(?:ple)?[ -]?IMAGE|(?:several|more than 1) IMAGE"
+    r"|(?:number|amount|count|limit) of (?:\w+ )?IMAGE|IMAGE (?:count|limit)|IMAGE\s*(?:数量|过多|太多|枚数)"
+)
+_ONE_ALONE = re.compile(r"\bmulti(?:ple)?[ -]?IMAGE|\b1 IMAGE|(?:several|more than 1) IMAGE")
+_OTHER_LIMIT = re.compile(
+    r"dimension|resolution|\bpixel|\bsizes?\b|width|height|aspect|\btokens?\b|context"
+    r"|per (?:minute|day|hour|second)|rate limit|\bbytes?\b"
+)
+"""Words of a limit that is not one of how many images."""
+
+
+def _plain(words: str) -> str:
+    """The words of an error with ``IMAGE`` for each image noun, digits for numbers, and without what counts
+    no images.
+
+    >>> _plain("You may provide no more than ten image_urls (5 MB each), see https://a.example/9")
+    'you may provide no more than 10 IMAGE ( each), see '
+    """
+    text = _LINK.sub("", words.lower())
+    text = _CHINESE_NUMBER.sub(lambda match: _CHINESE_DIGITS[match[1]], text)
+    text = _NUMBER_WORD.sub(lambda match: _DIGITS[match[1]], text)
+    text = _IMAGE_NOUN.sub("IMAGE", text.replace("_images", " images").replace("_image", " image"))
+    text = _IS_NO_COUNT.sub("", text)
+    for pattern, replacement in _REWORDED:
+        text = pattern.sub(replacement, text)
+    return _BELOW.sub(lambda match: f"at most {int(match[1]) - 1}", text)
+
+
+def _limits(text: str) -> list[int]:
+    """The numbers of images that an error allows, in words as `_plain` leaves them; none where it is about
+    something else."""
+    patterns = _LIMITS[:_BESIDE_NOUN] if _OTHER_LIMIT.search(text) else _LIMITS
+    numbers = [int(number) for pattern in patterns for number in pattern.findall(text)]
+    return [number for number in numbers if 0 < number < 10_000]
+
+
+def is_about_number_of_images(words: str) -> bool:
+    """Whether an error is that of too many images in a request.
+
+    >>> [is_about_number_of_images(words) for words in ("Send exactly one image", "image exceeds 5 MB")]
+    [True, False]
+    """
+    text = _plain(words)
+    return bool(_limits(text) or (_NO_NUMBER.search(text) and not _OTHER_LIMIT.search(text)))
+
+
+def image_limit(words: str, sent: int) -> int:
+    """How many images an error allows, after ``sent`` were too many: its largest number below that, or one
+    where it says so in words. Half of them where it gives no number.
+
+    >>> image_limit("too many images and documents: 120 + 0 > 100", 120)
+    100
+    >>> image_limit("At most 1 image(s) may be provided in one prompt.", 32)
+    1
+    >>> image_limit("too many images", 32)
+    16
+    """
+    text = _plain(words)
+    numbers = [number for number in _limits(text) if number < sent]
+    if not numbers and _ONE_ALONE.search(text):
+        return 1
+    if not numbers:
+        numbers = [int(number) for number in re.findall(r"(?<![\w.-])\d+(?![\w-]|\.\d)", text)]
+    return max((number for number in numbers if 0 < number < sent), default=sent // 2)

@@ -38,7 +38,7 @@ from shotad.core import (
 from shotad.core.config.words import EndpointSettings
 from shotad.core.errors import EngineError
 from shotad.core.types import HEARING_RATE
-from shotad.engines.openai_limits import pause_in, seconds_of
+from shotad.engines.openai_limits import is_about_number_of_images, pause_in, seconds_of
 from shotad.engines.thoughts import after_thoughts
 from shotad.film.palette import jpeg
 
@@ -358,14 +358,16 @@ _CUT = re.compile(
     r"|(?:higher|larger|greater|bigger|more|increas\w+|rais\w+)\W+(?:the |your |value (?:of|for) )*\W?"
     r"max_?(?:completion_|output_|new_)?tokens"
     r"|(?:max_?(?:completion_|output_|new_)?tokens|max(?:imum)? (?:completion|output|new|number of) tokens"
-    r"|(?:output|completion|answer|response)(?: tokens?)? limit)\b[^.;]{0,40}\b(?:reached|hit|exhausted|used up)"
+    r"|(?:output|completion|answer|response)(?: tokens?)? limit)\b[^.;]{0,40}"
+    r"\b(?:reached|hit|exhausted|used up)"
     r"|(?:reached|hit|exhausted|ran out of|used up|spent) (?:its |the |all |of )*"
     r"(?:max\w*|output|completion|response) tokens?"
     r"|(?:all|every) (?:\w+ )?tokens (?:\w+ ){0,3}(?:reasoning|thinking|thought)"
 )
 """Words of an answer that was cut off in thought, which OpenAI's models that think report as an error."""
 _BLIND = re.compile(
-    r"not a multimodal model|at most 0 image|image_url is only supported by|unknown variant `image_url`"
+    r"not a multimodal model|\b0 (?:images?|pictures?)\b|image_url is only supported by"
+    r"|unknown variant `image_url`"
     r"|content must be a string"
     r"|(?<!multiple )(?:image|vision|multimodal)(?![a-z_ ]{0,20}detail)[a-z_ ]{0,20}(?:is|are) not"
     r" (?:support|enabled|available)"
@@ -374,15 +376,6 @@ _BLIND = re.compile(
     r"|can only concatenate str \(not \"list\"\)"
     r"|'list(?:' object| object') has no attribute '(?:[lr]?strip|r?split|startswith|endswith|replace|lower)'"
 )
-_IMAGES = re.compile(r"\bimages?\b|\bmedia\b|\bpictures?\b|data-uri")
-_COUNT_LIMIT = re.compile(
-    r"too many|too much|at most|\bmax|exceed|\blimit|up to \d|only (?:\w+ )?(?:one|a single|\d)"
-    r"|more than (?:one|\d)|multiple images|\d > \d"
-)
-_IMAGE_SIZE = re.compile(
-    r"\d ?[kmg]i?b\b|bytes|pixel|dimension|resolution|size|token|context|per (?:minute|day)|rate limit"
-)
-"""Words of a limit that is not one of how many images."""
 _FLAGGED = re.compile(r"\bflagged\b|requires moderation|content (?:policy|filter)")
 """Words by which gateways refuse the content of a request with a 403, which otherwise is about the key."""
 _FILTERED = re.compile(r"content management policy|contentpolicyviolation")
@@ -451,17 +444,12 @@ class ServerError:
             return "too long"
         if self.status in (400, 422, 500) and not _TOO_LONG.search(self.words) and _CUT.search(self.words):
             return "cut"
+        # First this: a model that takes one image may say that it supports no "multi-image input".
+        if self.status in (400, 413, 422, 500) and is_about_number_of_images(self.words):
+            return "images"
         if _BLIND.search(self.words):
             return "blind"
-        if self.status in (400, 413, 422, 500) and self._is_about_number_of_images:
-            return "images"
         return "too long" if self.status == 413 else self._by_status()
-
-    @property
-    def _is_about_number_of_images(self) -> bool:
-        """Whether the error is that of too many images in a request."""
-        is_limit = _IMAGES.search(self.words) and _COUNT_LIMIT.search(self.words)
-        return bool(is_limit and not _IMAGE_SIZE.search(self.words))
 
     def _by_status(self) -> Meaning:
         """The meaning where code and message do not decide it."""

@@ -20,7 +20,7 @@ from shotad.core.config.words import SamplingSettings
 from shotad.core.errors import ConfigError, EngineError
 from shotad.core.settings import build_settings
 from shotad.engines import OpenAI, ServerAnswer, make_engine
-from shotad.engines.openai_changes import image_limit
+from shotad.engines.openai_limits import image_limit
 from shotad.engines.openai_wire import error_in
 from tests.bad_server import Act, BadServer, Script, Seen, answer, echo, plain, status
 from tests.endpoint import StoppedTime, ask, engine_for, engine_with, request
@@ -557,6 +557,30 @@ def test_extra_fields_that_cannot_be_are_refused() -> None:
         ("You can only include 10 image links", 32, 10),
         ("Multiple images are not supported by this model", 32, 1),
         ("The model llama-4-scout-17b takes too many images", 32, 16),
+        ("Total number of images must be less than or equal to 8", 32, 8),
+        ("Exactly one user image_url is required", 32, 1),
+        ("You may provide no more than ten images per request.", 32, 10),
+        ("The number of images must not exceed eight.", 32, 8),
+        ("Too many images: a request may hold a maximum of 10 images (5 MB each).", 32, 10),
+        ("Each request takes up to 4 images of at most 20 megapixels", 32, 4),
+        ("图片数量超过限制，一个请求最多支持 10 张图片", 32, 10),
+        ("单次请求的图片不能超过五张", 32, 5),
+        ("画像は最大10枚までです", 32, 10),
+        ("Se permiten como máximo 6 imágenes", 32, 6),
+        ("The number of images should be between 1 and 20", 32, 20),
+        ("Image count 32 is above the allowed 12", 32, 12),
+        ("Expected <= 3 images", 32, 3),
+        ("Expected fewer than 8 images", 32, 7),
+        ("got 32 images, expected 1", 32, 1),
+        ("images: 4 or fewer are allowed", 32, 4),
+        ("32 images were given, 12 allowed", 32, 12),
+        ("max_images=6", 32, 6),
+        ("Please send one image per message", 32, 1),
+        ("vision model only supports a single image per message", 32, 1),
+        ("multi-image input is not supported; send exactly one image", 32, 1),
+        ("This model does not support multi-image prompts", 32, 1),
+        ("More than one image is not supported", 32, 1),
+        ("Number of images is too large", 32, 16),
     ],
 )  # fmt: skip
 def test_a_limit_of_images_is_no_long_context_and_its_number_is_read(
@@ -578,6 +602,13 @@ def test_a_limit_of_images_is_no_long_context_and_its_number_is_read(
         (400, "Invalid content type. image_url is only supported by certain models.", "blind"),
         (400, "The images exceed the maximum context length of 8192 tokens", "too long"),
         (429, "Too many images per minute: at most 10", "again"),
+        (400, "Image 3 of 32 is unsupported", "slot"),
+        (400, "Failed to download image_url at index 3 within 5 seconds", "slot"),
+        (400, "Invalid image: messages[1].content[4].image_url", "slot"),
+        (400, "image 3: only JPEG and PNG are supported", "slot"),
+        (400, "Image width must be at most 8000", "slot"),
+        (400, "This model does not support image input", "blind"),
+        (400, "This model takes 0 images", "blind"),
     ],
 )
 def test_other_errors_about_images_are_not_about_how_many(code: int, message: str, meaning: str) -> None:
@@ -612,6 +643,26 @@ def test_fewer_frames_are_sent_from_then_on_and_that_is_told_once() -> None:
     assert texts[2][:3] == ["Frame 2:", "Frame 5:", "Frame 7:"], "a prompt may name frames by number"
     (note,) = heard.notes
     assert "3 of the 8 frames" in note
+
+
+@pytest.mark.parametrize(
+    ("message", "limit"),
+    [
+        ("Total number of images must be less than or equal to 8", 8),
+        ("multi-image input is not supported; send exactly one image", 1),
+        ("Too many images: a request may hold a maximum of 10 images (5 MB each).", 10),
+        ("Too many pictures", 8),
+    ],
+)
+def test_a_limit_of_images_is_learned_in_whatever_words(message: str, limit: int) -> None:
+    def script(seen: Seen) -> Act:
+        return status(400, message) if len(seen.pictures) > limit else echo(seen)
+
+    with BadServer(script) as server:
+        engine = engine_for(server.url)
+        assert [engine.generate([timed(32)])[0].error for _ in range(2)] == [None, None]
+        assert len(server.requests[-1].pictures) == limit
+        assert len(server.requests) <= 4
 
 
 # vLLM
