@@ -234,7 +234,7 @@ class OpenAI:
             if error.startswith(wire.CUT_IN_THOUGHT) and self._form.grow() > growth:
                 reply = self._another(reply, body, request.seed)
                 calls += 1
-            elif error == wire.EMPTY or error.startswith(wire.ONLY_THOUGHT):
+            elif error.startswith((wire.EMPTY, wire.ONLY_THOUGHT)):
                 # With the same seed the answer might be empty again.
                 seed = request.seed + 1
                 reply = self._another(
@@ -310,9 +310,7 @@ class OpenAI:
         times = "once" if not self._settings.retries else f"{self._settings.retries + 1} times"
         problem = f"{self.address.shown} gave no answer, asked {times}: {broken}."
         if broken.down or self._limiter.missed() >= _MAX_MISSES:
-            raise self._limiter.stop(
-                EngineError(problem, f"Is it running, and has it room? {_CONTINUE_HINT}")
-            )
+            raise self._limiter.stop(EngineError(problem, f"{broken.hint} {_CONTINUE_HINT}"))
         return Reply("", "error", error=problem)
 
     def _attempt(self, body: wire.Body) -> Reply:
@@ -340,7 +338,7 @@ class OpenAI:
                     self._tell_of_top_k(request, body)
                     return replace(reply, shown=self._shown(request, body))
                 more = changes_for(request, error, changes, fixed)
-                form.learn({name: changes[name] for name in named - more.keys()})
+                form.learn({name: changes[name] for name in named - more.keys()}, error)
                 if error.meaning == "cut":
                     # Only a request whose form is right is answered at all.
                     form.accept(request, changes, guesses)
@@ -368,8 +366,24 @@ class OpenAI:
         reply = wire.reply_in(raw.document, token_limit(request))
         if reply is None:
             start = wire.shortened(raw.body[:2000].decode("utf-8", "replace"))[:80]
+            if raw.is_page:
+                problem = f"it answers with a page for people ({start!r})"
+                raise self._lasting_at_first(problem, self._address_hint)
             raise CallFailed(f"its answer is no chat completion ({start!r})")
         return reply
+
+    @property
+    def _address_hint(self) -> str:
+        return (
+            "Is openai.base_url the address of its OpenAI-compatible interface? Mostly it ends in /v1. A "
+            "page may also come from a proxy that wants a login."
+        )
+
+    def _lasting_at_first(self, problem: str, hint: str) -> CallFailed | EngineError:
+        """The exception for what lasts if the server has never answered, and may pass if it has."""
+        if self._limiter.answers:
+            return CallFailed(problem, hint=hint)
+        return self._limiter.stop(EngineError(f"{self.address.shown}: {problem}.", hint, again=False))
 
     def _shown(self, request: wire.Body, body: wire.Body) -> str:
         """How the clip of ``body`` was shown in ``request``, for the record. Fewer frames are reported
@@ -401,7 +415,7 @@ class OpenAI:
         """
         server, message = self.address.shown, error.message.rstrip(".")
         server_message = f"{server} says ({error.status}): {message}."
-        if error.meaning in ("refused", "cut", "too long", "images", "slot"):
+        if error.meaning in ("refused", "cut", "too long", "too large", "images", "slot"):
             self._limiter.answered()  # the server works; only this request fails
         match error.meaning:
             case "again":
@@ -422,6 +436,19 @@ class OpenAI:
                 return Reply(
                     "", "error", error=f"The request is too long for the model. {server_message} {hint}"
                 )
+            case "too large":
+                hint = (
+                    "Lower frames.inside and frames.outside, or raise the limit: of a proxy the size of a "
+                    "body (nginx: client_max_body_size), of an account the tokens a minute."
+                )
+                problem = f"The request is too large for the server. {server_message} {hint}"
+                return Reply("", "error", error=problem)
+            case "memory":
+                problem = f"it lacks memory for the model ({error.status}: {message})"
+                hint = (
+                    "Give it more memory, choose a smaller model, or lower frames.inside and frames.outside."
+                )
+                raise self._lasting_at_first(problem, hint)
             case "slot" | "images":
                 return Reply("", "error", error=server_message)
         raise self._limiter.stop(self._lasting_error(error, raw, server_message))
@@ -441,6 +468,18 @@ class OpenAI:
                 server_message = re.sub(r"(?:(?<![\w-])[\w-]+)?\*{3,}[\w-]*", "[secret]", server_message)
                 problem = f"{server} refuses the key in the environment variable {name}. {server_message}"
                 hint = f"Set {name} to a key that may use this model. {_CONTINUE_HINT}"
+            case "place":
+                problem = f"{server} does not serve the place that you call from. {server_message}"
+                hint = "Take another server (openai.base_url)."
+            case "policy":
+                problem = (
+                    f"The settings of the account at {server} leave nobody to serve {self.identity.model}. "
+                    f"{server_message}"
+                )
+                hint = "Change them there, or choose another model."
+            case "nowhere":
+                problem = f"{server} has no chat at this address. {server_message}"
+                hint = self._address_hint
             case "blind":
                 problem = f"The model {self.identity.model} takes no images. {server_message}"
                 hint = "Choose one with vision as stage1.model."
@@ -455,7 +494,11 @@ class OpenAI:
                 problem = f"The model {self.identity.model} was not found. {server_message}"
                 hint = "Does openai.base_url end as it should, mostly in /v1? Set openai.model."
                 models = self._client.models()
-                if models:
+                if self.identity.model in models and not error.denies_model:
+                    problem = f"{server} has the model {self.identity.model} and does not serve it. "
+                    problem += server_message
+                    hint = "Look at what it says; else choose another model (openai.model)."
+                elif models:
                     hint = f"It has: {', '.join(models)}. Set openai.model."
         return EngineError(problem, hint, again=False)
 

@@ -21,7 +21,7 @@ _UNITS: Mapping[str, float] = {
 }
 """Seconds of each unit, by the beginning of its name."""
 _QUANTITY = (
-    r"(\d+(?:\.\d+)?)\s*(milliseconds?|millis|ms|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)"
+    r"(?<![\d.])(\d{1,9}(?:\.\d{1,12})?)\s{0,3}(milliseconds?|millis|ms|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)"
     r"(?![a-z])"
 )
 _DURATION = rf"(?:{_QUANTITY}[\s,]*(?:and\s+)?)+"
@@ -31,10 +31,10 @@ _PAUSE_IN_WORDS = re.compile(
     rf"(?:(?:in|after|for|at least|another|about|approximately|your request|of)\s+)*(?P<duration>{_DURATION})"
 )
 _PAUSE_FIELD = re.compile(
-    r"retry[_-]?(?:after|delay|in)[_-]?(?P<unit>ms|s|seconds)?[\"']?\s*[:=]\s*[\"']?(?P<number>\d+(?:\.\d+)?)(?![\w.])"
+    r"retry[_-]?(?:after|delay|in)[_-]?(?P<unit>ms|s|seconds)?[\"']?\s*[:=]\s*[\"']?(?P<number>\d{1,9}(?:\.\d{1,12})?)(?![\w.])"
 )
 """A field of JSON with a number alone."""
-_PAUSE_IN_CHINESE = re.compile(r"(\d+(?:\.\d+)?)\s*(秒|分)钟?\s*之?以?后")
+_PAUSE_IN_CHINESE = re.compile(r"(?<![\d.])(\d{1,9})\s?(秒|分)钟?\s?(?:之|以)?后")
 
 
 def seconds_of(duration: str) -> float:
@@ -89,24 +89,26 @@ _IMAGE_NOUN = re.compile(
 )
 _IS_NO_COUNT = re.compile(
     # a size
-    r"\d[\d.,]*\s*(?:[kmg]i?b|bytes?|megapixels?|pixels?|px|tokens?)\b|\d+\s*[x×]\s*\d+"
+    r"(?<![\d.,])\d[\d.,]{0,12}\s?(?:[kmg]i?b|bytes?|megapixels?|pixels?|px|tokens?)\b"
+    r"|(?<!\d)\d{1,6}\s?[x×]\s?\d"
     # a place, or a part of a name
-    r"|\[\d+\]|\b(?:index|position|number|no\.?|#)\s*\d+|\b[a-z]+[.-]?\d[\w.-]*|\d[\d.]*-?[a-z]\w*"
+    r"|\[\d{1,6}\]|\b(?:index|position|number|no\.?|#)\s?\d+|\b[a-z]+[.-]?\d[\w.-]*"
+    r"|(?<![\d.])\d[\d.]{0,9}-?[a-z]\w*"
 )
 """Numbers of an error that count no images."""
 _REWORDED = (
     (re.compile(r"(?:less|fewer) than or equal to|no greater than|not (?:be )?greater than"), "at most"),
-    (re.compile(r"between (\d+) and (\d+)"), r"at most \2"),
-    (re.compile(r"\b(\d+)\s*(?:-|–|~|to|through|至|到)\s*(\d+)\b"), r"at most \2"),
-    (re.compile(r"\b(\d+) (?:or|and) (?:fewer|less|below)"), r"at most \1"),
+    (re.compile(r"between (\d{1,6}) and (\d{1,6})"), r"at most \2"),
+    (re.compile(r"\b(\d{1,6})\s?(?:-|–|~|to|through|至|到)\s?(\d{1,6})\b"), r"at most \2"),
+    (re.compile(r"\b(\d{1,6}) (?:or|and) (?:fewer|less|below)"), r"at most \1"),
 )
 _BELOW = re.compile(r"(?:(?:less|fewer) than|(?<![<>])<(?!=))\s*(\d+)")
 """A limit that is itself too many."""
 
 _LIMIT_WORD = (
     r"(?:\b(?:at most|more than|up to|max(?:imum|imal)?|exceed\w*|over|above|beyond|limit\w*|greater than"
-    r"|cap(?:ped)?|number of|count|restricted to|máximo|máx|au plus|plus de|höchstens|mehr als|massimo|como mucho)\b"
-    r"|<=|≤|>|最多|最大|超过|超過|超出|上限|限制|只能|以内|최대|초과)"
+    r"|cap(?:ped)?|number of|count|restricted to|máximo|máx|au plus|plus de|höchstens|mehr als"
+    r"|massimo|como mucho)\b|<=|≤|>|最多|最大|超过|超過|超出|上限|限制|只能|以内|최대|초과)"
 )
 _ALLOWING_WORD = (
     rf"(?:{_LIMIT_WORD}|\b(?:only|exactly|supports?|accepts?|takes?|allow(?:s|ed)?|permit(?:s|ted)?"
@@ -198,3 +200,22 @@ def image_limit(words: str, sent: int) -> int:
     if not numbers:
         numbers = [int(number) for number in re.findall(r"(?<![\w.-])\d+(?![\w-]|\.\d)", text)]
     return max((number for number in numbers if 0 < number < sent), default=sent // 2)
+
+
+_ASKED_AND_ALLOWED = re.compile(
+    r"\blimit:? ?(?P<limit>\d[\d,]{0,12})\b.{0,60}?\brequested:? ?(?P<asked>\d[\d,]{0,12})\b"
+)
+
+
+def exceeds_limit_alone(words: str) -> bool:
+    """Whether a single request is more than a limit of tokens a minute allows, so that waiting does not help.
+
+    >>> exceeds_limit_alone("tokens per min (TPM): Limit 30000, Requested 42000")
+    True
+    >>> exceeds_limit_alone("tokens per min (TPM): Limit 30000, Used 29000, Requested 4200")
+    False
+    """
+    if (figures := _ASKED_AND_ALLOWED.search(words.lower())) is None:
+        return False
+    limit, asked = (int(figures[name].replace(",", "")) for name in ("limit", "asked"))
+    return asked > limit

@@ -38,7 +38,7 @@ from shotad.core import (
 from shotad.core.config.words import EndpointSettings
 from shotad.core.errors import EngineError
 from shotad.core.types import HEARING_RATE
-from shotad.engines.openai_limits import is_about_number_of_images, pause_in, seconds_of
+from shotad.engines.openai_limits import exceeds_limit_alone, is_about_number_of_images, pause_in, seconds_of
 from shotad.engines.thoughts import after_thoughts
 from shotad.film.palette import jpeg
 
@@ -55,7 +55,7 @@ _STAMP = re.compile(r"Frame \d+, at [\d.]+ s:")
 _CUT_OFF_FINISHES = ("length", "max_tokens", "max_output_tokens")
 """Finish reasons of an answer that reached its limit of tokens."""
 EMPTY = "empty answer"
-"""The error of a reply without text and without thought."""
+"""Beginning of the error of a reply without text and without thought."""
 CUT_IN_THOUGHT = "the answer was cut off before its first word"
 """Beginning of the error of a reply whose tokens went into thought."""
 ONLY_THOUGHT = "the answer is thought alone"
@@ -196,9 +196,15 @@ def strict(schema: Any) -> Any:
 def reply_in(document: Any, limit: int) -> Reply | None:
     """The reply in a chat completion; None for other documents and for errors. ``limit``: its
     ``max_tokens``."""
+    message: Mapping[Any, Any] = {}
+    choice: Mapping[Any, Any] = {}
     match document:
         case {"choices": [{"message": {**message}, **choice}, *_], **rest}:
             finish = str(choice.get("finish_reason") or "stop").lower()
+        case {"choices": [{"finish_reason": str(reason)}, *_], **rest}:
+            finish = reason.lower()
+        case {"choices": [], **rest}:
+            finish = "stop"
         case _:
             return None
     if finish == "error":
@@ -230,7 +236,7 @@ def _reason_without_text(
         return f"{ONLY_THOUGHT}: {thoughts[0]} is filled, the content is empty. {_THINKING_HINT}"
     if reasoning_tokens or _message_text(message.get("content")).strip():
         return f"{ONLY_THOUGHT}, without a text. {_THINKING_HINT}"
-    return EMPTY
+    return EMPTY if message else f"{EMPTY}, as of a server that holds one back"
 
 
 def cut_in_thought(limit: int) -> str:
@@ -318,10 +324,13 @@ _MARKUP = re.compile(
 """Tags, and scripts and styles whole. The inside is found ahead and then repeated, see `answers._VALUE`."""
 
 Meaning = Literal[
-    "again", "slot", "cut", "refused", "too long", "images", "quota", "key", "missing", "blind", "moved"
-]
-"""What an error means: it may pass (again), only this request fails (slot, cut: off in thought, refused, too
-long, images: too many of them), or every request will (the others)."""
+    "again", "slot", "cut", "refused", "too long", "too large", "images", "memory",
+    "quota", "key", "place", "policy", "missing", "nowhere", "blind", "moved",
+]  # fmt: skip
+"""What an error means. It may pass (again), only this request fails (slot, cut: off in thought, refused, too
+long: for the model, too large: for the server, images: too many of them), or every request will: memory (the
+server lacks it), quota, key, place (the user's country is not served), policy (of the account), missing (the
+model), nowhere (the address), blind, moved."""
 
 _QUOTA_CODES = {
     "insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_balance",
@@ -343,9 +352,60 @@ _REFUSED_CODES = {
     "content_policy_violation",
     "responsibleaipolicyviolation",
     "moderation_blocked",
+    "data_inspection_failed",  # Alibaba
+    "datainspectionfailed",
+    "1301",  # Z.ai
 }
-_KEY_CODES = {"invalid_api_key", "no_db_connection"}
+_KEY_CODES = {"invalid_api_key", "no_db_connection", "api_key_invalid"}
 """Codes of a key that is refused. LiteLLM without a database looks for an unknown key there, and says so."""
+_KEY = re.compile(
+    r"(?:api[ _-]?key|access[ _-]?key|credentials?|auth(?:entication|orization)? (?:token|header)"
+    r"|bearer token)\b[^.;]{0,40}\b(?:invalid|not valid|expired?|missing|incorrect|not found|required|revoked|disabled"
+    r"|wrong|unknown|malformed|denied|not provided|not set)\b"
+    r"|\b(?:invalid|incorrect|missing|expired|wrong|bad|unknown|no|unauthori[sz]ed) (?:or \w+ )?"
+    r"(?:api[ _-]?key|access[ _-]?key|credentials|bearer token)"
+    r"|authentication (?:failed|error|required|credentials)|unauthenticated|not authenticated"
+    r"|account\b[^.;]{0,30}\b(?:deactivated|suspended|disabled|blocked|banned)"
+    r"|(?:api[ _-]?key|密钥|令牌|身份验证|鉴权|认证)[^，。]{0,8}(?:无效|错误|失败|过期|不正确|非法)"
+    r"|无效的? ?(?:api|密钥|令牌)"
+)
+"""Words of a key that is refused, with whatever status: Gemini says "API key not valid" with a 400
+(github.com/google-gemini/gemini-cli/issues/1690)."""
+_PLACE_CODE = "unsupported_country_region_territory"
+_PLACE = re.compile(
+    r"\b(?:locations?|countr(?:y|ies)|regions?|territor(?:y|ies))\b[^.;]{0,40}"
+    r"\b(?:not|un|isn't|aren't) ?(?:yet )?(?:supported|available|allowed|served|permitted)"
+    r"|(?:not|un) ?(?:supported|available|allowed|served|permitted) (?:in|for|from) (?:your|this|the user'?s?)"
+    r" (?:current )?(?:location|country|region|territory)"
+)
+"""Words of a server that does not serve the user's country."""
+_POLICY = re.compile(
+    r"data policy|privacy (?:settings|policy)|guardrail|providers? (?:have|has) been ignored"
+    r"|no allowed providers"
+)
+"""Words of OpenRouter where the account's settings leave nobody to serve a model
+(openrouter.ai/docs/features/privacy-and-logging)."""
+_FORM_REFUSED = re.compile(
+    r"(?:handl|support|accept)\w*\b[^.;]{0,30}\b(?:parameter|field|option|argument)s?\b"
+)
+"""Words of OpenRouter where nobody takes a request of this form."""
+_NOWHERE = re.compile(
+    r"unexpected endpoint|(?:unknown|invalid|unsupported|no such) (?:endpoint|route|path|url|page|method)\b"
+    r"|(?:endpoint|route|path|url|page)\b[^.;]{0,60}\b(?:not found|does not exist|not exist)|no route matched"
+    r"|cannot (?:post|get) /|method not allowed|returning 200 anyway"
+)
+"""Words of an address that is none of the protocol's: LM Studio, Express, Kong and others."""
+_MEMORY = re.compile(
+    r"more (?:\w+ )?memory|out of (?:\w+ )?memory"
+    r"|(?:not enough|insufficient|too little|lack of) (?:\w+ ){0,2}(?:memory|system resources)"
+    r"|(?:failed|unable) to allocate"
+)
+_TOO_LARGE = re.compile(
+    r"(?:request|payload|body|entity|content|upload)\b[^.;]{0,20}\b(?:too large|too big)"
+    r"|(?:request|payload|body|upload)\b[^.;]{0,40}\bexceed\w*\b[^.;]{0,40}\b(?:size|bytes|[kmg]i?b)\b"
+)
+_PASSING = (408, 425, 429)
+"""Statuses of what passes, whatever the words."""
 _UNKNOWN_MODEL_CODES = {"model_not_found", "model_not_exist", "unknown_model", "model_not_available"}
 _TOO_LONG_CODES = {"context_length_exceeded", "exceed_context_size_error", "string_above_max_length"}
 _TOO_LONG = re.compile(
@@ -355,7 +415,8 @@ _TOO_LONG = re.compile(
 )
 _CUT = re.compile(
     r"could not finish the message"
-    r"|(?:higher|larger|greater|bigger|more|increas\w+|rais\w+)\W+(?:the |your |value (?:of|for) )*\W?"
+    r"|(?:higher|larger|greater|bigger|more|increas(?:e|ed|ing)|rais(?:e|ed|ing))\W{1,3}"
+    r"(?:the |your |value (?:of|for) )*\W?"
     r"max_?(?:completion_|output_|new_)?tokens"
     r"|(?:max_?(?:completion_|output_|new_)?tokens|max(?:imum)? (?:completion|output|new|number of) tokens"
     r"|(?:output|completion|answer|response)(?: tokens?)? limit)\b[^.;]{0,40}"
@@ -396,11 +457,53 @@ class ServerAnswer:
 
     @property
     def document(self) -> Any:
-        """The value of the body as JSON; None where it is not JSON."""
+        """The value of the body as JSON; None where it is not JSON. Of an answer that comes as a stream the
+        whole."""
+        if self.body.lstrip()[:5] == b"data:":
+            return _joined_stream(self.body)
         try:
             return json.loads(self.body)
         except (ValueError, RecursionError):
             return None
+
+    @property
+    def is_page(self) -> bool:
+        """Whether it is a page for people."""
+        kind = self.headers.get("content-type", "")
+        return "text/html" in kind or self.body.lstrip()[:9].lower().startswith((b"<!doctype", b"<html"))
+
+
+def _joined_stream(body: bytes) -> Any:
+    """The chat completion that a stream of server-sent events makes; None where it breaks off.
+
+    Some servers stream though they are not asked to. Each event holds a piece of the message
+    (platform.openai.com/docs/api-reference/chat-streaming); the last one has the finish reason, or is
+    ``[DONE]``.
+    """
+    message: dict[str, str] = {}
+    completion: dict[str, Any] = {}
+    finish = None
+    for line in body.decode("utf-8", "replace").splitlines():
+        data = line.partition("data:")[2].strip() if line.startswith("data:") else ""
+        if data == "[DONE]":
+            finish = finish or "stop"
+        try:
+            event = json.loads(data)
+        except (ValueError, RecursionError):
+            continue
+        match event:
+            case {"error": _}:
+                return event
+            case {"choices": [{"delta": {**piece}, **choice}, *_]}:
+                for name, text in piece.items():
+                    if isinstance(text, str):
+                        message[str(name)] = message.get(str(name), "") + text
+                finish = choice.get("finish_reason") or finish
+        if isinstance(event, dict):
+            completion |= {name: value for name, value in event.items() if value is not None}
+    if finish is None:
+        return None
+    return {**completion, "choices": [{"index": 0, "finish_reason": finish, "message": message}]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -433,23 +536,54 @@ class ServerError:
     @property
     def meaning(self) -> Meaning:
         """What the error means for this request and further ones."""
+        return self._about_account() or self._about_request() or self._about_server() or self._by_status()
+
+    def _about_account(self) -> Meaning | None:
+        """The meaning of an error about who asks, or what is asked of whom; else None."""
         if self.status == 402 or self.code in _QUOTA_CODES or _QUOTA.search(self.words):
             return "quota"
         is_flagged = self.status == 403 and _FLAGGED.search(self.words)
         if self.code in _REFUSED_CODES or is_flagged or _FILTERED.search(self.words):
             return "refused"
-        if self.code in _KEY_CODES:
+        if self.code == _PLACE_CODE or (self.status < 500 and _PLACE.search(self.words)):
+            return "place"
+        if self.code in _KEY_CODES or (self.status not in _PASSING and _KEY.search(self.words)):
             return "key"
+        if self.status not in _PASSING and _POLICY.search(self.words):
+            return "policy"
+        return None
+
+    def _about_request(self) -> Meaning | None:
+        """The meaning of an error about how long a request or its answer is, or what it shows; else None."""
+        is_too_long = _TOO_LONG.search(self.words)
         if self.code in _TOO_LONG_CODES:
             return "too long"
-        if self.status in (400, 422, 500) and not _TOO_LONG.search(self.words) and _CUT.search(self.words):
+        if self.status in (400, 422, 500) and not is_too_long and _CUT.search(self.words):
             return "cut"
         # First this: a model that takes one image may say that it supports no "multi-image input".
         if self.status in (400, 413, 422, 500) and is_about_number_of_images(self.words):
             return "images"
         if _BLIND.search(self.words):
             return "blind"
-        return "too long" if self.status == 413 else self._by_status()
+        is_too_large = self.status in (400, 422) and _TOO_LARGE.search(self.words)
+        if self.status == 413 or is_too_large:
+            return "too long" if is_too_long else "too large"
+        if self.status == 429 and exceeds_limit_alone(self.words):
+            return "too large"
+        return None
+
+    def _about_server(self) -> Meaning | None:
+        """The meaning of an error about an address or a machine; else None."""
+        if self.status not in (400, 422) and not self.denies_model and _NOWHERE.search(self.words):
+            return "nowhere"
+        if self.status not in _PASSING and _MEMORY.search(self.words):
+            return "memory"
+        return None
+
+    @property
+    def denies_model(self) -> bool:
+        """Whether it speaks of the model, and not of an address or of something else that was not found."""
+        return "model" in self.words or bool(_NO_SUCH_MODEL.search(self.words))
 
     def _by_status(self) -> Meaning:
         """The meaning where code and message do not decide it."""
@@ -459,8 +593,12 @@ class ServerError:
             return "key"
         if self.status < 400:
             return "moved"
+        if self.status == 404 and _FORM_REFUSED.search(self.words):
+            return "slot"
+        if self.status == 405:
+            return "nowhere"
         if (
-            self.status in (404, 405, 410)
+            self.status in (404, 410)
             or self.code in _UNKNOWN_MODEL_CODES
             or _NO_SUCH_MODEL.search(self.words)
         ):

@@ -249,6 +249,9 @@ VAGUE = (
     "Request contains an invalid argument.",
     "Provider returned error",
     "unsupported parameter",
+    "API 调用参数有误，请检查文档。",
+    "Solicitud incorrecta",
+    "Something went wrong",
 )
 
 
@@ -663,6 +666,44 @@ def test_a_limit_of_images_is_learned_in_whatever_words(message: str, limit: int
         assert [engine.generate([timed(32)])[0].error for _ in range(2)] == [None, None]
         assert len(server.requests[-1].pictures) == limit
         assert len(server.requests) <= 4
+
+
+NGINX = plain("<html><head><title>413 Request Entity Too Large</title></head></html>", 413, "text/html")
+TOO_MANY_TOKENS = status(
+    429, "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 42000."
+)
+
+
+@pytest.mark.parametrize("refusal", [NGINX, TOO_MANY_TOKENS])
+def test_a_request_that_is_too_large_is_tried_with_fewer_frames(refusal: Act) -> None:
+    def takes(most: int) -> Callable[[Seen], Act]:
+        return lambda seen: refusal if len(seen.pictures) > most else echo(seen)
+
+    with BadServer(takes(9)) as server:
+        engine = engine_for(server.url)
+        replies = [engine.generate([timed(32)])[0] for _ in range(2)]
+        assert [reply.shown for reply in replies] == ["timed stills, 8 of 32 frames"] * 2
+        assert [len(seen.pictures) for seen in server.requests] == [32, 16, 8, 8]
+    # With too few frames a clip would not be understood.
+    with BadServer(takes(0)) as server:
+        reply = engine_for(server.url).generate([timed(32)])[0]
+        assert "frames.inside" in (reply.error or "")
+        assert "longer context" not in (reply.error or "")
+        assert [len(seen.pictures) for seen in server.requests] == [32, 16, 8, 4]
+
+
+def test_a_404_about_the_form_of_a_request_leaves_fields_out() -> None:
+    def script(seen: Seen) -> Act:
+        if "response_format" in seen.body:
+            return status(404, "No endpoints found that can handle the requested parameters. To learn more about "
+                          "provider routing, visit: https://openrouter.ai/docs/provider-routing")  # fmt: skip
+        return echo(seen)
+
+    with BadServer(script) as server:
+        engine = engine_for(server.url)
+        assert [engine.generate([request(schema=True)])[0].error for _ in range(2)] == [None, None]
+        assert "seed" in server.requests[-1].body
+        assert len(server.requests) <= 6
 
 
 # vLLM
