@@ -35,6 +35,7 @@ from shotad.core.errors import EngineError
 from shotad.engines import openai_wire as wire
 from shotad.engines.openai_changes import (
     LEFT_OUT,
+    MORE_TOKENS,
     SCHEMA_IN_OBJECT,
     changes_for,
     form_of,
@@ -59,6 +60,8 @@ ends."""
 _MOST_CALLS = 12
 """Calls of one attempt, each with another change of the request: a server that refuses what it named before
 would have no end of them."""
+_MOST_ANSWERS = 2
+"""Answers that one request may take: the first, and another where that has no text or ignores the schema."""
 _CONTINUE_HINT = "What is done is kept: the same command continues from here."
 _REPORTED_PAUSE = 10.0
 """Seconds; a pause that the server asks for is reported to the user from this length on."""
@@ -166,6 +169,8 @@ class OpenAI:
             sends_to="" if address.is_local else address.shown,
             key_name=key_name_of(address, settings.key_name),
             hears=self.hears,
+            most_calls=_MOST_ANSWERS,
+            token_growth=MORE_TOKENS,
         )
         self._settings = settings
         self._limiter = wire.RateLimiter(settings.in_flight, settings.longest_pause, sleep=sleep, clock=clock)
@@ -241,7 +246,8 @@ class OpenAI:
                     reply, {**body, "seed": wire.seed_of(seed), **self._settings.extra}, seed
                 )
                 calls += 1
-            if self._ignores_schema(request, reply) and self._first_try_of_schema.acquire(blocking=False):
+            ignores_schema = calls < _MOST_ANSWERS and self._ignores_schema(request, reply)
+            if ignores_schema and self._first_try_of_schema.acquire(blocking=False):
                 reply = self._try_other_schema_form(body, request, reply)
                 calls += 1
         return replace(reply, calls=calls)

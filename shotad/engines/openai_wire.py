@@ -360,8 +360,8 @@ _KEY_CODES = {"invalid_api_key", "no_db_connection", "api_key_invalid"}
 """Codes of a key that is refused. LiteLLM without a database looks for an unknown key there, and says so."""
 _KEY = re.compile(
     r"(?:api[ _-]?key|access[ _-]?key|credentials?|auth(?:entication|orization)? (?:token|header)"
-    r"|bearer token)\b[^.;]{0,40}\b(?:invalid|not valid|expired?|missing|incorrect|not found|required|revoked|disabled"
-    r"|wrong|unknown|malformed|denied|not provided|not set)\b"
+    r"|bearer token)\b[^.;]{0,40}\b(?:invalid|not valid|expired?|missing|incorrect|not found|required|revoked"
+    r"|disabled|wrong|unknown|malformed|denied|not provided|not set)\b"
     r"|\b(?:invalid|incorrect|missing|expired|wrong|bad|unknown|no|unauthori[sz]ed) (?:or \w+ )?"
     r"(?:api[ _-]?key|access[ _-]?key|credentials|bearer token)"
     r"|authentication (?:failed|error|required|credentials)|unauthenticated|not authenticated"
@@ -375,8 +375,8 @@ _PLACE_CODE = "unsupported_country_region_territory"
 _PLACE = re.compile(
     r"\b(?:locations?|countr(?:y|ies)|regions?|territor(?:y|ies))\b[^.;]{0,40}"
     r"\b(?:not|un|isn't|aren't) ?(?:yet )?(?:supported|available|allowed|served|permitted)"
-    r"|(?:not|un) ?(?:supported|available|allowed|served|permitted) (?:in|for|from) (?:your|this|the user'?s?)"
-    r" (?:current )?(?:location|country|region|territory)"
+    r"|(?:not|un) ?(?:supported|available|allowed|served|permitted) (?:in|for|from)"
+    r" (?:your|this|the user'?s?) (?:current )?(?:location|country|region|territory)"
 )
 """Words of a server that does not serve the user's country."""
 _POLICY = re.compile(
@@ -482,7 +482,7 @@ def _joined_stream(body: bytes) -> Any:
     """
     message: dict[str, str] = {}
     completion: dict[str, Any] = {}
-    finish = None
+    finish: Any = None
     for line in body.decode("utf-8", "replace").splitlines():
         data = line.partition("data:")[2].strip() if line.startswith("data:") else ""
         if data == "[DONE]":

@@ -706,6 +706,36 @@ def test_a_404_about_the_form_of_a_request_leaves_fields_out() -> None:
         assert len(server.requests) <= 6
 
 
+# Ollama
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "registry.ollama.ai/library/tiny does not support thinking",
+        '"tiny" does not support thinking',
+        "think is not supported by this model",
+    ],
+)
+def test_an_ollama_whose_model_cannot_think_after_all_is_no_longer_asked_not_to(refusal: str) -> None:
+    chats: list[Any] = []
+
+    def pages(path: str, body: Any) -> tuple[int, Any]:
+        if path == "/api/show":
+            capabilities = ["completion", "vision", "thinking"]
+            return 200, {"model_info": {"qwen3vl.context_length": 32768}, "capabilities": capabilities}
+        chats.append(body)
+        if "think" in body:
+            return 400, {"error": refusal}
+        reply = {"role": "assistant", "content": "Rain falls."}
+        return 200, {"message": reply, "done_reason": "stop", "prompt_eval_count": 9, "eval_count": 3}
+
+    with BadServer(pages=pages) as server:
+        settings = {"engine": "ollama:tiny", "openai": {"base_url": server.url}}
+        engine = make_engine("ollama", build_settings(Config, settings), "stage1")
+        replies = [engine.generate([request()])[0] for _ in range(2)]
+    assert [reply.text for reply in replies] == ["Rain falls."] * 2
+    assert ["think" in chat for chat in chats] == [True, False, False]
+
+
 # vLLM
 def test_the_paper_sends_vllm_one_video_without_times() -> None:
     with BadServer() as server:
