@@ -62,6 +62,7 @@ _MOST_CALLS = 12
 would have no end of them."""
 _MOST_ANSWERS = 2
 """Answers that one request may take: the first, and another where that has no text or ignores the schema."""
+_ADDRESS_HINT = "Is openai.base_url the address of its OpenAI-compatible interface? Mostly it ends in /v1."
 _CONTINUE_HINT = "What is done is kept: the same command continues from here."
 _REPORTED_PAUSE = 10.0
 """Seconds; a pause that the server asks for is reported to the user from this length on."""
@@ -374,16 +375,10 @@ class OpenAI:
             start = wire.shortened(raw.body[:2000].decode("utf-8", "replace"))[:80]
             if raw.is_page:
                 problem = f"it answers with a page for people ({start!r})"
-                raise self._lasting_at_first(problem, self._address_hint)
+                hint = f"{_ADDRESS_HINT} A page may also come from a proxy that wants a login."
+                raise self._lasting_at_first(problem, hint)
             raise CallFailed(f"its answer is no chat completion ({start!r})")
         return reply
-
-    @property
-    def _address_hint(self) -> str:
-        return (
-            "Is openai.base_url the address of its OpenAI-compatible interface? Mostly it ends in /v1. A "
-            "page may also come from a proxy that wants a login."
-        )
 
     def _lasting_at_first(self, problem: str, hint: str) -> CallFailed | EngineError:
         """The exception for what lasts if the server has never answered, and may pass if it has."""
@@ -485,7 +480,7 @@ class OpenAI:
                 hint = "Change them there, or choose another model."
             case "nowhere":
                 problem = f"{server} has no chat at this address. {server_message}"
-                hint = self._address_hint
+                hint = _ADDRESS_HINT
             case "blind":
                 problem = f"The model {self.identity.model} takes no images. {server_message}"
                 hint = "Choose one with vision as stage1.model."

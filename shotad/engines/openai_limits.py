@@ -25,13 +25,16 @@ _QUANTITY = (
     r"(?![a-z])"
 )
 _DURATION = rf"(?:{_QUANTITY}[\s,]*(?:and\s+)?)+"
-_WAITING = r"(?:retry(?:ing)?|try(?:ing)? again|wait(?:ing)?|resets?|available(?: again)?|come back|cooldown)"
+_WAITING = (
+    r"(?:retry(?:ing)?(?: (?:your|the|this))?(?: requests?)?|try(?:ing)? again|wait(?:ing)?|resets?|back ?off"
+    r"|(?:available|allowed)(?: again)?|resume|come back|cooldown)"
+)
 _PAUSE_IN_WORDS = re.compile(
     rf"{_WAITING}(?:[_ ]?(?:delay|after|in))?[\"'\s:=]*"
     rf"(?:(?:in|after|for|at least|another|about|approximately|your request|of)\s+)*(?P<duration>{_DURATION})"
 )
 _PAUSE_FIELD = re.compile(
-    r"retry[_-]?(?:after|delay|in)[_-]?(?P<unit>ms|s|seconds)?[\"']?\s*[:=]\s*[\"']?(?P<number>\d{1,9}(?:\.\d{1,12})?)(?![\w.])"
+    r"(?:retry|reset)[_-]?(?:after|delay|in)[_-]?(?P<unit>ms|s|seconds)?[\"']?\s*[:=]\s*[\"']?(?P<number>\d{1,9}(?:\.\d{1,12})?)(?![\w.])"
 )
 """A field of JSON with a number alone."""
 _PAUSE_IN_CHINESE = re.compile(r"(?<![\d.])(\d{1,9})\s?(秒|分)钟?\s?(?:之|以)?后")
@@ -84,8 +87,8 @@ _CHINESE_DIGITS = {"两": "2", **{digit: str(number) for number, digit in enumer
 _CHINESE_NUMBER = re.compile(r"(?<![二三四五六七八九十])([一二两三四五六七八九十])(?=\s*[张幅个枚])")
 _LINK = re.compile(r"https?://\S+")
 _IMAGE_NOUN = re.compile(
-    r"\b(?:image[_ ]?urls?|images?|pictures?|photos?|media|data-uris?)\b(?:\(s\))?"
-    r"|图[片像]|圖[片像]|画像|이미지|imágenes|imagens|imagem|imagen|immagini|bilder[n]?"
+    r"\b(?:image ?urls?|images?|pictures?|photos?|media|data-uris?)\b(?:\(s\))?"
+    r"|图[片像]|圖[片像]|画像|이미지|imágenes|imagens|imagem|imagen|immagini|bildern?|изображени[а-я]*"
 )
 _IS_NO_COUNT = re.compile(
     # a size
@@ -106,9 +109,10 @@ _BELOW = re.compile(r"(?:(?:less|fewer) than|(?<![<>])<(?!=))\s*(\d+)")
 """A limit that is itself too many."""
 
 _LIMIT_WORD = (
-    r"(?:\b(?:at most|more than|up to|max(?:imum|imal)?|exceed\w*|over|above|beyond|limit\w*|greater than"
-    r"|cap(?:ped)?|number of|count|restricted to|máximo|máx|au plus|plus de|höchstens|mehr als"
-    r"|massimo|como mucho)\b|<=|≤|>|最多|最大|超过|超過|超出|上限|限制|只能|以内|최대|초과)"
+    r"(?:\b(?:at most|more than|up to|max(?:imum|imal)?|exceed\w{0,3}|over|above|beyond|limit\w{0,5}|greater than"
+    r"|cap(?:ped)?|number of|count|restricted to|configured"
+    r"|máximo|máx|au plus|plus de|höchstens|mehr als|massimo|como mucho|dépasser|superar|überschreiten"
+    r"|максимум|не более)\b|<=|≤|>|最多|最大|超过|超過|超出|上限|限制|只能|以内|최대|초과)"
 )
 _ALLOWING_WORD = (
     rf"(?:{_LIMIT_WORD}|\b(?:only|exactly|supports?|accepts?|takes?|allow(?:s|ed)?|permit(?:s|ted)?"
@@ -122,7 +126,7 @@ _LIMITS = tuple(
         # one image per request, one image at a time
         r"\b(\d+) (?:\w+ )?IMAGE (?:per|at a time|each|in (?:a|1)|only)\b",
         # images must be at most 8; images: 32 > 8; 图片最多 8 张
-        rf"IMAGE[^;]{{0,100}}?{_LIMIT_WORD}[^;\d]{{0,40}}?(\d+)",
+        rf"IMAGE.{{0,100}}?{_LIMIT_WORD}[^;\d]{{0,40}}?(\d+)",
         # maximum number of images (50); limit the number of images to 60
         rf"{_LIMIT_WORD}[^;\d]{{0,40}}?IMAGE[^;\d]{{0,40}}?(\d+)",
         # got 32 images, expected 3; the number of images must be 1
@@ -157,7 +161,7 @@ def _plain(words: str) -> str:
     text = _LINK.sub("", words.lower())
     text = _CHINESE_NUMBER.sub(lambda match: _CHINESE_DIGITS[match[1]], text)
     text = _NUMBER_WORD.sub(lambda match: _DIGITS[match[1]], text)
-    text = _IMAGE_NOUN.sub("IMAGE", text.replace("_images", " images").replace("_image", " image"))
+    text = _IMAGE_NOUN.sub("IMAGE", text.replace("_", " "))
     text = _IS_NO_COUNT.sub("", text)
     for pattern, replacement in _REWORDED:
         text = pattern.sub(replacement, text)
@@ -215,6 +219,8 @@ def exceeds_limit_alone(words: str) -> bool:
     >>> exceeds_limit_alone("tokens per min (TPM): Limit 30000, Used 29000, Requested 4200")
     False
     """
+    if "request too large" in words.lower():
+        return True
     if (figures := _ASKED_AND_ALLOWED.search(words.lower())) is None:
         return False
     limit, asked = (int(figures[name].replace(",", "")) for name in ("limit", "asked"))

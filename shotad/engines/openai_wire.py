@@ -365,6 +365,7 @@ _KEY = re.compile(
     r"|\b(?:invalid|incorrect|missing|expired|wrong|bad|unknown|no|unauthori[sz]ed) (?:or \w+ )?"
     r"(?:api[ _-]?key|access[ _-]?key|credentials|bearer token)"
     r"|authentication (?:failed|error|required|credentials)|unauthenticated|not authenticated"
+    r"|\bunauthori[sz]ed\b|missing authorization"
     r"|account\b[^.;]{0,30}\b(?:deactivated|suspended|disabled|blocked|banned)"
     r"|(?:api[ _-]?key|密钥|令牌|身份验证|鉴权|认证)[^，。]{0,8}(?:无效|错误|失败|过期|不正确|非法)"
     r"|无效的? ?(?:api|密钥|令牌)"
@@ -374,7 +375,8 @@ _KEY = re.compile(
 _PLACE_CODE = "unsupported_country_region_territory"
 _PLACE = re.compile(
     r"\b(?:locations?|countr(?:y|ies)|regions?|territor(?:y|ies))\b[^.;]{0,40}"
-    r"\b(?:not|un|isn't|aren't) ?(?:yet )?(?:supported|available|allowed|served|permitted)"
+    r"\b(?:(?:not|un|isn't|aren't) ?(?:yet )?(?:supported|available|allowed|served|permitted)"
+    r"|blocked|restricted|forbidden)"
     r"|(?:not|un) ?(?:supported|available|allowed|served|permitted) (?:in|for|from)"
     r" (?:your|this|the user'?s?) (?:current )?(?:location|country|region|territory)"
 )
@@ -386,7 +388,7 @@ _POLICY = re.compile(
 """Words of OpenRouter where the account's settings leave nobody to serve a model
 (openrouter.ai/docs/features/privacy-and-logging)."""
 _FORM_REFUSED = re.compile(
-    r"(?:handl|support|accept)\w*\b[^.;]{0,30}\b(?:parameter|field|option|argument)s?\b"
+    r"\b(?:handle|support|accept)\w{0,3}\b[^.;]{0,30}\b(?:parameter|field|option|argument)s?\b"
 )
 """Words of OpenRouter where nobody takes a request of this form."""
 _NOWHERE = re.compile(
@@ -402,7 +404,7 @@ _MEMORY = re.compile(
 )
 _TOO_LARGE = re.compile(
     r"(?:request|payload|body|entity|content|upload)\b[^.;]{0,20}\b(?:too large|too big)"
-    r"|(?:request|payload|body|upload)\b[^.;]{0,40}\bexceed\w*\b[^.;]{0,40}\b(?:size|bytes|[kmg]i?b)\b"
+    r"|(?:request|payload|body|upload)\b[^.;]{0,40}\bexceed\w{0,3}\b[^.;]{0,40}\b(?:size|bytes|[kmg]i?b)\b"
 )
 _PASSING = (408, 425, 429)
 """Statuses of what passes, whatever the words."""
@@ -424,6 +426,9 @@ _CUT = re.compile(
     r"|(?:reached|hit|exhausted|ran out of|used up|spent) (?:its |the |all |of )*"
     r"(?:max\w*|output|completion|response) tokens?"
     r"|(?:all|every) (?:\w+ )?tokens (?:\w+ ){0,3}(?:reasoning|thinking|thought)"
+    r"|(?:used|spent|consumed) (?:up )?(?:the |its )?(?:whole|entire|full|all) (?:\w+ )?token"
+    r"|no (?:content|output|answer|text) was (?:generated|produced)\b[^.;]{0,40}"
+    r"\b(?:max_\w{0,20}tokens|token)"
 )
 """Words of an answer that was cut off in thought, which OpenAI's models that think report as an error."""
 _BLIND = re.compile(
