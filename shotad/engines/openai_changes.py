@@ -119,9 +119,11 @@ _FIRST_TO_GO = ("seed", "top_p", "temperature")
 
 _ABOUT_OTHER_THINGS = re.compile(
     r"image|picture|photo|video|media_io|audio|base64|\bmessages?\b|prompt|token|context|url|account|billing"
-    r"|quota|credit|图|敏感|违规|不安全|余额|账户|欠费|上下文|长度|消息|频率"
+    r"|quota|credit|too (?:long|large|big|short)|length|\bsize\b|content|safety"
+    r"|图|敏感|违规|不安全|余额|账户|欠费|上下文|长度|消息|频率"
 )
-"""Words of an error about what a request holds, or who pays. Other fields would change nothing."""
+"""Words of an error about what a request holds, how long it is, or who pays. Other fields would change
+nothing."""
 _LINK = re.compile(r"https?://\S+")
 
 

@@ -109,8 +109,8 @@ _BELOW = re.compile(r"(?:(?:less|fewer) than|(?<![<>])<(?!=))\s*(\d+)")
 """A limit that is itself too many."""
 
 _LIMIT_WORD = (
-    r"(?:\b(?:at most|more than|up to|max(?:imum|imal)?|exceed\w{0,3}|over|above|beyond|limit\w{0,5}|greater than"
-    r"|cap(?:ped)?|number of|count|restricted to|configured"
+    r"(?:\b(?:at most|more than|up to|max(?:imum|imal)?|exceed\w{0,3}|over|above|beyond|limit\w{0,5}"
+    r"|greater than|cap(?:ped)?|number of|count|restricted to|configured"
     r"|máximo|máx|au plus|plus de|höchstens|mehr als|massimo|como mucho|dépasser|superar|überschreiten"
     r"|максимум|не более)\b|<=|≤|>|最多|最大|超过|超過|超出|上限|限制|只能|以内|최대|초과)"
 )

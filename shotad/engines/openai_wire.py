@@ -406,6 +406,10 @@ _TOO_LARGE = re.compile(
     r"(?:request|payload|body|entity|content|upload)\b[^.;]{0,20}\b(?:too large|too big)"
     r"|(?:request|payload|body|upload)\b[^.;]{0,40}\bexceed\w{0,3}\b[^.;]{0,40}\b(?:size|bytes|[kmg]i?b)\b"
 )
+_AWAY = re.compile(
+    r"bad gateway|unavailable|timed?[ -]?out|overload|starting|loading|try again|maintenance|\b50[0234]\b"
+)
+"""Words on a gateway's page while the server behind it is away."""
 _PASSING = (408, 425, 429)
 """Statuses of what passes, whatever the words."""
 _UNKNOWN_MODEL_CODES = {"model_not_found", "model_not_exist", "unknown_model", "model_not_available"}
@@ -473,9 +477,10 @@ class ServerAnswer:
 
     @property
     def is_page(self) -> bool:
-        """Whether it is a page for people."""
+        """Whether it is a page for people, such as a login; not one of a gateway whose server is away."""
         kind = self.headers.get("content-type", "")
-        return "text/html" in kind or self.body.lstrip()[:9].lower().startswith((b"<!doctype", b"<html"))
+        is_html = "text/html" in kind or self.body.lstrip()[:9].lower().startswith((b"<!doctype", b"<html"))
+        return is_html and not _AWAY.search(self.body[:_LONGEST_MESSAGE].decode("utf-8", "replace").lower())
 
 
 def _joined_stream(body: bytes) -> Any:

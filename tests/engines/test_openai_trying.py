@@ -78,7 +78,7 @@ def test_pauses_grow_to_the_longest_belong_to_the_seed_and_are_those_that_server
 
 def test_what_may_pass_is_tried_again() -> None:
     for bad in (
-        status(429), status(503), cut_off(), drop(), plain(""), plain("null"), plain('{"choices": null}'),
+        status(429), status(503), cut_off(), drop(), html(), plain(""), plain("null"), plain('{"choices": null}'),
         plain("[" * 100_000), plain('{"error": {"message": "busy", "code": 502}}'), answer("x", finish="error"),
     ):  # fmt: skip
         time = StoppedTime()
@@ -282,6 +282,7 @@ def test_what_makes_all_calls_useless_is_asked_once_and_stops_the_run() -> None:
             assert (len(server.requests), time.slept) == (1, [])
 
 
+LOGIN_PAGE = plain("<html><title>Sign in</title></html>", 200, "text/html")
 OLLAMA_LACKS_MEMORY = plain(
     '{"error": "model requires more system memory (12.3 GiB) than is available (8.1 GiB)"}', 500
 )
@@ -290,8 +291,8 @@ OLLAMA_LACKS_MEMORY = plain(
 @pytest.mark.parametrize(
     ("act", "words"),
     [
-        (html(), r"page for people \('Bad gateway'\).*openai\.base_url"),
-        (plain("<html><title>Sign in</title></html>", 200, "text/plain"), r"Sign in.*openai\.base_url"),
+        (LOGIN_PAGE, r"page for people \('Sign in'\).*openai\.base_url"),
+        (plain("<!DOCTYPE html><h1>Welcome</h1>", 200, "text/plain"), r"Welcome.*openai\.base_url"),
         (
             plain(
                 '{"error": "Unexpected endpoint or method. (POST /chat/completions). Returning 200 anyway"}'
@@ -314,7 +315,7 @@ def test_a_lasting_fault_is_asked_once_and_names_what_to_do(act: Act, words: str
 
 
 def test_what_lasts_at_the_beginning_may_pass_in_the_middle_of_a_run() -> None:
-    for act in (html(), OLLAMA_LACKS_MEMORY):
+    for act in (LOGIN_PAGE, OLLAMA_LACKS_MEMORY):
         with BadServer([answer(), act, answer("A dog.")]) as server:
             engine = engine_for(server.url)
             assert [engine.generate([request()])[0].text for _ in range(2)] == ["A cat sleeps.", "A dog."]
