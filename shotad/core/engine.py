@@ -138,6 +138,10 @@ class Abilities:
     """The environment variable that holds the key which goes there too; empty where none does."""
     hears: bool = False
     """Whether it gets a clip's sound with the frames."""
+    most_calls: int = 1
+    """How many calls it may make of one request: a server is asked again where it thinks and says nothing."""
+    token_growth: int = 1
+    """How many times the tokens of the request an answer may have."""
 
     @property
     def destination(self) -> str:

@@ -5,7 +5,7 @@ used.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +50,8 @@ class Terms:
 
     Prices are of a million tokens, in any currency; ``image_tokens`` gives the tokens of a clip by width,
     height and number of frames, None where the engine cannot tell. ``free``: its answers cost nothing.
-    ``reads`` is False for one that reads no prompts and so has no tokens.
+    ``reads`` is False for one that reads no prompts and so has no tokens. ``most_calls`` and ``token_growth``
+    are those of its `Abilities`.
     """
 
     engine: str
@@ -59,6 +60,8 @@ class Terms:
     price_out: float | None = None
     free: bool = True
     reads: bool = True
+    most_calls: int = 1
+    token_growth: int = 1
 
     @staticmethod
     def of(engine: Engine, config: Config) -> Terms:
@@ -69,8 +72,11 @@ class Terms:
         if identity.model and identity.model != identity.engine:
             name = f"{identity.engine} ({identity.model})"
         if identity.engine != "openai":
-            return Terms(name, counts, reads=engine.abilities.converses)
-        return Terms(name, counts, config.openai.price_in, config.openai.price_out, free=False)
+            terms = Terms(name, counts, reads=engine.abilities.converses)
+        else:
+            terms = Terms(name, counts, config.openai.price_in, config.openai.price_out, free=False)
+        abilities = engine.abilities
+        return replace(terms, most_calls=abilities.most_calls, token_growth=abilities.token_growth)
 
     def cost(self, tokens_in: int, tokens_out: int) -> float | None:
         """What so many tokens cost; None where a price is missing."""

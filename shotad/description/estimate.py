@@ -203,15 +203,18 @@ def estimate_counted(
 
 
 def _count_of(request: CountedRequest, terms: Terms, *, at_most: bool = False) -> Count:
-    """What one call takes; ``at_most``: with a longest answer, and some more for the words of the prompt."""
+    """What one request takes; ``at_most``: with the longest answers, as many as its engine may ask for, and
+    some more for the words of the prompt."""
+    calls = terms.most_calls if at_most else 1
     if not terms.reads:
-        return Count(1, request.frames)
+        return Count(calls, calls * request.frames)
     prompt = _prompt_tokens(request.messages)
+    answer = request.likely_answer
     if at_most:
         prompt = math.ceil(prompt * MARGIN)
-    frame_tokens = _frame_tokens(terms, 1, request.frames, request.width, request.height)
-    answer = request.longest_answer if at_most else request.likely_answer
-    return Count(1, request.frames, prompt, frame_tokens, answer)
+        answer = request.longest_answer * terms.token_growth
+    frame_tokens = _frame_tokens(terms, calls, request.frames, request.width, request.height)
+    return Count(calls, calls * request.frames, calls * prompt, frame_tokens, calls * answer)
 
 
 def _range(unit: str, likely: int, most: int, remark: str = "") -> str:

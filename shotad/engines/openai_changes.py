@@ -24,7 +24,11 @@ from contextlib import ExitStack
 from typing import Any
 from weakref import WeakValueDictionary
 
+from shotad.engines.openai_limits import image_limit
 from shotad.engines.openai_wire import Body, ServerError, is_image, is_text
+
+_FEWEST_IMAGES = 4
+"""Fewer are not tried where a request is too large for the server: they would show too little of a clip."""
 
 LEFT_OUT = None
 """The value of a field that is left out."""
@@ -65,8 +69,8 @@ _NAMES: Mapping[str, re.Pattern[str]] = {
     "reasoning_effort": re.compile(r"reasoning[_ ]?effort|[.]effort"),
     "reasoning": re.compile(r"(?<![a-z])reasoning(?! models?\b)(?![a-z_])|[.]effort"),
     "thinking": re.compile(r"(?<![a-z_])thinking(?! (?:is|mode))(?![a-z_])"),
-    "enable_thinking": re.compile(r"enable_thinking"),
-    "think": re.compile(r"(?<![a-z])think(?![a-z])"),
+    "enable_thinking": re.compile(r"enable[_ ]?thinking"),
+    "think": re.compile(r"(?<![a-z])think(?:ing)?(?![a-z])"),
     "max_tokens": re.compile(r"max_(?:completion_|output_|new_)?tokens"),
     "seed": re.compile(r"(?<![a-z])seed(?![a-z])"),
     "response_format": re.compile(
@@ -113,16 +117,14 @@ _NOT_TOGETHER = re.compile(
 _FIRST_TO_GO = ("seed", "top_p", "temperature")
 """Of two fields that cannot stand together the first of these goes, else the first of `OPTIONAL_FIELDS`."""
 
-_ABOUT_FORM = re.compile(
-    r"argument|parameter|param\b|field|propert|attribute|unsupported|not supported|unknown|unrecogni"
-    r"|unexpected|permitted|allowed|extra|invalid|bad request|validation|payload|malformed"
-    r"|provider returned error|upstream error"
-)
-"""Words of an error about the form of a request that names no field."""
 _ABOUT_OTHER_THINGS = re.compile(
-    r"image|picture|photo|video|media_io|audio|base64|\bmessages?\b|prompt|token|context|url|account|billing|quota|credit"
+    r"image|picture|photo|video|media_io|audio|base64|\bmessages?\b|prompt|token|context|url|account|billing"
+    r"|quota|credit|too (?:long|large|big|short)|length|\bsize\b|content|safety"
+    r"|图|敏感|违规|不安全|余额|账户|欠费|上下文|长度|消息|频率"
 )
-"""Words of an error about what a request holds, or who pays. Other fields would change nothing."""
+"""Words of an error about what a request holds, how long it is, or who pays. Other fields would change
+nothing."""
+_LINK = re.compile(r"https?://\S+")
 
 
 def holds(request: Body, name: str) -> bool:
@@ -274,10 +276,15 @@ def changes_for(
     ``changes`` are those that the request has already; ``fixed`` the fields that the user set, which stay.
     """
     words = f"{error.words} {error.param.lower()}"
+    if error.meaning == "cut":
+        return {}
     if changes.get("tokens", 1) > 1 and (error.meaning == "too long" or _NAMES["max_tokens"].search(words)):
         return {"tokens": 1}
-    if error.meaning == "images" and images_in(request) > 1:
-        return {"images": image_limit(error.words, images_in(request))}
+    images = images_in(request)
+    if error.meaning == "images" and images > 1:
+        return {"images": image_limit(error.words, images)}
+    if error.meaning == "too large" and images > _FEWEST_IMAGES:
+        return {"images": max(_FEWEST_IMAGES, images // 2)}
     is_switch_known = "enable_thinking" in {*request, *changes}
     if error.meaning == "slot" and not is_switch_known and _SWITCH_WANTED.search(words):
         return {"enable_thinking": False}
@@ -328,25 +335,11 @@ def _new_value(name: str, request: Body, words: str) -> Any:
     return {"effort": lowest} if isinstance(value, Mapping) else lowest
 
 
-_NUMBER = re.compile(r"(?<![\w.-])\d+(?![\w-]|\.\d)")
-_ONE_IMAGE = re.compile(r"\b(?:one|single|multiple) (?:image|picture)")
-
-
-def image_limit(words: str, sent: int) -> int:
-    """How many images an error allows, after ``sent`` were too many: its largest number below that, or one
-    where it says so in words. Half of them where it gives no number.
-
-    >>> image_limit("too many images and documents: 120 + 0 > 100", 120)
-    100
-    >>> image_limit("at most 1 image(s) may be provided in one prompt.", 32)
-    1
-    >>> image_limit("too many images", 32)
-    16
-    """
-    numbers = [int(number) for number in _NUMBER.findall(words) if 0 < int(number) < sent]
-    if numbers:
-        return max(numbers)
-    return 1 if _ONE_IMAGE.search(words) else sent // 2
+def _speaks_of(name: str, error: ServerError) -> bool:
+    """Whether an error still refuses what the change ``name`` is about."""
+    if name == "images":
+        return error.meaning in ("images", "too large")
+    return error.meaning == "slot" and name in _NAMES and bool(_NAMES[name].search(error.words))
 
 
 class AcceptedForm:
@@ -393,18 +386,31 @@ class AcceptedForm:
             self._changes.update({name: value for name, value in changes.items() if name not in put_back})
             self._accepted_fields.update(name for name in OPTIONAL_FIELDS if holds(request, name))
 
+    def learn(self, changes: Changes, error: ServerError) -> None:
+        """Keep ``changes`` that earlier errors asked for by name, where ``error`` no longer speaks of them.
+
+        Whatever else it refuses, they were right. More or fewer tokens are not kept: what one prompt leaves
+        room for says nothing of the next.
+        """
+        helped = {
+            name: value for name, value in changes.items() if name != "tokens" and not _speaks_of(name, error)
+        }
+        with self._lock:
+            self._changes.update(helped)
+
     def guess(
         self, request: Body, error: ServerError, changes: Changes, fixed: Collection[str]
     ) -> str | None:
         """The next field to leave out after an error that names none; None where that cannot help.
 
         A field that the server has accepted is not the reason. ``changes`` are those that the request has: an
-        error that still names one of them is about something else.
+        error that still names one of them, or one of the user's ``fixed`` fields, is about something else.
         """
-        about_form = error.status in (400, 422) and error.meaning == "slot"
-        words = error.words
-        is_vague = not words or (_ABOUT_FORM.search(words) and not _ABOUT_OTHER_THINGS.search(words))
-        if any(_NAMES[name].search(words) for name in changes if name in _NAMES):
+        about_form = error.status < 500 and error.meaning == "slot"
+        words = _LINK.sub("", error.words)
+        # Whatever else it says, in any language, may be about a field.
+        is_vague = not _ABOUT_OTHER_THINGS.search(words)
+        if any(_NAMES[name].search(words) for name in {*changes, *fixed} if name in _NAMES):
             return None
         with self._lock:
             if not (self._may_guess and about_form and is_vague):

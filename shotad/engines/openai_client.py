@@ -50,11 +50,14 @@ class CallFailed(Exception):  # noqa: N818  mostly it passes, and it never leave
     """A call without a usable answer; another attempt may help.
 
     ``pause``: seconds to wait that the server asks for. ``down``: the server takes no requests at all.
+    ``hint``: what the user can do where it does not pass.
     """
 
-    def __init__(self, problem: str, pause: float | None = None, *, down: bool = False) -> None:
+    def __init__(
+        self, problem: str, pause: float | None = None, *, down: bool = False, hint: str = ""
+    ) -> None:
         super().__init__(problem)
-        self.pause, self.down = pause, down
+        self.pause, self.down, self.hint = pause, down, hint or "Is it running, and has it room?"
 
 
 class ChatClient:

@@ -35,6 +35,7 @@ from shotad.core.errors import EngineError
 from shotad.engines import openai_wire as wire
 from shotad.engines.openai_changes import (
     LEFT_OUT,
+    MORE_TOKENS,
     SCHEMA_IN_OBJECT,
     changes_for,
     form_of,
@@ -59,6 +60,9 @@ ends."""
 _MOST_CALLS = 12
 """Calls of one attempt, each with another change of the request: a server that refuses what it named before
 would have no end of them."""
+_MOST_ANSWERS = 2
+"""Answers that one request may take: the first, and another where that has no text or ignores the schema."""
+_ADDRESS_HINT = "Is openai.base_url the address of its OpenAI-compatible interface? Mostly it ends in /v1."
 _CONTINUE_HINT = "What is done is kept: the same command continues from here."
 _REPORTED_PAUSE = 10.0
 """Seconds; a pause that the server asks for is reported to the user from this length on."""
@@ -166,6 +170,8 @@ class OpenAI:
             sends_to="" if address.is_local else address.shown,
             key_name=key_name_of(address, settings.key_name),
             hears=self.hears,
+            most_calls=_MOST_ANSWERS,
+            token_growth=MORE_TOKENS,
         )
         self._settings = settings
         self._limiter = wire.RateLimiter(settings.in_flight, settings.longest_pause, sleep=sleep, clock=clock)
@@ -234,14 +240,15 @@ class OpenAI:
             if error.startswith(wire.CUT_IN_THOUGHT) and self._form.grow() > growth:
                 reply = self._another(reply, body, request.seed)
                 calls += 1
-            elif error == wire.EMPTY or error.startswith(wire.ONLY_THOUGHT):
+            elif error.startswith((wire.EMPTY, wire.ONLY_THOUGHT)):
                 # With the same seed the answer might be empty again.
                 seed = request.seed + 1
                 reply = self._another(
                     reply, {**body, "seed": wire.seed_of(seed), **self._settings.extra}, seed
                 )
                 calls += 1
-            if self._ignores_schema(request, reply) and self._first_try_of_schema.acquire(blocking=False):
+            ignores_schema = calls < _MOST_ANSWERS and self._ignores_schema(request, reply)
+            if ignores_schema and self._first_try_of_schema.acquire(blocking=False):
                 reply = self._try_other_schema_form(body, request, reply)
                 calls += 1
         return replace(reply, calls=calls)
@@ -292,20 +299,25 @@ class OpenAI:
         """
         pauses = wire.pauses(seed, self._settings.longest_pause)
         self._limiter.wait_until_open()
-        for retries_left in range(self._settings.retries, -1, -1):
+        retries_left = self._settings.retries
+        while True:
+            answers = self._limiter.answers
             try:
                 return self._attempt(body)
             except CallFailed as error:
                 broken = error
-            if retries_left:
-                self._pause(broken, next(pauses))
+            if not retries_left:
+                break
+            self._pause(broken, next(pauses))
+            # Of the requests that wait for a limit of calls a minute, some are refused each time. They lose
+            # nothing by it while others are answered.
+            if broken.pause is None or self._limiter.answers == answers:
+                retries_left -= 1
         # The last repeat has failed too: only this slot fails, unless the server takes nothing any more.
         times = "once" if not self._settings.retries else f"{self._settings.retries + 1} times"
         problem = f"{self.address.shown} gave no answer, asked {times}: {broken}."
         if broken.down or self._limiter.missed() >= _MAX_MISSES:
-            raise self._limiter.stop(
-                EngineError(problem, f"Is it running, and has it room? {_CONTINUE_HINT}")
-            )
+            raise self._limiter.stop(EngineError(problem, f"{broken.hint} {_CONTINUE_HINT}"))
         return Reply("", "error", error=problem)
 
     def _attempt(self, body: wire.Body) -> Reply:
@@ -316,6 +328,8 @@ class OpenAI:
         form, fixed = self._form, self._settings.extra
         changes = form.changes
         guesses: list[str] = []
+        named: set[str] = set()
+        """Changes that errors asked for, not guesses."""
         calls = 0
         is_alone = False
         with ExitStack() as guessing:
@@ -331,6 +345,10 @@ class OpenAI:
                     self._tell_of_top_k(request, body)
                     return replace(reply, shown=self._shown(request, body))
                 more = changes_for(request, error, changes, fixed)
+                form.learn({name: changes[name] for name in named - more.keys()}, error)
+                if error.meaning == "cut":
+                    # Only a request whose form is right is answered at all.
+                    form.accept(request, changes, guesses)
                 guess = None if more else form.guess(request, error, changes, fixed)
                 if guess is not None and not is_alone:
                     # One thread guesses; the others wait, and begin with what it learned.
@@ -341,11 +359,13 @@ class OpenAI:
                 if guess is not None:
                     guesses.append(guess)
                     more = {guess: LEFT_OUT}
+                else:
+                    named |= more.keys()
                 calls += 1
                 if not more or calls == _MOST_CALLS:
                     if guesses:
                         form.stop_guessing()
-                    return self._reply_to_error(error, raw)
+                    return self._reply_to_error(error, raw, token_limit(request))
                 changes = {**changes, **more}
 
     def _reply_in(self, raw: wire.ServerAnswer, request: wire.Body) -> Reply:
@@ -353,8 +373,18 @@ class OpenAI:
         reply = wire.reply_in(raw.document, token_limit(request))
         if reply is None:
             start = wire.shortened(raw.body[:2000].decode("utf-8", "replace"))[:80]
+            if raw.is_page:
+                problem = f"it answers with a page for people ({start!r})"
+                hint = f"{_ADDRESS_HINT} A page may also come from a proxy that wants a login."
+                raise self._lasting_at_first(problem, hint)
             raise CallFailed(f"its answer is no chat completion ({start!r})")
         return reply
+
+    def _lasting_at_first(self, problem: str, hint: str) -> CallFailed | EngineError:
+        """The exception for what lasts if the server has never answered, and may pass if it has."""
+        if self._limiter.answers:
+            return CallFailed(problem, hint=hint)
+        return self._limiter.stop(EngineError(f"{self.address.shown}: {problem}.", hint, again=False))
 
     def _shown(self, request: wire.Body, body: wire.Body) -> str:
         """How the clip of ``body`` was shown in ``request``, for the record. Fewer frames are reported
@@ -379,39 +409,78 @@ class OpenAI:
             self._told_of_top_k = True
             self._progress.note(f"{self.address.shown} knows no top_k: tokens are drawn without that limit.")
 
-    def _reply_to_error(self, error: wire.ServerError, raw: wire.ServerAnswer) -> Reply:
-        """The failed reply for an error of this request alone.
+    def _reply_to_error(self, error: wire.ServerError, raw: wire.ServerAnswer, limit: int) -> Reply:
+        """The failed reply for an error of this request alone, whose answer may have ``limit`` tokens.
 
         Raises CallFailed for one that may pass, and EngineError for one that every request would have.
         """
-        name, server, message = self._settings.key_name, self.address.shown, error.message.rstrip(".")
+        server, message = self.address.shown, error.message.rstrip(".")
         server_message = f"{server} says ({error.status}): {message}."
-        if error.meaning in ("refused", "too long", "images", "slot"):
+        if error.meaning in ("refused", "cut", "too long", "too large", "images", "slot"):
             self._limiter.answered()  # the server works; only this request fails
         match error.meaning:
             case "again":
-                pause = wire.asked_pause(raw.headers, self._limiter.clock())
+                now = self._limiter.clock()
+                if error.is_daily and wire.asked_pause(raw.headers, now) is None:
+                    problem = f"A quota of {server} is spent that is counted by the day. {server_message}"
+                    hint = f"Wait until it begins anew, or raise it. {_CONTINUE_HINT}"
+                    raise self._limiter.stop(EngineError(problem, hint, again=False))
+                pause = wire.asked_pause(raw.headers, now, error.answer)
                 problem = f"it answers {error.status}: {message}"
                 raise CallFailed(problem, pause, down=error.status in (429, 503))
             case "refused":
                 return Reply(error.message, "refused")
+            case "cut":
+                return Reply("", "error", error=wire.cut_in_thought(limit))
             case "too long":
                 hint = "Lower frames.inside and frames.outside, or give the server a longer context."
                 return Reply(
                     "", "error", error=f"The request is too long for the model. {server_message} {hint}"
                 )
+            case "too large":
+                hint = (
+                    "Lower frames.inside and frames.outside, or raise the limit: of a proxy the size of a "
+                    "body (nginx: client_max_body_size), of an account the tokens a minute."
+                )
+                problem = f"The request is too large for the server. {server_message} {hint}"
+                return Reply("", "error", error=problem)
+            case "memory":
+                problem = f"it lacks memory for the model ({error.status}: {message})"
+                hint = (
+                    "Give it more memory, choose a smaller model, or lower frames.inside and frames.outside."
+                )
+                raise self._lasting_at_first(problem, hint)
             case "slot" | "images":
                 return Reply("", "error", error=server_message)
+        raise self._limiter.stop(self._lasting_error(error, raw, server_message))
+
+    def _lasting_error(
+        self, error: wire.ServerError, raw: wire.ServerAnswer, server_message: str
+    ) -> EngineError:
+        """The error that every request would have, with what the user can do. ``server_message`` repeats what
+        the server says."""
+        name, server = self._settings.key_name, self.address.shown
+        match error.meaning:
             case "quota":
-                problem, hint = (
-                    f"The quota at {server} is spent. {server_message}",
-                    f"Top it up. {_CONTINUE_HINT}",
-                )
+                problem = f"The quota at {server} is spent. {server_message}"
+                hint = f"Top it up. {_CONTINUE_HINT}"
             case "key":
                 # Some servers show parts of the key: ``sk-1234***********cdef``.
                 server_message = re.sub(r"(?:(?<![\w-])[\w-]+)?\*{3,}[\w-]*", "[secret]", server_message)
                 problem = f"{server} refuses the key in the environment variable {name}. {server_message}"
                 hint = f"Set {name} to a key that may use this model. {_CONTINUE_HINT}"
+            case "place":
+                problem = f"{server} does not serve the place that you call from. {server_message}"
+                hint = "Take another server (openai.base_url)."
+            case "policy":
+                problem = (
+                    f"The settings of the account at {server} leave nobody to serve {self.identity.model}. "
+                    f"{server_message}"
+                )
+                hint = "Change them there, or choose another model."
+            case "nowhere":
+                problem = f"{server} has no chat at this address. {server_message}"
+                hint = _ADDRESS_HINT
             case "blind":
                 problem = f"The model {self.identity.model} takes no images. {server_message}"
                 hint = "Choose one with vision as stage1.model."
@@ -426,9 +495,13 @@ class OpenAI:
                 problem = f"The model {self.identity.model} was not found. {server_message}"
                 hint = "Does openai.base_url end as it should, mostly in /v1? Set openai.model."
                 models = self._client.models()
-                if models:
+                if self.identity.model in models and not error.denies_model:
+                    problem = f"{server} has the model {self.identity.model} and does not serve it. "
+                    problem += server_message
+                    hint = "Look at what it says; else choose another model (openai.model)."
+                elif models:
                     hint = f"It has: {', '.join(models)}. Set openai.model."
-        raise self._limiter.stop(EngineError(problem, hint, again=False))
+        return EngineError(problem, hint, again=False)
 
     def _pause(self, broken: CallFailed, usual_pause: float) -> None:
         """Wait for the pause that the server asks for, else for ``usual_pause``; both in seconds.

@@ -38,6 +38,7 @@ from shotad.core import (
 from shotad.core.config.words import EndpointSettings
 from shotad.core.errors import EngineError
 from shotad.core.types import HEARING_RATE
+from shotad.engines.openai_limits import exceeds_limit_alone, is_about_number_of_images, pause_in, seconds_of
 from shotad.engines.thoughts import after_thoughts
 from shotad.film.palette import jpeg
 
@@ -54,7 +55,7 @@ _STAMP = re.compile(r"Frame \d+, at [\d.]+ s:")
 _CUT_OFF_FINISHES = ("length", "max_tokens", "max_output_tokens")
 """Finish reasons of an answer that reached its limit of tokens."""
 EMPTY = "empty answer"
-"""The error of a reply without text and without thought."""
+"""Beginning of the error of a reply without text and without thought."""
 CUT_IN_THOUGHT = "the answer was cut off before its first word"
 """Beginning of the error of a reply whose tokens went into thought."""
 ONLY_THOUGHT = "the answer is thought alone"
@@ -195,9 +196,15 @@ def strict(schema: Any) -> Any:
 def reply_in(document: Any, limit: int) -> Reply | None:
     """The reply in a chat completion; None for other documents and for errors. ``limit``: its
     ``max_tokens``."""
+    message: Mapping[Any, Any] = {}
+    choice: Mapping[Any, Any] = {}
     match document:
         case {"choices": [{"message": {**message}, **choice}, *_], **rest}:
             finish = str(choice.get("finish_reason") or "stop").lower()
+        case {"choices": [{"finish_reason": str(reason)}, *_], **rest}:
+            finish = reason.lower()
+        case {"choices": [], **rest}:
+            finish = "stop"
         case _:
             return None
     if finish == "error":
@@ -221,7 +228,7 @@ def _reason_without_text(
     """Why an answer without text has none: the model thought, or was cut off in thought, or said nothing."""
     if finish in _CUT_OFF_FINISHES:
         # OpenAI tells nothing of thoughts but their tokens; before a first word there is nothing else.
-        return f"{CUT_IN_THOUGHT}: all {limit} tokens went into thought. {_THINKING_HINT}"
+        return cut_in_thought(limit)
     thoughts = [name for name in _THOUGHT_FIELDS if _message_text(message.get(name)).strip()]
     details = counts.get("completion_tokens_details")
     reasoning_tokens = _count(details.get("reasoning_tokens")) if isinstance(details, Mapping) else 0
@@ -229,7 +236,12 @@ def _reason_without_text(
         return f"{ONLY_THOUGHT}: {thoughts[0]} is filled, the content is empty. {_THINKING_HINT}"
     if reasoning_tokens or _message_text(message.get("content")).strip():
         return f"{ONLY_THOUGHT}, without a text. {_THINKING_HINT}"
-    return EMPTY
+    return EMPTY if message else f"{EMPTY}, as of a server that holds one back"
+
+
+def cut_in_thought(limit: int) -> str:
+    """The error of a reply whose ``limit`` of tokens went into thought."""
+    return f"{CUT_IN_THOUGHT}: all {limit} tokens went into thought. {_THINKING_HINT}"
 
 
 _JSON_TYPES: Mapping[Any, tuple[type, ...]] = {
@@ -312,10 +324,13 @@ _MARKUP = re.compile(
 """Tags, and scripts and styles whole. The inside is found ahead and then repeated, see `answers._VALUE`."""
 
 Meaning = Literal[
-    "again", "slot", "refused", "too long", "images", "quota", "key", "missing", "blind", "moved"
-]
-"""What an error means: it may pass (again), only this request fails (slot, refused, too long, images: too
-many of them), or every request will (the others)."""
+    "again", "slot", "cut", "refused", "too long", "too large", "images", "memory",
+    "quota", "key", "place", "policy", "missing", "nowhere", "blind", "moved",
+]  # fmt: skip
+"""What an error means. It may pass (again), only this request fails (slot, cut: off in thought, refused, too
+long: for the model, too large: for the server, images: too many of them), or every request will: memory (the
+server lacks it), quota, key, place (the user's country is not served), policy (of the account), missing (the
+model), nowhere (the address), blind, moved."""
 
 _QUOTA_CODES = {
     "insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_balance",
@@ -325,14 +340,78 @@ _QUOTA_CODES = {
 _QUOTA = re.compile(r"credit balance is too low|reached your specified api usage limits")
 """How Anthropic says so, with the status and code of a wrong request
 (github.com/continuedev/continue/issues/5499)."""
+_DAILY_ID = re.compile(r"per(?:day|month)(?:per|(?![a-z]))|free-models-per-day")
+"""Names of quotas that are spent: Gemini's ``GenerateRequestsPerDayPerProjectPerModel-FreeTier``, which asks
+for a retry in seconds all the same, and OpenRouter's."""
+_DAILY = re.compile(
+    r"\b(?:per|a|each)[ _-](?:day|month)\b|\bdaily\b|\bmonthly\b|\b[rt]pd\b|每[日天月]|[当今]日"
+)
+_BY_THE_MINUTE = re.compile(r"\b(?:per|a|each)[ _-](?:min|minute|sec|second)\b|\b[rt]p[ms]\b|perminute")
 _REFUSED_CODES = {
     "content_filter",
     "content_policy_violation",
     "responsibleaipolicyviolation",
     "moderation_blocked",
+    "data_inspection_failed",  # Alibaba
+    "datainspectionfailed",
+    "1301",  # Z.ai
 }
-_KEY_CODES = {"invalid_api_key", "no_db_connection"}
+_KEY_CODES = {"invalid_api_key", "no_db_connection", "api_key_invalid"}
 """Codes of a key that is refused. LiteLLM without a database looks for an unknown key there, and says so."""
+_KEY = re.compile(
+    r"(?:api[ _-]?key|access[ _-]?key|credentials?|auth(?:entication|orization)? (?:token|header)"
+    r"|bearer token)\b[^.;]{0,40}\b(?:invalid|not valid|expired?|missing|incorrect|not found|required|revoked"
+    r"|disabled|wrong|unknown|malformed|denied|not provided|not set)\b"
+    r"|\b(?:invalid|incorrect|missing|expired|wrong|bad|unknown|no|unauthori[sz]ed) (?:or \w+ )?"
+    r"(?:api[ _-]?key|access[ _-]?key|credentials|bearer token)"
+    r"|authentication (?:failed|error|required|credentials)|unauthenticated|not authenticated"
+    r"|\bunauthori[sz]ed\b|missing authorization"
+    r"|account\b[^.;]{0,30}\b(?:deactivated|suspended|disabled|blocked|banned)"
+    r"|(?:api[ _-]?key|密钥|令牌|身份验证|鉴权|认证)[^，。]{0,8}(?:无效|错误|失败|过期|不正确|非法)"
+    r"|无效的? ?(?:api|密钥|令牌)"
+)
+"""Words of a key that is refused, with whatever status: Gemini says "API key not valid" with a 400
+(github.com/google-gemini/gemini-cli/issues/1690)."""
+_PLACE_CODE = "unsupported_country_region_territory"
+_PLACE = re.compile(
+    r"\b(?:locations?|countr(?:y|ies)|regions?|territor(?:y|ies))\b[^.;]{0,40}"
+    r"\b(?:(?:not|un|isn't|aren't) ?(?:yet )?(?:supported|available|allowed|served|permitted)"
+    r"|blocked|restricted|forbidden)"
+    r"|(?:not|un) ?(?:supported|available|allowed|served|permitted) (?:in|for|from)"
+    r" (?:your|this|the user'?s?) (?:current )?(?:location|country|region|territory)"
+)
+"""Words of a server that does not serve the user's country."""
+_POLICY = re.compile(
+    r"data policy|privacy (?:settings|policy)|guardrail|providers? (?:have|has) been ignored"
+    r"|no allowed providers"
+)
+"""Words of OpenRouter where the account's settings leave nobody to serve a model
+(openrouter.ai/docs/features/privacy-and-logging)."""
+_FORM_REFUSED = re.compile(
+    r"\b(?:handle|support|accept)\w{0,3}\b[^.;]{0,30}\b(?:parameter|field|option|argument)s?\b"
+)
+"""Words of OpenRouter where nobody takes a request of this form."""
+_NOWHERE = re.compile(
+    r"unexpected endpoint|(?:unknown|invalid|unsupported|no such) (?:endpoint|route|path|url|page|method)\b"
+    r"|(?:endpoint|route|path|url|page)\b[^.;]{0,60}\b(?:not found|does not exist|not exist)|no route matched"
+    r"|cannot (?:post|get) /|method not allowed|returning 200 anyway"
+)
+"""Words of an address that is none of the protocol's: LM Studio, Express, Kong and others."""
+_MEMORY = re.compile(
+    r"more (?:\w+ )?memory|out of (?:\w+ )?memory"
+    r"|(?:not enough|insufficient|too little|lack of) (?:\w+ ){0,2}(?:memory|system resources)"
+    r"|(?:failed|unable) to allocate"
+)
+_TOO_LARGE = re.compile(
+    r"(?:request|payload|body|entity|content|upload)\b[^.;]{0,20}\b(?:too large|too big)"
+    r"|(?:request|payload|body|upload)\b[^.;]{0,40}\bexceed\w{0,3}\b[^.;]{0,40}\b(?:size|bytes|[kmg]i?b)\b"
+)
+_AWAY = re.compile(
+    r"bad gateway|unavailable|timed?[ -]?out|overload|starting|loading|try again|maintenance|\b50[0234]\b"
+)
+"""Words on a gateway's page while the server behind it is away."""
+_PASSING = (408, 425, 429)
+"""Statuses of what passes, whatever the words."""
 _UNKNOWN_MODEL_CODES = {"model_not_found", "model_not_exist", "unknown_model", "model_not_available"}
 _TOO_LONG_CODES = {"context_length_exceeded", "exceed_context_size_error", "string_above_max_length"}
 _TOO_LONG = re.compile(
@@ -340,8 +419,25 @@ _TOO_LONG = re.compile(
     r"|reduce the length|input is too long|longer than the maximum"
     r"|must be at least 1, got -"
 )
+_CUT = re.compile(
+    r"could not finish the message"
+    r"|(?:higher|larger|greater|bigger|more|increas(?:e|ed|ing)|rais(?:e|ed|ing))\W{1,3}"
+    r"(?:the |your |value (?:of|for) )*\W?"
+    r"max_?(?:completion_|output_|new_)?tokens"
+    r"|(?:max_?(?:completion_|output_|new_)?tokens|max(?:imum)? (?:completion|output|new|number of) tokens"
+    r"|(?:output|completion|answer|response)(?: tokens?)? limit)\b[^.;]{0,40}"
+    r"\b(?:reached|hit|exhausted|used up)"
+    r"|(?:reached|hit|exhausted|ran out of|used up|spent) (?:its |the |all |of )*"
+    r"(?:max\w*|output|completion|response) tokens?"
+    r"|(?:all|every) (?:\w+ )?tokens (?:\w+ ){0,3}(?:reasoning|thinking|thought)"
+    r"|(?:used|spent|consumed) (?:up )?(?:the |its )?(?:whole|entire|full|all) (?:\w+ )?token"
+    r"|no (?:content|output|answer|text) was (?:generated|produced)\b[^.;]{0,40}"
+    r"\b(?:max_\w{0,20}tokens|token)"
+)
+"""Words of an answer that was cut off in thought, which OpenAI's models that think report as an error."""
 _BLIND = re.compile(
-    r"not a multimodal model|at most 0 image|image_url is only supported by|unknown variant `image_url`"
+    r"not a multimodal model|\b0 (?:images?|pictures?)\b|image_url is only supported by"
+    r"|unknown variant `image_url`"
     r"|content must be a string"
     r"|(?<!multiple )(?:image|vision|multimodal)(?![a-z_ ]{0,20}detail)[a-z_ ]{0,20}(?:is|are) not"
     r" (?:support|enabled|available)"
@@ -350,15 +446,6 @@ _BLIND = re.compile(
     r"|can only concatenate str \(not \"list\"\)"
     r"|'list(?:' object| object') has no attribute '(?:[lr]?strip|r?split|startswith|endswith|replace|lower)'"
 )
-_IMAGES = re.compile(r"\bimages?\b|\bmedia\b|\bpictures?\b|data-uri")
-_COUNT_LIMIT = re.compile(
-    r"too many|too much|at most|\bmax|exceed|\blimit|up to \d|only (?:\w+ )?(?:one|a single|\d)"
-    r"|more than (?:one|\d)|multiple images|\d > \d"
-)
-_IMAGE_SIZE = re.compile(
-    r"\d ?[kmg]i?b\b|bytes|pixel|dimension|resolution|size|token|context|per (?:minute|day)|rate limit"
-)
-"""Words of a limit that is not one of how many images."""
 _FLAGGED = re.compile(r"\bflagged\b|requires moderation|content (?:policy|filter)")
 """Words by which gateways refuse the content of a request with a 403, which otherwise is about the key."""
 _FILTERED = re.compile(r"content management policy|contentpolicyviolation")
@@ -379,23 +466,68 @@ class ServerAnswer:
 
     @property
     def document(self) -> Any:
-        """The value of the body as JSON; None where it is not JSON."""
+        """The value of the body as JSON; None where it is not JSON. Of an answer that comes as a stream the
+        whole."""
+        if self.body.lstrip()[:5] == b"data:":
+            return _joined_stream(self.body)
         try:
             return json.loads(self.body)
         except (ValueError, RecursionError):
             return None
 
+    @property
+    def is_page(self) -> bool:
+        """Whether it is a page for people, such as a login; not one of a gateway whose server is away."""
+        kind = self.headers.get("content-type", "")
+        is_html = "text/html" in kind or self.body.lstrip()[:9].lower().startswith((b"<!doctype", b"<html"))
+        return is_html and not _AWAY.search(self.body[:_LONGEST_MESSAGE].decode("utf-8", "replace").lower())
+
+
+def _joined_stream(body: bytes) -> Any:
+    """The chat completion that a stream of server-sent events makes; None where it breaks off.
+
+    Some servers stream though they are not asked to. Each event holds a piece of the message
+    (platform.openai.com/docs/api-reference/chat-streaming); the last one has the finish reason, or is
+    ``[DONE]``.
+    """
+    message: dict[str, str] = {}
+    completion: dict[str, Any] = {}
+    finish: Any = None
+    for line in body.decode("utf-8", "replace").splitlines():
+        data = line.partition("data:")[2].strip() if line.startswith("data:") else ""
+        if data == "[DONE]":
+            finish = finish or "stop"
+        try:
+            event = json.loads(data)
+        except (ValueError, RecursionError):
+            continue
+        match event:
+            case {"error": _}:
+                return event
+            case {"choices": [{"delta": {**piece}, **choice}, *_]}:
+                for name, text in piece.items():
+                    if isinstance(text, str):
+                        message[str(name)] = message.get(str(name), "") + text
+                finish = choice.get("finish_reason") or finish
+        if isinstance(event, dict):
+            completion |= {name: value for name, value in event.items() if value is not None}
+    if finish is None:
+        return None
+    return {**completion, "choices": [{"index": 0, "finish_reason": finish, "message": message}]}
+
 
 @dataclass(frozen=True, slots=True)
 class ServerError:
     """An error of a server: HTTP status, message, code, and the parameter that it is about (empty: not
-    named). ``whole`` is the message before it was cut (empty: it was not)."""
+    named). ``whole`` is the message before it was cut (empty: it was not), ``answer`` the body of the answer
+    as text, without escapes."""
 
     status: int
     message: str
     code: str = ""
     param: str = ""
     whole: str = field(default="", repr=False)
+    answer: str = field(default="", repr=False)
 
     @property
     def words(self) -> str:
@@ -403,28 +535,65 @@ class ServerError:
         return (self.whole or self.message).lower()
 
     @property
+    def is_daily(self) -> bool:
+        """Whether a limit of calls or tokens is one of a day or longer. Where words name a shorter one too,
+        it may be that one."""
+        answer = self.answer.lower()
+        if _DAILY_ID.search(answer):
+            return True
+        return bool(_DAILY.search(answer)) and not _BY_THE_MINUTE.search(answer)
+
+    @property
     def meaning(self) -> Meaning:
         """What the error means for this request and further ones."""
+        return self._about_account() or self._about_request() or self._about_server() or self._by_status()
+
+    def _about_account(self) -> Meaning | None:
+        """The meaning of an error about who asks, or what is asked of whom; else None."""
         if self.status == 402 or self.code in _QUOTA_CODES or _QUOTA.search(self.words):
             return "quota"
         is_flagged = self.status == 403 and _FLAGGED.search(self.words)
         if self.code in _REFUSED_CODES or is_flagged or _FILTERED.search(self.words):
             return "refused"
-        if self.code in _KEY_CODES:
+        if self.code == _PLACE_CODE or (self.status < 500 and _PLACE.search(self.words)):
+            return "place"
+        if self.code in _KEY_CODES or (self.status not in _PASSING and _KEY.search(self.words)):
             return "key"
+        if self.status not in _PASSING and _POLICY.search(self.words):
+            return "policy"
+        return None
+
+    def _about_request(self) -> Meaning | None:
+        """The meaning of an error about how long a request or its answer is, or what it shows; else None."""
+        is_too_long = _TOO_LONG.search(self.words)
         if self.code in _TOO_LONG_CODES:
             return "too long"
+        if self.status in (400, 422, 500) and not is_too_long and _CUT.search(self.words):
+            return "cut"
+        # First this: a model that takes one image may say that it supports no "multi-image input".
+        if self.status in (400, 413, 422, 500) and is_about_number_of_images(self.words):
+            return "images"
         if _BLIND.search(self.words):
             return "blind"
-        if self.status in (400, 413, 422, 500) and self._is_about_number_of_images:
-            return "images"
-        return "too long" if self.status == 413 else self._by_status()
+        is_too_large = self.status in (400, 422) and _TOO_LARGE.search(self.words)
+        if self.status == 413 or is_too_large:
+            return "too long" if is_too_long else "too large"
+        if self.status == 429 and exceeds_limit_alone(self.words):
+            return "too large"
+        return None
+
+    def _about_server(self) -> Meaning | None:
+        """The meaning of an error about an address or a machine; else None."""
+        if self.status not in (400, 422) and not self.denies_model and _NOWHERE.search(self.words):
+            return "nowhere"
+        if self.status not in _PASSING and _MEMORY.search(self.words):
+            return "memory"
+        return None
 
     @property
-    def _is_about_number_of_images(self) -> bool:
-        """Whether the error is that of too many images in a request."""
-        is_limit = _IMAGES.search(self.words) and _COUNT_LIMIT.search(self.words)
-        return bool(is_limit and not _IMAGE_SIZE.search(self.words))
+    def denies_model(self) -> bool:
+        """Whether it speaks of the model, and not of an address or of something else that was not found."""
+        return "model" in self.words or bool(_NO_SUCH_MODEL.search(self.words))
 
     def _by_status(self) -> Meaning:
         """The meaning where code and message do not decide it."""
@@ -434,13 +603,19 @@ class ServerError:
             return "key"
         if self.status < 400:
             return "moved"
+        if self.status == 404 and _FORM_REFUSED.search(self.words):
+            return "slot"
+        if self.status == 405:
+            return "nowhere"
         if (
-            self.status in (404, 405, 410)
+            self.status in (404, 410)
             or self.code in _UNKNOWN_MODEL_CODES
             or _NO_SUCH_MODEL.search(self.words)
         ):
             return "missing"
-        return "too long" if _TOO_LONG.search(self.words) else "slot"
+        if _TOO_LONG.search(self.words):
+            return "too long"
+        return "slot"
 
 
 def error_in(raw: ServerAnswer) -> ServerError | None:
@@ -469,7 +644,13 @@ def error_in(raw: ServerAnswer) -> ServerError | None:
     names = [str(code).lower() for code in codes]
     code = next((name for name in names if name in known_codes), names[0] if names else "")
     params = [str(error["param"]) for error in objects[::-1] if error.get("param")]
-    return ServerError(status, shortened(message), code, params[0] if params else "", _on_one_line(message))
+    param = params[0] if params else ""
+    text = (
+        raw.body.decode("utf-8", "replace") if document is None else json.dumps(document, ensure_ascii=False)
+    )
+    return ServerError(
+        status, shortened(message), code, param, _on_one_line(message), text[:_LONGEST_MESSAGE]
+    )
 
 
 _MESSAGE_FIELDS = ("error", "detail", "errors", "message")
@@ -545,31 +726,35 @@ def pauses(seed: int, longest: float) -> Iterator[float]:
         step = min(step * 2, longest)
 
 
-def asked_pause(headers: Mapping[str, str], now: float) -> float | None:
+_LONGEST_READ = 366 * 86400.0
+"""Seconds; a number beyond is no pause that anybody means."""
+
+
+def asked_pause(headers: Mapping[str, str], now: float, answer: str = "") -> float | None:
     """The pause in seconds that a server asks for; None where it asks for none, or it cannot be read.
 
-    ``now`` in seconds since 1970: the header may hold a date.
+    ``now`` in seconds since 1970: the header may hold a date. ``answer`` is the body of the error, whose
+    words are searched where no header helps.
     """
     milliseconds = _number(headers.get("retry-after-ms"))
-    if milliseconds is not None:
-        return milliseconds / 1000
     retry_after = headers.get("retry-after", "")
-    seconds = _number(retry_after)
-    if seconds is not None:
-        return seconds
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(retry_after).timestamp() - now)
-    except (ValueError, OverflowError, TypeError, IndexError):
-        return None
+    pause = milliseconds / 1000 if milliseconds is not None else _number(retry_after)
+    if pause is None:
+        try:
+            pause = max(0.0, email.utils.parsedate_to_datetime(retry_after).timestamp() - now)
+        except (ValueError, OverflowError, TypeError, IndexError):
+            # Some write a unit, as in "1m0s".
+            pause = seconds_of(retry_after) or pause_in(answer)
+    return pause if pause is None or pause <= _LONGEST_READ else None
 
 
 def _number(text: str | None) -> float | None:
-    """The number of a header, 0 for a negative one; None where it is not a number."""
+    """The number of a header, 0 for a negative one; None where it is not a finite number."""
     try:
         value = float(text or "")
     except ValueError:
         return None
-    return max(0.0, value) if not math.isnan(value) else None
+    return max(0.0, value) if math.isfinite(value) else None
 
 
 class RateLimiter:
@@ -590,6 +775,13 @@ class RateLimiter:
         self._error: EngineError | None = None
         self._closed_until = -math.inf
         self._misses = 0
+        self._answers = 0
+
+    @property
+    def answers(self) -> int:
+        """How many answers the server gave that can be read."""
+        with self._lock:
+            return self._answers
 
     @contextmanager
     def place(self) -> Iterator[None]:
@@ -633,6 +825,7 @@ class RateLimiter:
         """Note that the server gave an answer that can be read."""
         with self._lock:
             self._misses = 0
+            self._answers += 1
 
     def missed(self) -> int:
         """Note that a request failed for reasons of the server. Returns how many have since it last

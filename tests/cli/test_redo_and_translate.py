@@ -137,7 +137,7 @@ def test_a_track_is_translated_by_a_server(shotad: Shotad, folder: Path) -> None
         assert (again.code, len(server.requests)) == (0, 1)
         assert "asked for 0, translated before 5" in again.out
         assert "Nothing is left to be asked." in shotad(*words(folder, server, "--estimate")).out
-        assert "calls: 1, at most 11" in shotad(*words(folder, server, "--estimate", "--force")).out
+        assert "calls: 1, at most 22" in shotad(*words(folder, server, "--estimate", "--force")).out
         assert shotad(*words(folder, server, "--force")).code == 0
         assert len(server.requests) == 2
     assert "Lines in German: 5 to be spoken; asked for 5, translated before 0." in said.out
@@ -179,7 +179,7 @@ def test_a_server_that_is_gone_stops_the_run_and_an_estimate_sends_nothing(
         said = shotad(*words(folder, server, "--estimate"))
         assert server.requests == []
     assert said.code == 0, said.err
-    assert "calls: 1, at most 11" in said.out
+    assert "calls: 1, at most 22" in said.out
     assert not (folder / "track.de.json").exists()
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from shotad.core import (
+    Config,
     Message,
     Usage,
     load_config,
 )
 from shotad.core.engine import Stage
+from shotad.core.settings import build_settings
 from shotad.description import CountedRequest
 from shotad.description.engine_pair import Terms, engine_usage
 from shotad.description.estimate import (
@@ -20,8 +24,10 @@ from shotad.description.estimate import (
     estimate_lines,
 )
 from shotad.description.templates import tokens_in
-from shotad.engines import StageUsage
+from shotad.engines import OpenAI, StageUsage
 from shotad.engines.fake import FakeEngine
+from tests.bad_server import Act, BadServer, Seen, answer
+from tests.endpoint import engine_for, request
 
 ASKED = (Message("user", "What takes place here? " * 40, with_clip=True),)
 WRITE = (Message("system", "You write lines. " * 10), Message("user", "Condense this. " * 60))
@@ -58,6 +64,36 @@ def test_what_may_happen_at_most_counts_every_repair_and_the_longest_answers() -
     (thrice,) = estimate_counted([looks()], [looks()] * 3, TERMS)
     assert thrice.likely == once.likely
     assert (thrice.most.calls, thrice.most.frames, thrice.most.tokens_out) == (3, 96, 3 * 512)
+
+
+def test_what_may_happen_at_most_counts_answers_that_are_asked_for_again_with_more_tokens() -> None:
+    thinks = replace(PAID, most_calls=2, token_growth=4)
+    (once,) = estimate([looks()], {"stage1": thinks})
+    assert (once.likely.calls, once.likely.tokens_out) == (1, 148)
+    assert (once.most.calls, once.most.frames, once.most.tokens_out) == (2, 64, 2 * 4 * 512)
+    assert once.most.frame_tokens == 2 * per_frame(448, 252, 32)
+
+
+def test_no_server_takes_more_than_the_estimate_says() -> None:
+    config = build_settings(Config, {"openai": {"base_url": "http://nowhere.example", "model": "tiny"}})
+    terms = Terms.of(OpenAI(config, "stage2"), config)
+
+    def thinks(seen: Seen) -> Act:
+        limit = seen.body["max_tokens"]
+        usage = {"prompt_tokens": 9, "completion_tokens": limit}
+        return answer("", finish="length", usage=usage) if limit < 1000 else answer("", usage=usage)
+
+    for script in (
+        thinks,
+        [answer("", finish="length", usage={"completion_tokens": 512}), answer("No JSON.")],
+    ):
+        with BadServer(script) as server:
+            engine = engine_for(server.url)
+            replies = [engine.generate([request(schema=True)])[0] for _ in range(3)]
+        asked = CountedRequest("stage2", WRITE, 0, 0, 0, 26, 512, is_assumed=False)
+        (stage,) = estimate([asked] * 3, {"stage2": terms})
+        assert sum(reply.usage.tokens_out for reply in replies) <= stage.most.tokens_out
+        assert len(server.requests) == sum(reply.calls for reply in replies) <= stage.most.calls
 
 
 def test_a_prompt_that_awaits_a_description_is_said_to_be_assumed() -> None:

@@ -20,7 +20,7 @@ from shotad.core.config.words import SamplingSettings
 from shotad.core.errors import ConfigError, EngineError
 from shotad.core.settings import build_settings
 from shotad.engines import OpenAI, ServerAnswer, make_engine
-from shotad.engines.openai_changes import image_limit
+from shotad.engines.openai_limits import image_limit
 from shotad.engines.openai_wire import error_in
 from tests.bad_server import Act, BadServer, Script, Seen, answer, echo, plain, status
 from tests.endpoint import StoppedTime, ask, engine_for, engine_with, request
@@ -249,6 +249,9 @@ VAGUE = (
     "Request contains an invalid argument.",
     "Provider returned error",
     "unsupported parameter",
+    "API 调用参数有误，请检查文档。",
+    "Solicitud incorrecta",
+    "Something went wrong",
 )
 
 
@@ -409,6 +412,66 @@ def test_an_answer_cut_off_in_thought_gets_more_tokens_once_for_the_run(field: s
         assert [seen.body["max_tokens"] for seen in server.requests] == [512, 2048, 2048, 2048]
 
 
+CUT_AS_AN_ERROR = (
+    "Could not finish the message because max_tokens or model output limit was reached. Please try again with higher "
+    "max_tokens.",
+    "The response was incomplete: max_output_tokens was reached.",
+    "The model ran out of output tokens while it was thinking",
+    "All completion tokens were used for reasoning. Increase max_completion_tokens.",
+)
+
+
+def gpt5(message: str, enough: int) -> Callable[[Seen], Act]:
+    """OpenAI's models that think: they refuse three fields one after the other, and report a cut as an error."""
+
+    def script(seen: Seen) -> Act:
+        if "max_tokens" in seen.body:
+            return status(400, "Unsupported parameter: 'max_tokens' is not supported with this model. Use "
+                          "'max_completion_tokens' instead.", param="max_tokens")  # fmt: skip
+        for name in ("temperature", "top_p"):
+            if name in seen.body:
+                return status(
+                    400, f"Unsupported value: '{name}' does not support 0.6 with this model.", param=name
+                )
+        return echo(seen) if seen.body["max_completion_tokens"] >= enough else status(400, message)
+
+    return script
+
+
+@pytest.mark.parametrize("message", CUT_AS_AN_ERROR)
+def test_a_cut_in_thought_that_comes_as_an_error_gets_more_tokens_too(message: str) -> None:
+    with BadServer(gpt5(message, 1000)) as server:
+        engine = engine_for(server.url, model="gpt-5")
+        (reply,) = engine.generate([request()])
+        assert (reply.text, reply.error, reply.calls) == ("What is seen?", None, 2)
+        assert len(server.requests) == 5, "three refusals, one cut, one answer"
+        assert engine.generate([request()])[0].error is None
+        assert [seen.body["max_completion_tokens"] for seen in server.requests[3:]] == [512, 2048, 2048]
+
+
+def test_what_was_refused_by_name_is_kept_where_the_request_fails_for_another_reason() -> None:
+    for failure, finish in (
+        (status(400, CUT_AS_AN_ERROR[0]), "error"),
+        (status(400, "No such thing is written here.", code="content_filter"), "refused"),
+        (status(400, "The prompt is too long: maximum context length"), "error"),
+        (status(422, "Bad picture"), "error"),
+    ):
+
+        def script(seen: Seen, failure: Act = failure) -> Act:
+            act = gpt5("", 0)(seen)
+            return act if act.status == 400 else failure
+
+        with BadServer(script) as server:
+            engine = engine_for(server.url, model="gpt-5")
+            assert engine.generate([request()])[0].finish == finish
+            first = len(server.requests)
+            engine.generate([request()])
+            assert len(server.requests) == first + 1, "nothing is learned twice"
+    # Where 2,048 tokens are too few as well, the reason says so.
+    reply, _ = ask(gpt5(CUT_AS_AN_ERROR[0], 9999), model="gpt-5")
+    assert "all 2048 tokens went into thought" in (reply.error or "")
+
+
 def test_requests_that_are_cut_off_side_by_side_all_get_more() -> None:
     together = threading.Barrier(4)
 
@@ -497,6 +560,34 @@ def test_extra_fields_that_cannot_be_are_refused() -> None:
         ("You can only include 10 image links", 32, 10),
         ("Multiple images are not supported by this model", 32, 1),
         ("The model llama-4-scout-17b takes too many images", 32, 16),
+        ("Total number of images must be less than or equal to 8", 32, 8),
+        ("Exactly one user image_url is required", 32, 1),
+        ("You may provide no more than ten images per request.", 32, 10),
+        ("The number of images must not exceed eight.", 32, 8),
+        ("Too many images: a request may hold a maximum of 10 images (5 MB each).", 32, 10),
+        ("Each request takes up to 4 images of at most 20 megapixels", 32, 4),
+        ("图片数量超过限制，一个请求最多支持 10 张图片", 32, 10),
+        ("单次请求的图片不能超过五张", 32, 5),
+        ("画像は最大10枚までです", 32, 10),
+        ("Se permiten como máximo 6 imágenes", 32, 6),
+        ("The number of images should be between 1 and 20", 32, 20),
+        ("Image count 32 is above the allowed 12", 32, 12),
+        ("Expected <= 3 images", 32, 3),
+        ("Expected fewer than 8 images", 32, 7),
+        ("got 32 images, expected 1", 32, 1),
+        ("images: 4 or fewer are allowed", 32, 4),
+        ("32 images were given, 12 allowed", 32, 12),
+        ("max_images=6", 32, 6),
+        ("image_count must be <= 10", 32, 10),
+        ("You sent 32 images; the limit is 16.", 32, 16),
+        ("Le nombre d'images ne doit pas dépasser 10", 32, 10),
+        ("Превышено количество изображений: максимум 10", 32, 10),
+        ("Please send one image per message", 32, 1),
+        ("vision model only supports a single image per message", 32, 1),
+        ("multi-image input is not supported; send exactly one image", 32, 1),
+        ("This model does not support multi-image prompts", 32, 1),
+        ("More than one image is not supported", 32, 1),
+        ("Number of images is too large", 32, 16),
     ],
 )  # fmt: skip
 def test_a_limit_of_images_is_no_long_context_and_its_number_is_read(
@@ -518,6 +609,13 @@ def test_a_limit_of_images_is_no_long_context_and_its_number_is_read(
         (400, "Invalid content type. image_url is only supported by certain models.", "blind"),
         (400, "The images exceed the maximum context length of 8192 tokens", "too long"),
         (429, "Too many images per minute: at most 10", "again"),
+        (400, "Image 3 of 32 is unsupported", "slot"),
+        (400, "Failed to download image_url at index 3 within 5 seconds", "slot"),
+        (400, "Invalid image: messages[1].content[4].image_url", "slot"),
+        (400, "image 3: only JPEG and PNG are supported", "slot"),
+        (400, "Image width must be at most 8000", "slot"),
+        (400, "This model does not support image input", "blind"),
+        (400, "This model takes 0 images", "blind"),
     ],
 )
 def test_other_errors_about_images_are_not_about_how_many(code: int, message: str, meaning: str) -> None:
@@ -552,6 +650,94 @@ def test_fewer_frames_are_sent_from_then_on_and_that_is_told_once() -> None:
     assert texts[2][:3] == ["Frame 2:", "Frame 5:", "Frame 7:"], "a prompt may name frames by number"
     (note,) = heard.notes
     assert "3 of the 8 frames" in note
+
+
+@pytest.mark.parametrize(
+    ("message", "limit"),
+    [
+        ("Total number of images must be less than or equal to 8", 8),
+        ("multi-image input is not supported; send exactly one image", 1),
+        ("Too many images: a request may hold a maximum of 10 images (5 MB each).", 10),
+        ("Too many pictures", 8),
+    ],
+)
+def test_a_limit_of_images_is_learned_in_whatever_words(message: str, limit: int) -> None:
+    def script(seen: Seen) -> Act:
+        return status(400, message) if len(seen.pictures) > limit else echo(seen)
+
+    with BadServer(script) as server:
+        engine = engine_for(server.url)
+        assert [engine.generate([timed(32)])[0].error for _ in range(2)] == [None, None]
+        assert len(server.requests[-1].pictures) == limit
+        assert len(server.requests) <= 4
+
+
+NGINX = plain("<html><head><title>413 Request Entity Too Large</title></head></html>", 413, "text/html")
+TOO_MANY_TOKENS = status(
+    429, "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 42000."
+)
+
+
+@pytest.mark.parametrize("refusal", [NGINX, TOO_MANY_TOKENS])
+def test_a_request_that_is_too_large_is_tried_with_fewer_frames(refusal: Act) -> None:
+    def takes(most: int) -> Callable[[Seen], Act]:
+        return lambda seen: refusal if len(seen.pictures) > most else echo(seen)
+
+    with BadServer(takes(9)) as server:
+        engine = engine_for(server.url)
+        replies = [engine.generate([timed(32)])[0] for _ in range(2)]
+        assert [reply.shown for reply in replies] == ["timed stills, 8 of 32 frames"] * 2
+        assert [len(seen.pictures) for seen in server.requests] == [32, 16, 8, 8]
+    # With too few frames a clip would not be understood.
+    with BadServer(takes(0)) as server:
+        reply = engine_for(server.url).generate([timed(32)])[0]
+        assert "frames.inside" in (reply.error or "")
+        assert "longer context" not in (reply.error or "")
+        assert [len(seen.pictures) for seen in server.requests] == [32, 16, 8, 4]
+
+
+def test_a_404_about_the_form_of_a_request_leaves_fields_out() -> None:
+    def script(seen: Seen) -> Act:
+        if "response_format" in seen.body:
+            return status(404, "No endpoints found that can handle the requested parameters. To learn more about "
+                          "provider routing, visit: https://openrouter.ai/docs/provider-routing")  # fmt: skip
+        return echo(seen)
+
+    with BadServer(script) as server:
+        engine = engine_for(server.url)
+        assert [engine.generate([request(schema=True)])[0].error for _ in range(2)] == [None, None]
+        assert "seed" in server.requests[-1].body
+        assert len(server.requests) <= 6
+
+
+# Ollama
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "registry.ollama.ai/library/tiny does not support thinking",
+        '"tiny" does not support thinking',
+        "think is not supported by this model",
+    ],
+)
+def test_an_ollama_whose_model_cannot_think_after_all_is_no_longer_asked_not_to(refusal: str) -> None:
+    chats: list[Any] = []
+
+    def pages(path: str, body: Any) -> tuple[int, Any]:
+        if path == "/api/show":
+            capabilities = ["completion", "vision", "thinking"]
+            return 200, {"model_info": {"qwen3vl.context_length": 32768}, "capabilities": capabilities}
+        chats.append(body)
+        if "think" in body:
+            return 400, {"error": refusal}
+        reply = {"role": "assistant", "content": "Rain falls."}
+        return 200, {"message": reply, "done_reason": "stop", "prompt_eval_count": 9, "eval_count": 3}
+
+    with BadServer(pages=pages) as server:
+        settings = {"engine": "ollama:tiny", "openai": {"base_url": server.url}}
+        engine = make_engine("ollama", build_settings(Config, settings), "stage1")
+        replies = [engine.generate([request()])[0] for _ in range(2)]
+    assert [reply.text for reply in replies] == ["Rain falls."] * 2
+    assert ["think" in chat for chat in chats] == [True, False, False]
 
 
 # vLLM

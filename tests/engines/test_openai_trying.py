@@ -62,7 +62,10 @@ def test_pauses_grow_to_the_longest_belong_to_the_seed_and_are_those_that_server
         ("-3", None, 0.0),
         ("soon", None, None),
         ("nan", None, None),
-        ("inf", None, float("inf")),
+        ("inf", None, None),
+        ("1e300", None, None),
+        ("2s", None, 2.0),
+        ("1m0.5s", None, 60.5),
         ("Mon, 21 Sep 2026 14:13:30 GMT", None, 10.0),
         ("Mon, 21 Sep 2026 14:13:10 GMT", None, 0.0),
         ("Mon, 99 Sep 2026 14:13:10 GMT", None, None),
@@ -75,7 +78,7 @@ def test_pauses_grow_to_the_longest_belong_to_the_seed_and_are_those_that_server
 
 def test_what_may_pass_is_tried_again() -> None:
     for bad in (
-        status(429), status(503), cut_off(), drop(), html(), plain(""), plain("null"), plain('{"choices": []}'),
+        status(429), status(503), cut_off(), drop(), html(), plain(""), plain("null"), plain('{"choices": null}'),
         plain("[" * 100_000), plain('{"error": {"message": "busy", "code": 502}}'), answer("x", finish="error"),
     ):  # fmt: skip
         time = StoppedTime()
@@ -148,6 +151,79 @@ def test_the_servers_wish_is_obeyed() -> None:
         assert least <= slept <= 1.1 * least
 
 
+GEMINI_QUOTA = (
+    "You exceeded your current quota, please check your plan and billing details. For more information on this error, head "
+    "to: https://ai.google.dev/gemini-api/docs/rate-limits. \n* Quota exceeded for metric: "
+    "generativelanguage.googleapis.com/generate_content_free_tier_requests, limit: 5, model: gemini-2.5-flash"
+)
+
+
+def gemini_refusal(quota: str, delay: str, words: str = "") -> Act:
+    details = [
+        {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"quotaId": quota}]},
+        {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay},
+    ]
+    error = {"code": 429, "message": GEMINI_QUOTA + words, "status": "RESOURCE_EXHAUSTED", "details": details}
+    return plain(json.dumps([{"error": error}]), 429)
+
+
+def test_a_pause_that_stands_in_the_words_of_an_error_is_obeyed() -> None:
+    for act, least in (
+        (gemini_refusal("GenerateRequestsPerMinutePerProjectPerModel-FreeTier", "50s"), 50.0),
+        (status(429, GEMINI_QUOTA + "\nPlease retry in 50.123456789s."), 50.1),
+        (status(429, "Rate limit reached for gpt-4o on requests per min (RPM): Limit 3. Please try again in 20s."), 20.0),
+        (status(429, "Rate limit reached. Please try again in 250ms."), 0.25),
+        (status(429, "Please retry after 17 seconds."), 17.0),
+        (status(429, "Too many requests, wait 1 minute before you ask again"), 60.0),
+        (status(429, "Slow down. Your quota resets in 0h0m45s."), 45.0),
+        (status(503, "Overloaded", retry_after=12), 12.0),
+        (status(429, "请求过于频繁，请在 30 秒后重试"), 30.0),
+        (status(429, "No time", headers={"Retry-After": "9s"}), 9.0),
+    ):  # fmt: skip
+        time = StoppedTime()
+        assert ask([act, answer()], time=time)[0].error is None
+        (slept,) = time.slept
+        assert least <= slept <= 1.1 * least + 0.05
+
+
+def test_a_quota_of_a_day_stops_the_run_at_once_whatever_pause_its_words_name() -> None:
+    for act in (
+        gemini_refusal("GenerateRequestsPerDayPerProjectPerModel-FreeTier", "21s", "\nPlease retry in 21s."),
+        status(
+            429, "Rate limit exceeded: free-models-per-day. Add 10 credits to unlock 1000 free model requests"
+        ),
+        status(429, "Rate limit reached on tokens per day (TPD): Limit 500000, Used 499990, Requested 2500."),
+        status(429, "You have reached your daily limit"),
+    ):
+        with BadServer([act]) as server:
+            with pytest.raises(EngineError, match=r"counted by the day.*same command"):
+                engine_for(server.url).generate([request()])
+            assert len(server.requests) == 1
+    # A limit of a minute beside it may be the one that is meant.
+    acts = [status(429, "Limits: 5 calls per minute, 500 per day"), answer()]
+    assert ask(acts)[0].error is None
+
+
+def test_many_who_wait_for_a_limit_of_calls_a_minute_are_all_answered() -> None:
+    time = StoppedTime()
+    served: list[float] = []
+    lock = threading.Lock()
+
+    def script(seen: Seen) -> Act:
+        with lock:
+            now = time.clock()
+            if sum(1 for moment in served if now - moment < 60) >= 2:
+                return gemini_refusal("GenerateRequestsPerMinutePerProjectPerModel-FreeTier", "30s")
+            served.append(now)
+        return echo(seen)
+
+    with BadServer(script) as server:
+        replies = engine_for(server.url, time, in_flight=6, retries=2).generate(
+            [request(str(number)) for number in range(16)]
+        )
+    assert [reply.text for reply in replies] == [str(number) for number in range(16)]
+
+
 def test_a_long_pause_is_reported_and_one_that_is_too_long_stops_the_run() -> None:
     acts = [status(429, headers={"Retry-After": "30"}), status(429, headers={"Retry-After": "2"}), answer()]
     heard, time = Heard(), StoppedTime()
@@ -204,6 +280,83 @@ def test_what_makes_all_calls_useless_is_asked_once_and_stops_the_run() -> None:
                     engine.generate([request()])
                 assert not caught.value.again
             assert (len(server.requests), time.slept) == (1, [])
+
+
+LOGIN_PAGE = plain("<html><title>Sign in</title></html>", 200, "text/html")
+OLLAMA_LACKS_MEMORY = plain(
+    '{"error": "model requires more system memory (12.3 GiB) than is available (8.1 GiB)"}', 500
+)
+
+
+@pytest.mark.parametrize(
+    ("act", "words"),
+    [
+        (LOGIN_PAGE, r"page for people \('Sign in'\).*openai\.base_url"),
+        (plain("<!DOCTYPE html><h1>Welcome</h1>", 200, "text/plain"), r"Welcome.*openai\.base_url"),
+        (
+            plain(
+                '{"error": "Unexpected endpoint or method. (POST /chat/completions). Returning 200 anyway"}'
+            ),
+            r"no chat at this address.*Unexpected endpoint.*openai\.base_url",
+        ),
+        (status(404, "Unknown endpoint"), r"Unknown endpoint.*openai\.base_url"),
+        (OLLAMA_LACKS_MEMORY, r"lacks memory.*12\.3 GiB.*smaller model"),
+        (status(400, "API key not valid. Please pass a valid API key."), "OPENAI_API_KEY.*not valid"),
+        (status(400, "User location is not supported for the API use."), r"the place.*openai\.base_url"),
+        (status(404, "No endpoints found matching your data policy"), r"account.*data policy"),
+        (status(404, "Nobody is at home"), "has the model tiny and does not serve it.*Nobody is at home"),
+    ],
+)
+def test_a_lasting_fault_is_asked_once_and_names_what_to_do(act: Act, words: str) -> None:
+    with BadServer([act]) as server:
+        with pytest.raises(EngineError, match=words) as caught:
+            engine_for(server.url).generate([request()])
+        assert (len(server.requests), caught.value.again) == (1, False)
+
+
+def test_what_lasts_at_the_beginning_may_pass_in_the_middle_of_a_run() -> None:
+    for act in (LOGIN_PAGE, OLLAMA_LACKS_MEMORY):
+        with BadServer([answer(), act, answer("A dog.")]) as server:
+            engine = engine_for(server.url)
+            assert [engine.generate([request()])[0].text for _ in range(2)] == ["A cat sleeps.", "A dog."]
+
+
+def test_answers_without_choices_fail_their_slots_alone() -> None:
+    for body in (
+        '{"choices": [], "usage": {"prompt_tokens": 5}}',
+        '{"choices": [{"index": 0, "finish_reason": "stop"}]}',
+    ):
+        with BadServer(lambda seen, body=body: plain(body) if seen.pictures else echo(seen)) as server:  # type: ignore[misc]
+            engine = engine_for(server.url)
+            replies = [engine.generate([request(frames=1)])[0] for _ in range(4)]
+            assert all((reply.error or "").startswith("empty answer") for reply in replies)
+            assert len(server.requests) == 8, "once more with another seed, and no further"
+            assert engine.generate([request()])[0].error is None
+    # Gemini leaves the message out where it gives a reason.
+    reply, seen = ask([plain('{"choices": [{"index": 0, "finish_reason": "content_filter"}]}')])
+    assert (reply.finish, len(seen)) == ("refused", 1)
+
+
+def test_an_answer_that_comes_as_a_stream_is_put_together() -> None:
+    def streamed(*events: Any, end: str = "data: [DONE]\n\n") -> Act:
+        lines = "".join(f"data: {json.dumps(event)}\n\n" for event in events)
+        return plain(lines + end, 200, "text/event-stream")
+
+    def piece(**delta: str) -> dict[str, Any]:
+        return {"model": "tiny", "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+
+    usage = {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 3}}
+    pieces = [
+        piece(role="assistant"),
+        piece(reasoning_content="Hm."),
+        piece(content="A "),
+        piece(content="cat."),
+    ]
+    reply, seen = ask([streamed(*pieces, usage)])
+    assert (reply.text, reply.usage, len(seen)) == ("A cat.", Usage(7, 3), 1)
+    cut = streamed(*pieces, end="")
+    assert len(ask([cut, streamed(*pieces)])[1]) == 2, "one that breaks off is asked for again"
+    assert len(ask([streamed({"error": {"message": "busy", "code": 503}}), streamed(*pieces)])[1]) == 2
 
 
 def test_a_request_that_is_refused_is_not_repeated_and_takes_no_other_along() -> None:
@@ -329,7 +482,31 @@ def test_what_an_error_means() -> None:
         (403, {"code": "content_policy_violation"}, "refused"), (400, {"code": "content_filter"}, "refused"),
         (403, {"message": "The model requires moderation, and your input was flagged for violence"}, "refused"),
         (404, {}, "missing"), (400, {"message": "The model `x` does not exist"}, "missing"),
-        (400, {"code": "context_length_exceeded"}, "too long"), (413, {}, "too long"),
+        (400, {"code": "context_length_exceeded"}, "too long"), (413, {}, "too large"),
+        (413, {"message": "prompt is too long"}, "too long"),
+        (400, {"message": "Request body exceeds the maximum size of 20 MB"}, "too large"),
+        (429, {"message": "Request too large on tokens per min (TPM): Limit 30,000, Requested 42,000."}, "too large"),
+        (429, {"message": "tokens per min (TPM): Limit 30000, Used 29000, Requested 4200."}, "again"),
+        (400, {"message": "API key not valid. Please pass a valid API key."}, "key"),
+        (400, {"message": "API key expired. Please renew the API key."}, "key"),
+        (500, {"message": "Authentication Error, No api key passed in."}, "key"),
+        (400, {"message": "无效的API Key"}, "key"),
+        (400, {"message": "Unauthorized"}, "key"),
+        (429, {"message": "Request too large: 42000 tokens requested, limit is 30000 a minute"}, "too large"),
+        (403, {"message": "Access denied: your region is blocked"}, "place"),
+        (400, {"message": "no content was generated before the max_tokens limit"}, "cut"),
+        (400, {"message": "User location is not supported for the API use."}, "place"),
+        (403, {"message": "No.", "code": "unsupported_country_region_territory"}, "place"),
+        (403, {"message": "This service is not available in your country"}, "place"),
+        (404, {"message": "No endpoints found matching your data policy (Free model training)."}, "policy"),
+        (404, {"message": "All providers have been ignored."}, "policy"),
+        (404, {"message": "No endpoints found that can handle the requested parameters."}, "slot"),
+        (404, {"message": "No endpoints found that support image input"}, "blind"),
+        (404, {"message": "The requested URL /chat/completions was not found on this server."}, "nowhere"),
+        (405, {}, "nowhere"),
+        (400, {"message": "The image URL was not found"}, "slot"),
+        (500, {"message": "model requires more system memory (12.3 GiB) than is available (8.1 GiB)"}, "memory"),
+        (500, {"message": "CUDA error: out of memory"}, "memory"),
         (400, {"message": "'max_tokens' is too large: 512. This model's maximum context length is 400 tokens"}, "too long"),
         (400, {"message": "max_tokens must be at least 1, got -3888."}, "too long"),
         (400, {"message": "At most 16 image(s) may be provided in one request."}, "images"),
