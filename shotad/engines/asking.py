@@ -403,9 +403,11 @@ class _Dispatcher:
 
     def call_engines(self) -> None:
         """Hand over every call that can be made now, those of later stages first."""
+        # Who waits to read a clip may ask next: it counts before another model is loaded.
+        for queue in self.queues.values():
+            queue.clip_readers.let_in()
         # Stage II first: it brings items that are under way to their end.
         for queue in reversed(self.queues.values()):
-            queue.clip_readers.let_in()
             while self._may_call(queue):
                 self._active_stage = queue.name
                 batch = queue.waiting[: queue.engine.abilities.batch]

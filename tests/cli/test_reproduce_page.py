@@ -113,7 +113,8 @@ EXPECTED: dict[tuple[str, str], dict[str, Any]] = {
 @pytest.mark.parametrize(("table", "row", "options"), rows())
 @pytest.mark.parametrize("dataset", ["cmd-ad", "tv-ad", "mad-eval"])
 def test_every_row_of_every_table_has_its_settings(table: str, row: str, options: str, dataset: str) -> None:
-    (base,) = [words for words in commands() if words[:2] == ["predict", dataset] and "--ids" not in words]
+    with_bank = [words for words in commands() if "--cast-bank" in words and "--ids" not in words]
+    (base,) = [words for words in with_bank if words[:2] == ["predict", dataset]]
     config = config_of(parameters([*base, *shlex.split(options)]))
     for name, value in EXPECTED.get((table, row), {}).items():
         part: Any = config
