@@ -128,7 +128,8 @@ def test_both_stages_through_the_server(
         }  # fmt: skip
         for attempt in record["tries"]:
             assert attempt["usage"]["tokens_in"] > 20
-            assert 0 < attempt["usage"]["tokens_out"] <= 32
+            # Twice 32 where the other form of a schema was tried.
+            assert 0 < attempt["usage"]["tokens_out"] <= 64
             assert attempt["finish"] in ("stop", "length", "refused", "error")
             assert attempt["raw"].strip() or attempt["error"]
     used = report["used"]
