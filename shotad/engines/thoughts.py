@@ -292,7 +292,7 @@ def _begins_thought(text: str, mark: re.Match[str]) -> bool:
     return not mark["unsure"] and _BEFORE_SURE_THOUGHT.search(text, first, end) is not None
 
 
-_FENCE = re.compile(r"^[ \t>]*(`{3,}|~{3,})[ \t]*([^`~\n]*?)[ \t]*$", re.MULTILINE)
+_FENCE = re.compile(r"^[ \t>]*(`{3,}|~{3,})([^`~\n]*)$", re.MULTILINE)
 _ELEMENT = re.compile(
     rf"<(details|div|span|section|aside|p|blockquote)(?:\s[^<>]{{0,200}}?\b(?:type|class|id|title)=[\"']?{_NAMES}"
     r"[\"'][^<>]{0,200}>"
@@ -311,9 +311,9 @@ def _without_blocks(text: str) -> str:
     for fence in _FENCE.finditer(text):
         if depth:
             # A draft within the thought may have a fence of its own.
-            depth += 1 if fence[2] else -1
+            depth += 1 if fence[2].strip() else -1
             done = fence.end()
-        elif fence[2] and names_thought(fence[2]):
+        elif names_thought(fence[2].strip()):
             parts.append(text[done : fence.start()])
             depth = 1
             done = fence.end()
@@ -430,7 +430,7 @@ _ASIDE = re.compile(
 )
 """A thought in brackets or in italics before the answer."""
 _ANSWER_TITLE = re.compile(
-    rf"^(?:{_TITLE_SIGNS})?[ \t]*"
+    rf"^(?:{_TITLE_SIGNS})?+[ \t]*+"
     r"(?:(?:my|the|your|suggested|revised|final) ){0,2}"
     r"(?:(?P<answer>answer|response|output|final|回答|答案|最终答案)|(?P<summary>summary|description)"
     r"|result|sentence|line|audio description|ad(?: line)?)[*_]{0,3} ?"
@@ -440,7 +440,7 @@ _ANSWER_TITLE = re.compile(
 _SIGNS = "#*_=~->"
 _MAY_BE_ANSWER = re.compile(_ANALYSIS, re.IGNORECASE)
 _RULE = re.compile(r"^[ \t]*(?:-{3,}|\*{3,}|_{3,})[ \t]*$", re.MULTILINE)
-_JSON_LINE = re.compile(r"^[ \t]*+(?:`{3,}\w*[ \t]*\n?[ \t]*+)?[{\[][ \t]*+\n?[ \t]*+[\"'{]", re.MULTILINE)
+_JSON_LINE = re.compile(r"^[ \t]*+(?:`{3,}\w*+[ \t]*+\n?[ \t]*+)?[{\[][ \t]*+\n?[ \t]*+[\"'{]", re.MULTILINE)
 _LIST_OR_TITLE = re.compile(r"\s*+(?:[-•*]\s|[*\#_ ]*(?:\d[.)]|[A-Z][\w ]{2,40}:))")
 """How the text under a title begins that is the answer itself."""
 

@@ -41,7 +41,7 @@ finished."""
 
 _KEYS_OF_MACHINE = ("spoken_length", "fit_steps", "provenance", "voiced")
 _MACHINE_ONLY = "Not reviewed by a person."
-_CHANGED_BY_PEOPLE = re.compile(r"\d+ lines? (?:edited by a person|described again on request)")
+_CHANGED_BY_PEOPLE = re.compile(r"(?<!\d)\d+ lines? (?:edited by a person|described again on request)")
 """Parts of `Track.statement`."""
 
 _LineContent = tuple[int, int, str, str]

@@ -279,7 +279,7 @@ def _check_has_times(text_lines: Sequence[str], file_name: str, first_number: in
             raise ScriptError(message, "Write the times of the cue in the line after it.")
 
 
-_HALF_TIMING = re.compile(r"\s*\d{1,3}:\d{2}(?::\d{2})?[.,]\d{1,3}\s*-{0,3}>?\s*")
+_HALF_TIMING = re.compile(r"\s*\d{1,3}:\d{2}(?::\d{2})?[.,]\d{1,3}\s*+-{0,3}>?\s*")
 """What is left of a timing line; where an empty line or an id stands before it, it is no text."""
 
 

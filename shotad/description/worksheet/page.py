@@ -64,7 +64,7 @@ PAGE, PICTURES = "worksheet.html", "worksheet"
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _PORTRAIT = re.compile(r"person-[A-Z]+\.jpg")
-_PICTURE = re.compile(rf"\d{{9,}}\.jpg|{_PORTRAIT.pattern}")
+_PICTURE = re.compile(rf"(?<!\d)\d{{9,}}\.jpg|{_PORTRAIT.pattern}")
 """Names of the pictures that `write_sheet` writes."""
 
 PIXELS = 32_000
