@@ -314,7 +314,7 @@ def test_the_whole_screen_has_picture_caption_and_keys(page: Any) -> None:
     page.get_by_role("button", name="More of the player").click()
     page.get_by_role("button", name="Full screen", exact=True).click()
     until(page, "!document.fullscreenElement")
-    assert page.is_hidden("#player-more")
+    page.wait_for_selector("#player-more", state="hidden")
 
 
 def test_more_of_the_player_opens_and_closes(page: Any) -> None:
