@@ -95,6 +95,13 @@ class Server:
         body = data.encode() if isinstance(data, str) else data
         self.client.put_object(Bucket=bucket, Key=name, Body=body)
 
+    def replace(self, name: str, data: bytes, bucket: str) -> None:
+        """As `put`, with a mark that is known: moto computes it late, and wrongly while others read."""
+        from moto.core import DEFAULT_ACCOUNT_ID
+        from moto.s3.models import s3_backends
+
+        s3_backends[DEFAULT_ACCOUNT_ID]["aws"].put_object(bucket, name, data, etag=f"{len(data):032x}")
+
     def get(self, name: str, bucket: str = "described") -> bytes:
         data: bytes = self.client.get_object(Bucket=bucket, Key=name)["Body"].read()
         return data
@@ -306,7 +313,7 @@ def test_a_film_that_changes_while_it_is_fetched_is_fetched_again(
 
     def change(part: int) -> None:
         if part == 7:
-            server.put("in/a film ü.mp4", other, "films")
+            server.replace("in/a film ü.mp4", other, "films")
 
     store.before = change
     fetch_film(store, PLACE, tmp_path / "x.mp4")
@@ -320,8 +327,7 @@ def test_a_film_that_changes_each_time_is_not_whole_yet(server: Server, tmp_path
     def shrink(part: int) -> None:
         if part == 2:
             parts_left = next(sizes)
-            server.put("in/a film ü.mp4", LARGE[: parts_left * PART], "films")
-            print("now it has", parts_left, "parts, and its mark is", store.find(PLACE))
+            server.replace("in/a film ü.mp4", LARGE[: parts_left * PART], "films")
 
     store.before = shrink
     with pytest.raises(StorageError, match="it changed each time"):
