@@ -288,8 +288,10 @@ def language_fault(text: str, language: str, names: Collection[str] = (), materi
         wrong_language = other_language(sentence, language, names)
         if wrong_language is not None and len(sentence.split()) >= _WORDS_OF_SENTENCE:
             return f"partly in {wrong_language}"
-    given = "\n".join((material, *names)).casefold()
-    strange_words = [word for word in words_in_other_scripts(text, language) if word.casefold() not in given]
+    allowed_text = "\n".join((material, *names)).casefold()
+    strange_words = [
+        word for word in words_in_other_scripts(text, language) if word.casefold() not in allowed_text
+    ]
     if not strange_words:
         return None
     own_letters = sum(map(str.isalpha, text)) - sum(sum(map(str.isalpha, word)) for word in strange_words)

@@ -142,10 +142,10 @@ class _Run:
                 batch = waiting.pop(0)
                 new_replies = self._answer(batch, prepared.pop(batch.indices))
                 replies.update(new_replies)
-                left = [index for other in waiting for index in other.indices]
-                left += [index for index in batch.indices if index not in new_replies]
+                unanswered = [index for waiting_batch in waiting for index in waiting_batch.indices]
+                unanswered += [index for index in batch.indices if index not in new_replies]
                 # How many go together may have changed; what was prepared is of use where they did not.
-                waiting = self._batches(left)
+                waiting = self._batches(unanswered)
                 following = waiting[0].indices if waiting else ()
                 prepared = {key: value for key, value in prepared.items() if key == following}
         return replies

@@ -577,8 +577,8 @@ class ModelCache:
     def keep_only(self, loaded: Loaded) -> None:
         """Put away all others on its devices, and give back what torch keeps of freed tensors."""
         with self._lock:
-            others = [held for held in self._loaded.values() if held is not loaded]
-            self._put_away([held for held in others if set(held.devices) & set(loaded.devices)])
+            other_models = [held for held in self._loaded.values() if held is not loaded]
+            self._put_away([held for held in other_models if set(held.devices) & set(loaded.devices)])
 
     def clear(self) -> None:
         """Put away all."""

@@ -171,7 +171,7 @@ def _with_fewer_images(request: Body, most: int) -> Body:
     total = images_in(request)
     if total <= most:
         return request
-    kept = {int((place + 0.5) * total / most) for place in range(most)}
+    shown_numbers = {int((place + 0.5) * total / most) for place in range(most)}
     turns: list[Body] = []
     number = 0
     for turn in request["messages"]:
@@ -184,7 +184,7 @@ def _with_fewer_images(request: Body, most: int) -> Body:
                 parts.append(part)
                 continue
             stamp = [parts.pop()] if parts and is_text(parts[-1]) else []
-            if number in kept:
+            if number in shown_numbers:
                 # The prompt may speak of frames by their numbers.
                 parts += stamp or [{"type": "text", "text": f"Frame {number + 1}:"}]
                 parts.append(part)
@@ -208,19 +208,19 @@ def _with_new_limit(request: Body, _: Any) -> Body:
 
 def _with_schema_form(request: Body, value: Any) -> Body:
     """The request with its schema in the form ``value``: none, or `SCHEMA_IN_OBJECT`."""
-    others = {name: known for name, known in request.items() if name != "response_format"}
+    other_fields = {name: known for name, known in request.items() if name != "response_format"}
     form = request.get("response_format")
     if form is None or value is LEFT_OUT:
-        return others
+        return other_fields
     if "json_schema" in form:
         form = {"type": "json_object", "schema": form["json_schema"]["schema"]}
-    return {**others, "response_format": form}
+    return {**other_fields, "response_format": form}
 
 
 def _with_switch(request: Body, value: Any) -> Body:
     """The one field that a server may want beyond those that are sent."""
-    others = {name: known for name, known in request.items() if name != "enable_thinking"}
-    return others if value is LEFT_OUT else {**others, "enable_thinking": value}
+    other_fields = {name: known for name, known in request.items() if name != "enable_thinking"}
+    return other_fields if value is LEFT_OUT else {**other_fields, "enable_thinking": value}
 
 
 def _without_detail(request: Body, _: Any) -> Body:
@@ -325,9 +325,11 @@ def _new_value(name: str, request: Body, words: str) -> Any:
     effort = str(value.get("effort", "none")) if isinstance(value, Mapping) else str(value)
     value_list = _VALUE_LIST.search(words)
     listed = re.findall(r"[a-z]+", value_list[1]) if value_list is not None else []
-    others = [known for known in _EFFORTS if known in listed and known != effort]
-    if others:
-        lowest = others[0]
+    listed_efforts = [
+        known_effort for known_effort in _EFFORTS if known_effort in listed and known_effort != effort
+    ]
+    if listed_efforts:
+        lowest = listed_efforts[0]
     elif effort in ("none", "minimal") and _ABOUT_VALUE.search(words):
         lowest = "low"  # every model that thinks knows it
     else:

@@ -278,12 +278,12 @@ class OpenAI:
 
         One call, without repeats: the request has a reply already.
         """
-        other = rewritten(body, {**self._form.changes, "response_format": SCHEMA_IN_OBJECT})
+        other_body = rewritten(body, {**self._form.changes, "response_format": SCHEMA_IN_OBJECT})
         try:
-            raw = self._client.ask(other)
+            raw = self._client.ask(other_body)
         except CallFailed:
             return reply
-        second = wire.reply_in(raw.document, token_limit(other))
+        second = wire.reply_in(raw.document, token_limit(other_body))
         if second is None:
             return reply
         usage = reply.usage + second.usage

@@ -223,5 +223,5 @@ def exceeds_limit_alone(words: str) -> bool:
         return True
     if (figures := _ASKED_AND_ALLOWED.search(words.lower())) is None:
         return False
-    limit, asked = (int(figures[name].replace(",", "")) for name in ("limit", "asked"))
-    return asked > limit
+    limit, requested = (int(figures[name].replace(",", "")) for name in ("limit", "asked"))
+    return requested > limit

@@ -209,8 +209,8 @@ def reply_in(document: Any, limit: int) -> Reply | None:
             return None
     if finish == "error":
         return None
-    found = rest.get("usage")
-    counts: Mapping[str, Any] = found if isinstance(found, Mapping) else {}
+    usage_fields = rest.get("usage")
+    counts: Mapping[str, Any] = usage_fields if isinstance(usage_fields, Mapping) else {}
     usage = Usage(_count(counts.get("prompt_tokens")), _count(counts.get("completion_tokens")))
     content = _message_text(message.get("content")).strip()
     text = after_thoughts(content)

@@ -171,7 +171,7 @@ def spread(
     for quota, gap in ((of_third, apart), (most, apart), (most, 1)):
         counts = [sum(number * 3 // max(1, scenes) == third for number in chosen) for third in range(3)]
         for third, candidate in zip(thirds, heaviest, strict=True):
-            near = any(abs(place(candidate) - other) < gap for other in chosen)
+            near = any(abs(place(candidate) - chosen_place) < gap for chosen_place in chosen)
             if not near and counts[third] < quota and len(chosen) < most:
                 chosen[place(candidate)] = candidate
                 counts[third] += 1

@@ -292,10 +292,14 @@ def relations_question(
             kind, ends = kinds.get(row["relation"]), (row["subject"], row["object"])
             if kind is None or not all(1 <= end <= len(entities) for end in ends):
                 continue
-            subject, other = (entities[end - 1] for end in ends)
-            if subject.id == other.id or subject.type not in kind.subjects or other.type not in kind.objects:
+            subject, object_entity = (entities[end - 1] for end in ends)
+            if (
+                subject.id == object_entity.id
+                or subject.type not in kind.subjects
+                or object_entity.type not in kind.objects
+            ):
                 continue
-            relation = GraphRelation(subject=subject.id, kind=kind.name, object=other.id)
+            relation = GraphRelation(subject=subject.id, kind=kind.name, object=object_entity.id)
             relations.append(relation.model_copy(update={"description": row["description"]}))
         return Listing(tuple(relations), len(rows) - len(relations))
 

@@ -288,11 +288,11 @@ class _GpuRun:
             number = plural(len(undone), "clip")
             self._progress.note(f"{worker.name}: its worker {ended}; the others do its {number}.{last_line}")
         for place, number_of_part in enumerate(undone):
-            other = self._workers[place % len(self._workers)]
-            other.queue.append(number_of_part)
-        for other in self._workers:
-            if other.is_idle and other.queue:
-                self._give_next(other)
+            living_worker = self._workers[place % len(self._workers)]
+            living_worker.queue.append(number_of_part)
+        for living_worker in self._workers:
+            if living_worker.is_idle and living_worker.queue:
+                self._give_next(living_worker)
 
     def _stop(self) -> None:
         """End all workers: those at work tidily, by force where that takes too long."""
