@@ -422,15 +422,25 @@ class TarArchive(tarfile.TarFile):
 
 
 class _InPieces:
-    """A stream that refuses to be read by more than `_LARGEST_HEADER` bytes at once."""
+    """A stream that refuses to be read by more than `_LARGEST_HEADER` bytes for one header, or at once.
+
+    tarfile reads a header at once, or, since Python 3.14.8 at the latest, in pieces of 1 MiB that it joins.
+    Before each header it reads one block; before each piece of a member it seeks.
+    """
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
-        self.seek, self.tell, self.close = stream.seek, stream.tell, stream.close
+        self.tell, self.close = stream.tell, stream.close
+        self._header_bytes = 0  # since the block that began the header
+
+    def seek(self, position: int, whence: int = 0) -> int:
+        self._header_bytes = 0
+        return self._stream.seek(position, whence)
 
     def read(self, size: int = -1) -> bytes:
-        if not 0 <= size <= _LARGEST_HEADER:
-            raise tarfile.ReadError(f"{size} bytes are to be read at once; at most {_LARGEST_HEADER} are")
+        self._header_bytes = 0 if size == tarfile.BLOCKSIZE else self._header_bytes + size
+        if size < 0 or self._header_bytes > _LARGEST_HEADER:
+            raise tarfile.ReadError(f"a header has more than {_LARGEST_HEADER} bytes")
         return self._stream.read(size)
 
 

@@ -336,6 +336,10 @@ def _matching_photos(spec: str, folder: Path) -> tuple[Path, ...]:
         if matched_path.is_dir():
             photos.update(photos_in(matched_path))
     if not photos:
+        if not glob.has_magic(spec):
+            # From Python 3.14 on, `exists` answers no where the path cannot be looked at; this says why.
+            with suppress(FileNotFoundError, NotADirectoryError, ValueError):
+                path.stat()
         raise FileNotFoundError(f"there is no {path}")
     return natural(photos)
 
