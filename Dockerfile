@@ -18,17 +18,18 @@ RUN apt-get update \
 # An environment with the program; pip's cache and the sources stay out of the image.
 FROM base AS build
 ARG EXTRAS=voice,review,openai
+ENV PIP_CACHE_DIR=/var/cache/pip
 WORKDIR /source
 RUN python -m venv /opt/shotad
 # The libraries first: they are installed again only when these two files change.
 COPY pyproject.toml constraints.txt ./
-RUN --mount=type=cache,target=/root/.cache/pip \
+RUN --mount=type=cache,target=/var/cache/pip \
     python -c 'import sys, tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 print(*project["dependencies"], *(line for extra in sys.argv[1].split(",") \
 for line in project["optional-dependencies"][extra]), sep="\n")' "$EXTRAS" > requirements.txt \
     && /opt/shotad/bin/python -m pip install --constraint constraints.txt --requirement requirements.txt
 COPY . .
-RUN --mount=type=cache,target=/root/.cache/pip \
+RUN --mount=type=cache,target=/var/cache/pip \
     /opt/shotad/bin/python -m pip install --no-deps .
 
 FROM base
