@@ -269,11 +269,13 @@ def acts_routes(review: Review) -> list[Route]:
             waiting = threading.Timer(_BREATH, warm)
             waiting.daemon = True
             waiting.start()
-        jobs_version = review.jobs.version()
+        # Before what they tell of: what changes in between makes them too old, and the page asks again.
+        jobs_version, revision, findings = review.jobs.version(), session.revision, review.findings.summary()
         return film_view(
             session,
+            revision=revision,
+            findings=findings,
             lines=review.lines.all(),
-            findings=review.findings,
             playable=pictures.proxy.state() if pictures else _NO_FILM,
             voice=pictures.hearing.voices() if pictures else _NO_VOICE,
             jobs=review.jobs.views(),
