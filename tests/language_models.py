@@ -62,10 +62,10 @@ _WORDS = (
 
 
 def make_tokenizer(
-    template: str | None = LLAMA_TEMPLATE, marks: Sequence[str] = ()
+    template: str | None = LLAMA_TEMPLATE, marks: Sequence[str] = (), words: Sequence[str] = ()
 ) -> PreTrainedTokenizerFast:
     """Byte-level BPE that puts a bos token before every text, as that of Llama 3 does. ``marks`` are special
-    tokens too."""
+    tokens too; each of ``words`` is one token."""
     inner = Tokenizer(models.BPE())
     inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     inner.decoder = decoders.ByteLevel()
@@ -91,6 +91,7 @@ def make_tokenizer(
         additional_special_tokens=[HEAD, HEAD_END, TURN_END],
     )
     tokenizer.add_tokens([AddedToken(mark, special=True) for mark in marks])
+    tokenizer.add_tokens([AddedToken(word, normalized=False) for word in words])
     if template is not None:
         tokenizer.chat_template = template
     return tokenizer
@@ -157,6 +158,7 @@ def make_llama(
     tied: bool = False,
     counted: bool = False,
     marks: Sequence[str] = (),
+    words: Sequence[str] = (),
 ) -> Path:
     """A Llama with random weights and its tokenizer, in ``folder`` as save_pretrained writes them.
 
@@ -164,9 +166,10 @@ def make_llama(
     must not leak into our answers. With ``says`` it answers a prompt of `LLAMA_TEMPLATE` with that text and
     the end of turn, and goes on wherever in that text a prompt stops; no token of it may come twice. With
     ``scores`` every next token is one of these, with these scores, whatever came before. ``counted`` makes it
-    a `CountedLlama`. ``marks`` are special tokens beside those of Llama 3.
+    a `CountedLlama`. ``marks`` are special tokens beside those of Llama 3, and each of ``words`` is
+    one token.
     """
-    tokenizer = make_tokenizer(template, marks)
+    tokenizer = make_tokenizer(template, marks, words)
     torch.manual_seed(seed)
     config = (CountedConfig if counted else LlamaConfig)(
         vocab_size=len(tokenizer),

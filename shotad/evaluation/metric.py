@@ -25,7 +25,7 @@ from shotad.core.errors import (
     did_you_mean,
     quoted,
 )
-from shotad.core.progress import progress_task
+from shotad.core.progress import progress_task, without_folder
 from shotad.core.workfolder import hash_key
 from shotad.evaluation.store import MetricContext
 
@@ -419,7 +419,7 @@ def score(
     rows = tuple(replace(rows_by_key[keys[place]], id=corpus.items[place].id) for place in places)
     remarks = metric.remarks  # read before the clock is: some metrics compute what they remark
     return Result(
-        metric.name,
+        without_folder(metric.name),
         metric.title,
         metric.columns,
         metric.figure,

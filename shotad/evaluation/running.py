@@ -18,7 +18,7 @@ from shotad.core import (
     load_config,
 )
 from shotad.core.errors import EvaluationError
-from shotad.core.progress import address_without_secrets
+from shotad.core.progress import address_without_secrets, without_folder
 from shotad.core.weight_store import file_sha256
 from shotad.evaluation.datasets.dataset import WHOLE, Dataset, Shard
 from shotad.evaluation.datasets.loading import load_dataset
@@ -210,8 +210,10 @@ def read_inputs(
         extra=len(joined.extra),
         doubled=len(joined.doubled),
         # The report is passed on to others, so it must not hold keys that the user typed.
-        configs=tuple(address_without_secrets(name) for name in configs if isinstance(name, str)),
-        assignments=tuple(address_without_secrets(text) for text in assignments),
+        configs=tuple(
+            without_folder(address_without_secrets(name)) for name in configs if isinstance(name, str)
+        ),
+        assignments=tuple(without_folder(address_without_secrets(text)) for text in assignments),
         title=data.title,
         titles=data.films,
         differs=prediction_table.differs,

@@ -21,7 +21,7 @@ import numpy as np
 
 from shotad.core.config.measures import RecallSettings
 from shotad.core.errors import EvaluationError
-from shotad.core.progress import progress_task
+from shotad.core.progress import progress_task, without_folder
 from shotad.core.workfolder import hash_key
 from shotad.evaluation.metric import Corpus, Json, Metric, Row, says_something
 from shotad.evaluation.store import MetricContext
@@ -100,7 +100,9 @@ class Recall(Metric):
         """Sentences: what differs from the paper."""
         settings, differences = self._settings, []
         if published(settings.model) is not PUBLISHED[_PAPER]:
-            differences.append(f"BERTScore with {settings.model}; the paper's is roberta-large.")
+            differences.append(
+                f"BERTScore with {without_folder(settings.model)}; the paper's is roberta-large."
+            )
         if self._known is None:
             differences.append(f"Vectors of layer {self._pairs.layer} of {self._pairs.place.layers}.")
         if (settings.k, settings.neighbours) not in _PAPER_WINDOWS:
