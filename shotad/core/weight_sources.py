@@ -35,6 +35,8 @@ from shotad.core.progress import Progress, address_without_secrets
 
 _OPEN_SECONDS = 10.0
 """Seconds for the name, the connection, all redirects and the head of the reply together."""
+_QUICK_SECONDS = 1.0
+"""Seconds within which a host may fail and still be asked again: that costs nothing."""
 _STALL_SECONDS = 20.0
 """Seconds without a byte after which a download is given up."""
 _TIMEOUT = 900.0
@@ -160,8 +162,16 @@ def _opened(url: str, host: str) -> http.client.HTTPResponse:
             future.set_exception(error)
 
     threading.Thread(target=ask, daemon=True, name=f"open {host}").start()
+    begun = time.monotonic()
     try:
         return future.result(_OPEN_SECONDS)
+    except urllib.error.HTTPError:
+        raise
+    except urllib.error.URLError:
+        # A resolver that does not answer takes its time for each name anew.
+        if time.monotonic() - begun > _QUICK_SECONDS:
+            _silent_since[host] = time.monotonic()
+        raise
     except TimeoutError:
         if not future.done():
             future.add_done_callback(_close_late_reply)
