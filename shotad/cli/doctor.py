@@ -22,7 +22,7 @@ from shotad.core.trust import (
     trust,
     trusted_folders,
 )
-from shotad.core.weight_sources import can_be_tried, has_pip
+from shotad.core.weight_sources import can_be_tried, has_pip, is_switched_on
 from shotad.core.weight_store import Weights, cache_folder, manifest, obtainable, weights_state
 
 _MARKS = {True: "ok", False: "TROUBLE", None: "-"}
@@ -210,10 +210,10 @@ def _weights_places() -> str:
     by_author = "their authors' addresses"
     if endpoint := os.environ.get("HF_ENDPOINT"):
         by_author += f" (the hub's at {address_without_secrets(endpoint)})"
-    if os.environ.get("HF_HUB_OFFLINE"):
+    if is_switched_on("HF_HUB_OFFLINE"):
         by_author = "no address (HF_HUB_OFFLINE)"
     index = "the package index, by pip" if has_pip() else "no package index (this Python has no pip)"
-    if os.environ.get("PIP_NO_INDEX"):
+    if is_switched_on("PIP_NO_INDEX"):
         index = "no package index (PIP_NO_INDEX)"
     return f"{by_author}, then {index}. Licences: shotad models licences"
 

@@ -11,6 +11,7 @@ Whoever does not answer is given up soon, and not asked again for a while: see `
 
 from __future__ import annotations
 
+import functools
 import http.client
 import importlib.util
 import os
@@ -35,6 +36,8 @@ from shotad.core.progress import Progress, address_without_secrets
 
 _OPEN_SECONDS = 10.0
 """Seconds for the name, the connection, all redirects and the head of the reply together."""
+_CONNECT_SECONDS = 4.0
+"""Of these, seconds for each of a host's addresses: where IPv6 leads nowhere, IPv4 has its turn."""
 _QUICK_SECONDS = 1.0
 """Seconds within which a host may fail and still be asked again: that costs nothing."""
 _STALL_SECONDS = 20.0
@@ -108,6 +111,11 @@ def can_be_tried(source: WeightsSource) -> bool:
     return True
 
 
+def is_switched_on(variable: str) -> bool:
+    """Whether a variable of the environment says yes, as the hub's library and pip read them."""
+    return os.environ.get(variable, "").lower() in ("1", "on", "yes", "true", "y", "t")
+
+
 def has_pip() -> bool:
     """Whether packages of PyPI can be fetched: by pip, or by the copy of it that Python brings."""
     return any(importlib.util.find_spec(module) is not None for module in ("pip", "ensurepip"))
@@ -122,7 +130,7 @@ def fetch_address(url: str, target: Path, name: str, most: int | None, progress:
     Raises WeightsError for a host that does not answer, refuses, sends on to an address without encryption,
     sends more than ``most`` or less than it announced, or is too slow.
     """
-    if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
+    if is_switched_on("HF_HUB_OFFLINE"):
         raise WeightsError("HF_HUB_OFFLINE forbids it")
     endpoint = os.environ.get("HF_ENDPOINT", "").rstrip("/")
     if endpoint and url.startswith(_HUB):
@@ -187,6 +195,35 @@ def _close_late_reply(future: Future[http.client.HTTPResponse]) -> None:
         error.close()
 
 
+class _Connection(http.client.HTTPConnection):
+    """A connection that gives up one address of a host sooner than a read."""
+
+    def connect(self) -> None:
+        stall_seconds = self.timeout
+        self.timeout = _CONNECT_SECONDS
+        super().connect()
+        self.timeout = stall_seconds
+        self.sock.settimeout(stall_seconds)
+
+
+class _EncryptedConnection(_Connection, http.client.HTTPSConnection):
+    """The same with TLS; its handshake counts as a part of connecting."""
+
+
+class _Connecting(urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
+    """Opens addresses by these connections."""
+
+    def __init__(self, certificates: ssl.SSLContext) -> None:
+        super().__init__()
+        self._encrypted = functools.partial(_EncryptedConnection, context=certificates)
+
+    def http_open(self, req: urllib.request.Request) -> Any:
+        return self.do_open(_Connection, req)
+
+    def https_open(self, req: urllib.request.Request) -> Any:
+        return self.do_open(self._encrypted, req)
+
+
 class _EncryptedRedirects(urllib.request.HTTPRedirectHandler):
     """Follows no redirect from an encrypted address to one that is not, and leaves no connection open."""
 
@@ -217,7 +254,7 @@ def _opener() -> urllib.request.OpenerDirector:
         import certifi
 
         context.load_verify_locations(certifi.where())
-    return urllib.request.build_opener(urllib.request.HTTPSHandler(context=context), _EncryptedRedirects())
+    return urllib.request.build_opener(_Connecting(context), _EncryptedRedirects())
 
 
 def _reason(error: Exception) -> str:
@@ -297,10 +334,12 @@ def fetch_package(source: WeightsSource, folder: Path, name: str, progress: Prog
 def _pip_command(folder: Path, environment: dict[str, str]) -> list[str]:
     """How pip is started; ``environment`` is changed to what it needs.
 
-    Environments of uv and of pipx have none. Then Python's own copy is unpacked below ``folder``
-    (`ensurepip`, which asks no index).
+    Environments that uv makes have none. Then Python's own copy is unpacked below ``folder`` (`ensurepip`,
+    which asks no index).
     """
     _add_settings_of_uv(environment)
+    # Rules for what is installed; this is not, and its hash is checked here.
+    environment |= {"PIP_REQUIRE_VIRTUALENV": "0", "PIP_REQUIRE_HASHES": "0"}
     command = [sys.executable, "-m", "pip"]
     if importlib.util.find_spec("pip") is not None:
         return command
