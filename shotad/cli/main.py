@@ -40,7 +40,7 @@ _COMMANDS = {
     "grammar": ("shotad.cli.analysis:grammar_command", "Find threads of shots, and how close each shot is."),
     "import": ("shotad.cli.scripts:import_command", "Bring an edited script back into the track."),
     "lint": ("shotad.cli.lint", "Check a track against describers' guidelines."),
-    "models": ("shotad.cli.doctor:models", "List, fetch and check model weights."),
+    "models": ("shotad.cli.models:models", "List, fetch and check model weights; their licences."),
     "predict": ("shotad.cli.predict", "Describe the videos of a dataset."),
     "record": ("shotad.cli.record", "Have lines heard in your own recording."),
     "redo": ("shotad.cli.redo", "Describe single slots again."),

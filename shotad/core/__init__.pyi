@@ -17,6 +17,7 @@ from . import (
     text_files as text_files,
     trust as trust,
     types as types,
+    weight_sources as weight_sources,
     weight_store as weight_store,
     worker_process as worker_process,
     workfolder as workfolder,
