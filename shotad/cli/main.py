@@ -37,6 +37,7 @@ _COMMANDS = {
     "doctor": ("shotad.cli.doctor", "Show what this machine can do."),
     "evaluate": ("shotad.cli.evaluate", "Score AD against what people made."),
     "export": ("shotad.cli.scripts:export_command", "Write a track as scripts, or check scripts."),
+    "files": ("shotad.cli.files:files_command", "List the files that come with shotad, or copy some."),
     "grammar": ("shotad.cli.analysis:grammar_command", "Find threads of shots, and how close each shot is."),
     "import": ("shotad.cli.scripts:import_command", "Bring an edited script back into the track."),
     "lint": ("shotad.cli.lint", "Check a track against describers' guidelines."),
@@ -46,6 +47,7 @@ _COMMANDS = {
     "redo": ("shotad.cli.redo", "Describe single slots again."),
     "render": ("shotad.cli.render", "Speak the lines, and write the described film."),
     "review": ("shotad.cli.review", "Choose, edit and hear the lines in your browser."),
+    "sample": ("shotad.cli.files:sample_command", "Copy the sample film here, to try shotad with."),
     "screenplay": ("shotad.cli.stories:screenplay_command", "Write a described film as a screenplay."),
     "sheet": ("shotad.cli.analysis:sheet_command", "Draw a film on one page."),
     "shots": ("shotad.cli.analysis:shots_command", "Find the shots of a film."),
@@ -63,7 +65,7 @@ _SECTIONS = {
     "Many films": "batch",
     "Single steps": "shots slots grammar sheet",
     "Research": "datasets predict evaluate train",
-    "This machine": "doctor models",
+    "This machine": "doctor models sample files",
 }
 
 

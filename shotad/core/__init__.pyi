@@ -13,6 +13,7 @@ from . import (
     redaction as redaction,
     runsettings as runsettings,
     settings as settings,
+    shipped_files as shipped_files,
     system as system,
     text_files as text_files,
     trust as trust,
