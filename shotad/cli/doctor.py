@@ -17,6 +17,7 @@ import click
 from shotad.cli.options import Console, console_options, set_option
 from shotad.core import Config, ShotadError, load_config
 from shotad.core.errors import UsageError, WeightsError, did_you_mean
+from shotad.core.installation import install_command
 from shotad.core.model_loading import HubModel, cached_model_folder
 from shotad.core.progress import address_without_secrets, terminal_text
 from shotad.core.system import memory_total, processors
@@ -201,7 +202,7 @@ def _packages() -> list[Check]:
         text = "opencv-python-headless is installed too, and breaks it: pip uninstall opencv-python-headless"
         checks.append(Check("opencv", text, False))
     for name, (requirement, modules) in EXTRAS.items():
-        text = f'not installed: pip install "{requirement}"'
+        text = f"not installed: {install_command(requirement)}"
         if importlib.util.find_spec(name) is not None:
             text = _version(modules.partition(",")[0]) or "installed"
         checks.append(Check(f"extra {name}", f"{modules}: {text}"))

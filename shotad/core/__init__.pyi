@@ -4,6 +4,7 @@ from . import (
     engine as engine,
     errors as errors,
     files as files,
+    installation as installation,
     memory_errors as memory_errors,
     model_loading as model_loading,
     onnx as onnx,
