@@ -52,7 +52,7 @@ _COMMANDS = {
     "sheet": ("shotad.cli.analysis:sheet_command", "Draw a film on one page."),
     "shots": ("shotad.cli.analysis:shots_command", "Find the shots of a film."),
     "slots": ("shotad.cli.analysis:slots_command", "Find speech, and slots for AD."),
-    "train": ("shotad.cli.train", "Train the classifier of shot scale."),
+    "train": ("shotad.cli.train", "Train shot scale, and convert files for training."),
     "transcribe": ("shotad.cli.transcribe", "Write down dialogue that has no subtitles."),
     "translate": ("shotad.cli.translate", "Translate a track."),
     "voices": ("shotad.cli.voices", "List the voices, and hear them."),

@@ -20,7 +20,8 @@ def install_command(*requirements: str) -> str:
     words = " ".join(name if _PLAIN.fullmatch(name) else f'"{name}"' for name in requirements)
     environment = Path(sys.prefix)
     if (environment / "pipx_metadata.json").is_file():
-        return f"pipx inject shotad {words}"
+        # `pipx inject` would have `pipx reinstall` ask the index for shotad.
+        return f"pipx runpip shotad install {words}"
     if (environment / "uv-receipt.toml").is_file():
         return f'uv pip install --python "{environment}" {words}'
     return f"pip install {words}"

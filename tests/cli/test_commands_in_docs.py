@@ -161,10 +161,16 @@ def test_accepted_lines_that_people_rewrote_become_pairs(shotad: Shotad, tmp_pat
     rewritten = accept(by_hand, "Ann", "review")
     kept = [accept(one, "Ann", "review") for one in rest]
     save_track(track.with_cues([rewritten, *kept]), folder, film.stem)
-    command = [sys.executable, TOOLS / "preference_pairs.py", folder]
-    run = subprocess.run(command, capture_output=True, text=True, check=True)
-    (pair,) = map(json.loads, run.stdout.splitlines())
+    pairs_file = tmp_path / "pairs.jsonl"
+    done = shotad("train", "pairs", folder, "--out", pairs_file)
+    assert done.code == 0, done.err
+    assert done.out == f"1 pairs: {pairs_file}\n"
+    (pair,) = map(json.loads, pairs_file.read_text(encoding="utf-8").splitlines())
     assert pair["chosen"] == [{"role": "assistant", "content": "She opens the door."}]
     assert pair["rejected"] == [{"role": "assistant", "content": first.text}]
     assert [turn["role"] for turn in pair["prompt"]] == ["system", "user"]
     assert pair["seconds"][0] <= pair["start"] < pair["seconds"][-1]
+    (folder / "stage2.jsonl").write_text('{"key": "a", "slot": 3}\n', encoding="utf-8")
+    damaged = shotad("train", "pairs", folder, "--out", pairs_file)
+    assert damaged.code == 1
+    assert "stage2.jsonl is damaged" in damaged.err

@@ -29,8 +29,8 @@ def test_by_pip_in_an_environment_of_ones_own(environment: Path) -> None:
 
 def test_by_pipx_where_pipx_installed_it(environment: Path) -> None:
     (environment / "pipx_metadata.json").write_text("{}", encoding="utf-8")
-    assert install_command("shotad[openai]") == 'pipx inject shotad "shotad[openai]"'
-    assert install_command("gcsfs") == "pipx inject shotad gcsfs"
+    assert install_command("shotad[openai]") == 'pipx runpip shotad install "shotad[openai]"'
+    assert install_command("gcsfs") == "pipx runpip shotad install gcsfs"
 
 
 def test_by_uv_where_uv_installed_it(environment: Path) -> None:
@@ -45,8 +45,8 @@ def test_the_doctor_and_errors_name_that_command(
     for name in ("pycocoevalcap", "starlette"):
         monkeypatch.setitem(sys.modules, name, None)  # as if it were not installed
     findings = [check["finding"] for check in json.loads(shotad("doctor", "--json").out)]
-    assert any('not installed: pipx inject shotad "shotad[coco]"' in finding for finding in findings)
+    assert any('not installed: pipx runpip shotad install "shotad[coco]"' in finding for finding in findings)
     (environment / "film.shotad").mkdir()
     (environment / "film.shotad/track.json").write_text("{}", encoding="utf-8")
     refused = shotad("review", environment / "film.shotad")
-    assert 'pipx inject shotad "shotad[review]"' in refused.err
+    assert 'pipx runpip shotad install "shotad[review]"' in refused.err
