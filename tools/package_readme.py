@@ -1,4 +1,4 @@
-"""Build hook of hatchling: the README as a package index shows it, where no file of the checkout is beside it.
+"""Build hook of hatchling: the README as a package index shows it, without the checkout beside it.
 
 Links to files of the checkout become addresses below ``[project.urls] Repository`` in ``pyproject.toml``, at
 the tag of the version, so that an old release shows its own pictures and pages. The addresses have the form
@@ -22,8 +22,7 @@ _ELSEWHERE = re.compile(r"[a-z]+:|#")
 def with_addresses(readme: str, repository: str, tag: str) -> str:
     """The README with the links to files of the checkout as addresses in ``repository`` at ``tag``.
 
-    >>> with_addresses("![A frame](docs/a.png), [page](docs/a.md#b), [top](#top)", "https://host/us/it", "v1.0")
-    '![A frame](https://host/us/it/raw/v1.0/docs/a.png), [page](https://host/us/it/blob/v1.0/docs/a.md#b), [top](#top)'
+    ``[page](docs/a.md#b)`` becomes ``[page](https://host/us/it/blob/v1.0/docs/a.md#b)``; ``[top](#top)`` stays.
     """
 
     def absolute(link: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""The files that come with the program: the sample film, prompts, configs and the manifest of weights.
+"""The files that come with the program: the sample film, documents, prompts, configs and the manifest of weights.
 
 A name is the file's path below the folder of such files, with ``/``: ``prompts/stage1.j2``,
 ``sample/sample.mp4``. The same names hold for a checkout and for the installed package.
@@ -17,7 +17,7 @@ from shotad.core.settings import checkout_folder, data_file, program_root
 SAMPLE_FILM = "sample/sample.mp4"
 """44.5 s, 640x360, CC0 1.0; ``sample/README.md`` names its sources."""
 _SAMPLE = (SAMPLE_FILM, "sample/sample.en.vtt", "sample/README.md")
-_FOLDERS = ("configs", "models", "prompts")
+_FOLDERS = ("configs", "docs", "models", "prompts")
 """The folders of a checkout that come with the program whole."""
 
 
