@@ -22,7 +22,7 @@ _ELSEWHERE = re.compile(r"[a-z]+:|#")
 def with_addresses(readme: str, repository: str, tag: str) -> str:
     """The README with the links to files of the checkout as addresses in ``repository`` at ``tag``.
 
-    ``[page](docs/a.md#b)`` becomes ``[page](https://host/us/it/blob/v1.0/docs/a.md#b)``; ``[top](#top)`` stays.
+    ``[page](docs/a.md#b)`` becomes ``[page](https://host/us/it/blob/v1.0/docs/a.md#b)``.
     """
 
     def absolute(link: re.Match[str]) -> str:
