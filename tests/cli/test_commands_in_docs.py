@@ -62,6 +62,21 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert not anchor or anchor in anchors(target), link
 
 
+_OF_A_CHECKOUT = re.compile(
+    r"\bpython (tools|benchmarks|tests)/|\btools/check|constraints(-dev)?\.txt|\btests/"
+)
+"""What a command names that an installed package lacks."""
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+def test_a_command_that_needs_a_checkout_is_said_to_need_it(page: Path) -> None:
+    """Most readers have installed a package: for them only a page's words about checkouts lead to such a one."""
+    text = page.read_text(encoding="utf-8")
+    commands = [line for block in _BLOCK.findall(text) for line in block.splitlines()]
+    needing = [line for line in commands if _OF_A_CHECKOUT.search(line)]
+    assert not needing or re.search(r"in a\s+checkout", text, re.IGNORECASE), needing
+
+
 def shown() -> list[Any]:
     return [
         pytest.param(words, id=f"{page.name}: {' '.join(words)}")
