@@ -1,4 +1,4 @@
-"""The files that come with the program: the sample film, documents, prompts, configs and the manifest of weights.
+"""The files that come with the program: sample film, documents, prompts, configs, the manifest of weights.
 
 A name is the file's path below the folder of such files, with ``/``: ``prompts/stage1.j2``,
 ``sample/sample.mp4``. The same names hold for a checkout and for the installed package.
@@ -17,6 +17,8 @@ from shotad.core.settings import checkout_folder, data_file, program_root
 SAMPLE_FILM = "sample/sample.mp4"
 """44.5 s, 640x360, CC0 1.0; ``sample/README.md`` names its sources."""
 _SAMPLE = (SAMPLE_FILM, "sample/sample.en.vtt", "sample/README.md")
+_ONLY_FOR_PEOPLE = ("docs/", "sample/")
+"""How names begin of files that the program itself never reads."""
 _FOLDERS = ("configs", "docs", "models", "prompts")
 """The folders of a checkout that come with the program whole."""
 
@@ -40,7 +42,7 @@ def shipped_file(name: str) -> Path:
 
 def replacement_of(name: str) -> Path | None:
     """The file of the folder in ``SHOTAD_DATA`` that is read in place of the program's; None without one."""
-    if name in _SAMPLE:
+    if name.startswith(_ONLY_FOR_PEOPLE):
         return None
     path = data_file(name)
     return None if path == program_root() / name else path
