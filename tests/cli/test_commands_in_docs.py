@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -75,6 +76,24 @@ def test_a_command_that_needs_a_checkout_is_said_to_need_it(page: Path) -> None:
     commands = [line for block in _BLOCK.findall(text) for line in block.splitlines()]
     needing = [line for line in commands if _OF_A_CHECKOUT.search(line)]
     assert not needing or re.search(r"in a\s+checkout", text, re.IGNORECASE), needing
+
+
+def test_every_extra_that_is_named_is_one() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = set(project["optional-dependencies"])
+    named: dict[str, str] = {}
+    for path in [*pages(), ROOT / "CONTRIBUTING.md", *(ROOT / "shotad").rglob("*.py")]:
+        text = path.read_text(encoding="utf-8")
+        for brackets in re.findall(r"(?:shotad|whl|\"\.)\[([a-z0-9,]+)\]", text):
+            named |= dict.fromkeys(brackets.split(","), str(path))
+        for words in re.findall(r"\bextras?((?:,? (?:and )?`[a-z0-9]+`)+)", text):
+            named |= dict.fromkeys(re.findall(r"`([a-z0-9]+)`", words), str(path))
+    assert {name: path for name, path in named.items() if name not in extras} == {}
+    assert {"voice", "review", "openai", "models", "train", "heic"} <= set(named)
+    installing = (ROOT / "docs/install.md").read_text(encoding="utf-8")
+    table = installing.partition("## Extras")[2].partition("To add one")[0]
+    listed = set(re.findall(r"`(\w+)`", table))
+    assert extras - listed == {"dev", "docs"}
 
 
 def shown() -> list[Any]:
