@@ -17,7 +17,7 @@ import click
 from shotad.cli.options import Console, console_options, set_option
 from shotad.core import Config, ShotadError, load_config
 from shotad.core.errors import UsageError, WeightsError, did_you_mean
-from shotad.core.installation import install_command
+from shotad.core.installation import install_command, missing_library_error
 from shotad.core.model_loading import HubModel, cached_model_folder
 from shotad.core.progress import address_without_secrets, terminal_text
 from shotad.core.system import memory_total, processors
@@ -201,6 +201,10 @@ def _packages() -> list[Check]:
     if both:
         text = "opencv-python-headless is installed too, and breaks it: pip uninstall opencv-python-headless"
         checks.append(Check("opencv", text, False))
+    try:
+        import cv2  # noqa: F401
+    except ImportError as error:
+        checks.append(Check("opencv", str(missing_library_error(error) or error), False))
     for name, (requirement, modules) in EXTRAS.items():
         text = f"not installed: {install_command(requirement)}"
         if importlib.util.find_spec(name) is not None:

@@ -21,6 +21,7 @@ from shotad.cli.lazy import LazyGroup
 from shotad.core import ShotadError
 from shotad.core.errors import WorkFolderError
 from shotad.core.files import disk_error, is_disk_error
+from shotad.core.installation import missing_library_error
 from shotad.core.memory_errors import memory_error_of
 from shotad.core.progress import printable, terminal_text
 from shotad.core.system import (
@@ -133,7 +134,7 @@ def _run(*, own: bool) -> int:
         return 1
     except Exception as error:  # noqa: BLE001  the last resort
         # Where memory ran out, a library's own words lead astray: a model "cannot be loaded".
-        cause = memory_error_of(error) or error
+        cause = memory_error_of(error) or missing_library_error(error) or error
         if isinstance(cause, ShotadError):
             click.echo(terminal_text(f"Error: {cause}"), err=True)
             return cause.exit_code

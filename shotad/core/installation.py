@@ -1,10 +1,12 @@
-"""How this program was installed, and the command that adds a package to it."""
+"""How this program was installed, and what to do where a package, or a library of the system, is missing."""
 
 from __future__ import annotations
 
 import re
 import sys
 from pathlib import Path
+
+from shotad.core.errors import ShotadError
 
 _PLAIN = re.compile(r"[\w.-]+")
 
@@ -25,3 +27,20 @@ def install_command(*requirements: str) -> str:
     if (environment / "uv-receipt.toml").is_file():
         return f'uv pip install --python "{environment}" {words}'
     return f"pip install {words}"
+
+
+_NOT_FOUND = re.compile(r"(?P<library>\S+\.so[.\w]*): cannot open shared object file")
+"""How the loader of Linux says it (``dlopen``), in the message of an ImportError."""
+_DEBIAN_PACKAGES = {"libGL.so.1": "libgl1", "libgthread-2.0.so.0": "libglib2.0-0"}
+"""What opencv-python needs beside its wheel. Servers and containers often lack it."""
+
+
+def missing_library_error(error: BaseException) -> ShotadError | None:
+    """What to say where an import failed for want of a system library; None where ``error`` is another."""
+    match = _NOT_FOUND.search(str(error)) if isinstance(error, ImportError) else None
+    if match is None:
+        return None
+    library = match["library"]
+    package = _DEBIAN_PACKAGES.get(library)
+    hint = f"On Debian and Ubuntu: apt install {package}." if package else "Install its package."
+    return ShotadError(f"The system library {library} is not installed.", hint)

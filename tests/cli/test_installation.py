@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 
 from shotad.core.installation import install_command
 from tests.cli.program import Shotad
+from tests.sample_run import ROOT, SAMPLE
 
 
 @pytest.fixture
@@ -50,3 +53,32 @@ def test_the_doctor_and_errors_name_that_command(
     (environment / "film.shotad/track.json").write_text("{}", encoding="utf-8")
     refused = shotad("review", environment / "film.shotad")
     assert 'pipx runpip shotad install "shotad[review]"' in refused.err
+
+
+@pytest.fixture
+def without_libgl(tmp_path: Path) -> dict[str, str]:
+    """The environment of a machine without a desktop, on which cv2 cannot be imported."""
+    (tmp_path / "modules/cv2").mkdir(parents=True)
+    message = "libGL.so.1: cannot open shared object file: No such file or directory"
+    (tmp_path / "modules/cv2/__init__.py").write_text(f"raise ImportError({message!r})\n", encoding="utf-8")
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path / "modules"), str(ROOT)])}
+
+
+@pytest.mark.parametrize("command", ["shots", "describe"])
+def test_a_library_of_the_system_that_is_missing_is_named(
+    without_libgl: dict[str, str], tmp_path: Path, command: str
+) -> None:
+    words = [sys.executable, "-m", "shotad", command, str(SAMPLE), "--out", str(tmp_path / "out")]
+    done = subprocess.run(words, env=without_libgl, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    said = done.stderr.splitlines()[-1]
+    assert "The system library libGL.so.1 is not installed." in said
+    assert said.endswith("apt install libgl1.")
+
+
+def test_the_doctor_finds_it_before_a_film_is_described(without_libgl: dict[str, str]) -> None:
+    words = [sys.executable, "-m", "shotad", "doctor"]
+    done = subprocess.run(words, env=without_libgl, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert any("opencv" in line and "libGL.so.1" in line for line in done.stdout.splitlines()), done.stdout
+    assert "Trouble with opencv" in done.stderr
