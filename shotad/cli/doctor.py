@@ -15,6 +15,7 @@ import click
 from shotad.cli.options import Console, console_options, set_option
 from shotad.core import Config, ShotadError, load_config
 from shotad.core.errors import UsageError
+from shotad.core.installation import install_command, missing_library_error
 from shotad.core.progress import address_without_secrets
 from shotad.core.system import memory_total, processors
 from shotad.core.trust import (
@@ -190,8 +191,12 @@ def _packages() -> list[Check]:
     if both:
         text = "opencv-python-headless is installed too, and breaks it: pip uninstall opencv-python-headless"
         checks.append(Check("opencv", text, False))
+    try:
+        import cv2  # noqa: F401
+    except ImportError as error:
+        checks.append(Check("opencv", str(missing_library_error(error) or error), False))
     for name, (requirement, modules) in EXTRAS.items():
-        text = f'not installed: pip install "{requirement}"'
+        text = f"not installed: {install_command(requirement)}"
         if importlib.util.find_spec(name) is not None:
             text = _version(modules.partition(",")[0]) or "installed"
         checks.append(Check(f"extra {name}", f"{modules}: {text}"))

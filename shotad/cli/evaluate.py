@@ -105,6 +105,7 @@ _KINDS = {
     "story": ("shotad.cli.stories:story_command", "Ask what can be followed of a film's story."),
     "steps": ("shotad.cli.evaluate:steps_command", "Judge how-to scripts, or AD, as lists of steps."),
     "stage": ("shotad.cli.stories:stage_command", "Score a language model on STAGE's screenplays."),
+    "thread-labels": ("shotad.cli.thread_labels", "Turn an annotation of threads into labels."),
     "threads": ("shotad.cli.evaluate:threads_command", "Score threads of shots against labels."),
 }
 
@@ -343,7 +344,7 @@ def threads_command(console: Console, **options: Any) -> None:
 
     DIR holds JSON files, each for one clip or a list of clips: "clip" is the film's path relative to the
     file, "shots" are [start, end] in seconds, "clusters" are lists of shot numbers, from 0, that share a
-    camera set-up. tools/thread_safe.py converts other annotations.
+    camera set-up. shotad evaluate thread-labels converts other annotations.
 
     Run the same command again to continue where it stopped. Exit code 1 if a clip failed; a failed clip
     counts as nothing found.

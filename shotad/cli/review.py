@@ -9,6 +9,7 @@ import click
 
 from shotad.cli.options import PATH, Console, console_options, film_file_option, track_folder
 from shotad.core.errors import FilmError, UsageError
+from shotad.core.installation import install_command
 
 if TYPE_CHECKING:
     from shotad.core import RunSettings
@@ -39,7 +40,8 @@ def command(console: Console, path: Path, closed: bool, film_file: Path | None, 
         import uvicorn  # noqa: F401
     except ImportError as missing:
         raise UsageError(
-            f"The review page needs {missing.name}, which is not installed.", "pip install 'shotad[review]'"
+            f"The review page needs {missing.name}, which is not installed.",
+            install_command("shotad[review]"),
         ) from None
     del starlette
     from shotad.core.runsettings import read_settings

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from shotad.core.config.sight import ComputeSettings
 from shotad.core.errors import ConfigError, ShotadError, WeightsError, did_you_mean
+from shotad.core.installation import install_command
 from shotad.core.progress import NoProgress, Progress
 from shotad.core.system import ROOT
 
@@ -70,7 +71,8 @@ def unusable_library(need: str, error: Exception, extra: str = "models") -> Shot
     first = causes[-1]
     if isinstance(first, ModuleNotFoundError) and first.name is not None:
         return ShotadError(
-            f"{need}, which is not installed ({first}).", f'Install it: pip install "shotad[{extra}]".'
+            f"{need}, which is not installed ({first}).",
+            f"Install it: {install_command(f'shotad[{extra}]')}.",
         )
     if any("torchvision" in str(cause) for cause in causes):
         return ShotadError(
@@ -79,7 +81,7 @@ def unusable_library(need: str, error: Exception, extra: str = "models") -> Shot
         )
     return ShotadError(
         f"{need}, which is installed but cannot be loaded: {first}.",
-        f'Install builds that fit each other: pip install "shotad[{extra}]" in a new environment.',
+        f"Install builds that fit each other: {install_command(f'shotad[{extra}]')} in a new environment.",
     )
 
 
@@ -105,10 +107,10 @@ def _torchvision_hint() -> str:
     """
     torch_version = importlib.metadata.version("torch")
     release = re.match(r"2\.([0-9]+)", torch_version)
-    requirement = f'"torchvision==0.{int(release[1]) + 15}.*"' if release else "torchvision"
+    requirement = f"torchvision==0.{int(release[1]) + 15}.*" if release else "torchvision"
     return (
         "Take it away (pip uninstall torchvision): Qwen's models do without it. Or install the one that was "
-        f"built for torch {torch_version}, from where torch came from: pip install {requirement}."
+        f"built for torch {torch_version}, from where torch came from: {install_command(requirement)}."
     )
 
 

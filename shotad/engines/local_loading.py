@@ -28,6 +28,7 @@ from shotad.core.errors import (
     EngineError,
     WeightsError,
 )
+from shotad.core.installation import install_command
 from shotad.core.memory_errors import is_out_of_memory
 from shotad.core.model_loading import (
     damaged_model_errors,
@@ -184,7 +185,7 @@ def check_machine(compute: ComputeSettings, local: LocalSettings) -> torch.devic
     if missing:
         raise ShotadError(
             f"local.quantise = {local.quantise!r} needs {' and '.join(missing)}, which is not installed.",
-            f"Install it: pip install {' '.join(missing)}. Or set local.quantise to none.",
+            f"Install it: {install_command(*missing)}. Or set local.quantise to none.",
         )
     return device
 
@@ -594,7 +595,7 @@ class ModelCache:
 
 
 _SMALLER = "Name a smaller model, set local.quantise to 4bit (CUDA), or compute.device to cpu."
-_TO_SPREAD = "With accelerate a model can be spread over several GPUs: pip install accelerate."
+_TO_SPREAD = f"With accelerate a model can be spread over several GPUs: {install_command('accelerate')}."
 
 
 def _bytes_in_memory(plan: LoadingPlan) -> int:

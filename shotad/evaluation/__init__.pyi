@@ -13,6 +13,7 @@ from . import (
     store as store,
     story as story,
     story_questions as story_questions,
+    thread_annotations as thread_annotations,
     thread_labels as thread_labels,
     threads as threads,
 )

@@ -98,7 +98,7 @@ def test_missing_packages_are_named_with_the_extra(shotad, place, missing, monke
     heard = shotad("review", place)
     assert heard.code == 2
     assert missing in heard.err
-    assert "pip install 'shotad[review]'" in heard.err
+    assert 'pip install "shotad[review]"' in heard.err
 
 
 def test_it_is_served_to_this_machine_alone_and_opened_unless_asked(place: Path, tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from shotad.core.errors import EvaluationError, did_you_mean
+from shotad.core.installation import install_command
 from shotad.core.model_loading import (
     NETWORK_HINT,
     device_of,
@@ -208,8 +209,8 @@ class FastCoref:
         if importlib.util.find_spec("fastcoref") is None:
             raise EvaluationError(
                 f"CRITIC's resolver {self.name} needs the library fastcoref, which is not installed.",
-                f'Install it: pip install "shotad[{EXTRA}]", in an environment of its own if its pins clash '
-                "with yours; or set measures.critic.resolver=plain.",
+                f"Install it: {install_command(f'shotad[{EXTRA}]')}, in an environment of its own if its "
+                "pins clash with yours; or set measures.critic.resolver=plain.",
             )
         self._context = context
         self._settings = context.settings.critic
