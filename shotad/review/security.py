@@ -47,19 +47,36 @@ METHODS = ("GET", "HEAD", "POST")
 HEADER, HEADER_VALUE = "x-shotad", "page"
 MOST_BYTES = 1_000_000
 """Of a request's body."""
+FILM_UPLOAD = "/api/films"
+"""Takes a whole film, as the request's body. It goes to the disk while it arrives."""
 UPLOADS: Mapping[re.Pattern[str], int] = {
+    re.compile(FILM_UPLOAD): 1_000_000_000_000,
     re.compile(r"/api/import"): 40_000_000,
     re.compile(r"/api/lines/[^/]+/recording"): MAX_RECORDING_BYTES,
 }
 """Addresses that take a file as it is instead of JSON, and the most bytes of one. A Word document may have
-pictures of each slot in it."""
+pictures of each slot in it. How long a film may be is for the disk to say."""
 UPLOAD_TYPE = "application/octet-stream"
 """The content type of such a request: one that no form can send."""
 
 
+FILM_PAGE = re.compile(r"/films/(?P<film>[0-9a-f]{12})(?P<path>/.*)", re.DOTALL)
+"""The address of one film's review page, and of all that it asks for, on a server for a folder of films."""
+
+
+def page_path(path: str) -> str:
+    """The part of an address that the review page itself knows.
+
+    ``/films/0123456789ab/api/acts → /api/acts``; other addresses stay as they are.
+    """
+    match = FILM_PAGE.fullmatch(path)
+    return path if match is None else match["path"]
+
+
 def upload_limit(path: str) -> int | None:
     """The most bytes of a file that an address takes; None where it takes JSON."""
-    return next((limit for pattern, limit in UPLOADS.items() if pattern.fullmatch(path)), None)
+    own_path = page_path(path)
+    return next((limit for pattern, limit in UPLOADS.items() if pattern.fullmatch(own_path)), None)
 
 
 _ONCE = 120.0
@@ -329,7 +346,7 @@ class Guard:
             refuse(request, self._keys, self._hosts)
             answering = self._app
         if (welcome := scope.get("extensions", {}).get(LET_IN)) is not None:
-            welcome()
+            welcome(is_long=request.scope["path"] == FILM_UPLOAD)
         return answering
 
     def _log(self, scope: Any, error: Exception) -> None:
@@ -408,7 +425,7 @@ def error_answer(scope: Any, status: int, error: ShotadError) -> Response:
         '<p><a href="/">Try again</a></p>\n</main>\n</body>\n</html>\n'
     )
     answer: Response = HTMLResponse(page, status)
-    if scope["path"].startswith(("/api/", "/media/", "/files/", "/web/")):
+    if page_path(scope["path"]).startswith(("/api/", "/media/", "/files/", "/web/")):
         answer = JSONResponse({"error": {"what": error.what, "hint": error.hint}}, status)
     if scope["method"] == "HEAD":
         answer.body = b""
