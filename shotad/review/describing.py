@@ -29,7 +29,7 @@ from shotad.batch import (
 from shotad.core import ShotadError
 from shotad.core.errors import ReviewError, UsageError, WorkFolderError
 from shotad.core.files import read_file, write_text
-from shotad.core.progress import plural
+from shotad.core.progress import plural, printable
 from shotad.core.records import parse_json
 from shotad.core.trust import bears_seal, sealed
 from shotad.core.workfolder import readable_json
@@ -131,7 +131,7 @@ class Describing:
         """Why a film failed the last time; None where it did not."""
         with self._lock:
             error = self._errors.get(film.planned.job.film)
-        return None if error is None else {"what": error[0], "hint": error[1]}
+        return None if error is None else {"what": printable(error[0]), "hint": printable(error[1])}
 
     def _begin(self, film: ListedFilm, choices: Choices) -> Json:
         job = self._jobs.start(
@@ -155,7 +155,7 @@ class Describing:
         self._note_result(row)
         self._forget(film.id)
         if result.error is not None:
-            raise ReviewError(*result.error)
+            raise ReviewError(*map(printable, result.error))
         lines = f"{plural(result.lines, 'line')} in {plural(result.slots, 'slot')}"
         if result.state == "skipped":
             return {"said": f"{film.label} was described before with these settings: {lines}.", "files": []}

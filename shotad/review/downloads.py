@@ -18,6 +18,7 @@ from typing import Any
 from shotad.core import ShotadError
 from shotad.core.errors import ReviewError
 from shotad.core.files import open_file, own_files
+from shotad.core.progress import is_text
 from shotad.core.workfolder import file_stem
 
 _PIECE = 1 << 20
@@ -34,7 +35,7 @@ _OF_THE_SERVER = "review"
 def product_names(work_folder: Path, film_name: str) -> list[str]:
     """The files that were made for people: scripts, sounds and films are named after the film, sorted."""
     pattern = re.compile(re.escape(file_stem(film_name)) + r"\..+")
-    return [path.name for path in own_files(work_folder, pattern)]
+    return [path.name for path in own_files(work_folder, pattern) if is_text(path.name)]
 
 
 def product_file(work_folder: Path, film_name: str, name: str) -> Path:

@@ -18,7 +18,7 @@ from shotad.batch import STDIN, FilmJob, PlannedFilm, Planner, film_labels, find
 from shotad.core import Config, ShotadError, load_config
 from shotad.core.errors import ReviewError, WorkFolderError
 from shotad.core.files import as_work_folder_errors, inner_folder
-from shotad.core.progress import plural
+from shotad.core.progress import plural, printable
 from shotad.core.settings import assignments_of
 from shotad.core.workfolder import SETTINGS_FILE
 from shotad.review.keeping import Signature, signature
@@ -156,7 +156,8 @@ def _film_id(folder: Path, film: str) -> str:
 
 
 def _failed(problem: str, hint: str) -> dict[str, Any]:
-    return {"state": "failed", "text": "Failed", "error": {"what": problem, "hint": hint}}
+    error = {"what": printable(problem), "hint": printable(hint)}
+    return {"state": "failed", "text": "Failed", "error": error}
 
 
 def _state_of_track(track_file: Path) -> dict[str, Any]:

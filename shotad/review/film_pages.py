@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from starlette.types import ASGIApp
 
-from shotad.core import WorkFolder
+from shotad.core import ShotadError, WorkFolder
 from shotad.core.errors import FolderInUse, ReviewError
 from shotad.core.runsettings import read_settings
 from shotad.review.events import Tabs
@@ -54,11 +54,12 @@ class FilmPages:
         *,
         reviewer: str | None = None,
         on_note: Callable[[str], None] = lambda text: None,
-        clock: Callable[[], float] = time.monotonic,
+        idle_seconds: float = IDLE_SECONDS,
     ) -> None:
         """``url``: where people reach the server; it stands in each work folder that is open. ``on_note``
         gets what a terminal should say."""
-        self._films, self._reviewer, self._on_note, self._clock = films, reviewer, on_note, clock
+        self._films, self._reviewer, self._on_note = films, reviewer, on_note
+        self._idle_seconds = idle_seconds
         self._url = url
         self._lock = threading.Lock()
         self._opening: dict[str, threading.Lock] = {}
@@ -97,11 +98,20 @@ class FilmPages:
         """A request to the page is answered."""
         with self._lock:
             page.requests -= 1
-            page.last_use = self._clock()
+            page.last_use = time.monotonic()
+
+    def write_due(self, film_id: str) -> None:
+        """Have the scripts of a film hold the edits of the last seconds, before they are sent."""
+        with self._lock:
+            page = self._open.get(film_id)
+        # A track that cannot be read just now is sent as it is; its page says what is wrong.
+        if page is not None:
+            with suppress(ShotadError), page.review.session.written():
+                pass
 
     def close_idle(self) -> None:
         """Close the pages that nobody has needed for a while. An open tab waits for news all the time."""
-        before = self._clock() - IDLE_SECONDS
+        before = time.monotonic() - self._idle_seconds
         with self._lock:
             idle_ids = [
                 film_id
@@ -151,4 +161,4 @@ class FilmPages:
             session = open_session(folder, film.path, run, tabs, reviewer=self._reviewer)
             review = review_of(session, film.path, tabs)
             write_address(self._url)
-            return FilmPage(review, review_app(review), stack.pop_all(), last_use=self._clock())
+            return FilmPage(review, review_app(review), stack.pop_all())

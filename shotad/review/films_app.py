@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import os
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -15,7 +16,6 @@ from urllib.parse import quote
 import anyio
 import anyio.to_thread
 from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
@@ -25,7 +25,8 @@ from starlette.types import ASGIApp
 from shotad.batch import free_disk
 from shotad.core import Config, ShotadError
 from shotad.core.config.languages import languages
-from shotad.core.progress import address_without_secrets
+from shotad.core.errors import ReviewError
+from shotad.core.progress import address_without_secrets, printable
 from shotad.engines import best_preset, running_servers
 from shotad.review.describing import Describing
 from shotad.review.downloads import archive_parts, product_file, product_names
@@ -55,6 +56,8 @@ from shotad.review.uploads import Upload, Uploads
 
 _PIECE = 4_000_000
 """Bytes of a film that are written to the disk at a time."""
+_REST = 10
+"""After a look at the folder comes a pause of so many times its length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +78,30 @@ class FilmList:
     def __init__(self, films: Films) -> None:
         self._folder, self._describing, self._tabs = films.folder, films.describing, films.tabs
         self._last: list[dict[str, Any]] | None = None
+        self._next_look = 0.0
 
     def view(self) -> Json:
         """All that the page shows."""
         films = [self._film_view(film) for film in self._folder.films()]
         free = free_disk(self._folder.path)
-        return {"folder": self._folder.path.name or str(self._folder.path), "free": free, "films": films}
+        name = printable(self._folder.path.name or str(self._folder.path))
+        return {"folder": name, "free": free, "films": films}
 
     def look(self) -> None:
-        """Tell the tabs where films came, went or got further. What a job does it says itself."""
+        """Tell the tabs where films came, went or got further. What a job does it says itself.
+
+        In a folder of very many films it looks less often.
+        """
+        began = time.monotonic()
+        if began < self._next_look:
+            return
         try:
             states = [{**self._film_view(film), "job": None} for film in self._folder.films()]
         except (ShotadError, OSError):
             return  # the folder is gone for now: who loads the list is told
+        finally:
+            ended = time.monotonic()
+            self._next_look = ended + _REST * (ended - began)
         if self._last is not None and states != self._last:
             self._tabs.send("films", {})
         self._last = states
@@ -107,7 +121,7 @@ class FilmList:
             "id": film.id,
             "name": film.label,
             "size": film.planned.size,
-            "uses": list(film.planned.uses),
+            "uses": [printable(name) for name in film.planned.uses],
             **state_view,
             "error": error,
             "job": self._describing.job_of(film.id),
@@ -120,7 +134,7 @@ class FilmList:
 _ENGINES = {
     "embedded": (
         "Worksheet",
-        "Titles and captions are read out. For all other slots you get pictures and notes, and write the lines.",
+        "Titles and captions are read out. For other gaps you get pictures and notes, and write the lines.",
     ),
     "small": ("Qwen3-VL 2B, on this machine", "Describes what happens. Slow without a GPU."),
     "paper": ("Qwen2-VL and LLaMA 3, on this machine", "Describes what happens. Needs a GPU of 20 GB."),
@@ -288,9 +302,11 @@ async def _received(request: Request, arriving: Upload) -> Path:
 
 def _download_routes(films: Films) -> list[Route]:
     def archive(request: Request) -> Any:
-        work_folder = films.folder.film(request.path_params["film"]).work_folder
-        if not work_folder.is_dir():
-            raise HTTPException(404)
+        film = films.folder.film(request.path_params["film"])
+        work_folder = film.work_folder
+        if not work_folder.is_dir() or work_folder.is_symlink():
+            raise ReviewError(f"There is no work folder of {film.label} to send.")
+        films.pages.write_due(film.id)
         file_name = quote(os.fsencode(work_folder.name), safe="")
         headers = {"content-disposition": f"attachment; filename*=utf-8''{file_name}.zip"}
         if request.method == "HEAD":
@@ -299,6 +315,7 @@ def _download_routes(films: Films) -> list[Route]:
 
     def product(request: Request) -> Any:
         film = films.folder.film(request.path_params["film"])
+        films.pages.write_due(film.id)
         path = product_file(film.work_folder, film.path.name, request.path_params["name"])
         return FileResponse(path, media_type="application/octet-stream", filename=path.name)
 

@@ -16,7 +16,7 @@ from shotad.core.runsettings import read_settings
 from shotad.review.describing import Describing
 from shotad.review.events import Tabs
 from shotad.review.film_folder import FilmFolder, check_films_folder
-from shotad.review.film_pages import FilmPages
+from shotad.review.film_pages import IDLE_SECONDS, FilmPages
 from shotad.review.films_app import Films, make_films_app
 from shotad.review.jobs import Jobs
 from shotad.review.lock import folder_lock
@@ -125,6 +125,7 @@ def open_films(
     port: int = 0,
     url: str = "",
     on_note: Callable[[str], None] = lambda text: None,
+    idle_seconds: float = IDLE_SECONDS,
 ) -> Iterator[OpenFilms]:
     """Open a folder of films until the end of the block, which closes it.
 
@@ -132,6 +133,7 @@ def open_films(
     address, port: where a server of the application will listen, the address in digits.
     url: how people call it.
     on_note: gets what a terminal should say.
+    idle_seconds: after which the review of a film that nobody uses is closed.
 
     Raises ReviewError where another server has the folder open, WorkFolderError for a folder in which nothing
     can be written.
@@ -144,7 +146,7 @@ def open_films(
         jobs = Jobs(tabs)
         films = Films(
             folder,
-            FilmPages(folder, url, reviewer=reviewer, on_note=on_note),
+            FilmPages(folder, url, reviewer=reviewer, on_note=on_note, idle_seconds=idle_seconds),
             Describing(folder, jobs, tabs),
             Uploads(folder),
             jobs,

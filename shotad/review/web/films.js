@@ -80,7 +80,7 @@ function makeCard(film) {
   const stop = make("button", { type: "button", className: "film-stop", "aria-label": `Stop: ${film.name}` }, "Stop");
   describe.addEventListener("click", () => describeFilm(film.id));
   stop.addEventListener("click", () => stopFilm(film.id));
-  const downloads = make("ul", { className: "film-files" });
+  const downloads = make("ul", { className: "film-files", role: "list" });
   const summary = make("summary", {}, "Download", make("span", { className: "hidden" }, `: ${film.name}`));
   const card = make(
     "li",
