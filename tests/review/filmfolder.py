@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import shutil
+import socket
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from shotad.review import OpenFilms, open_films
+from shotad.review import OpenFilms, ReviewServer, open_films
 from tests.rendering.described import film_with
 from tests.review.asgi import HOST, PORT, WAIT, Answer, Visitor, cookie_of
 
@@ -73,3 +75,22 @@ def copied_film(folder: Path, name: str = "film.mp4") -> Path:
     """The test film in a folder, which is made."""
     folder.mkdir(parents=True, exist_ok=True)
     return Path(shutil.copy(film_with(), folder / name))
+
+
+@contextmanager
+def films_served(folder: Path, *, request_seconds: float = 20.0, **options: Any) -> Iterator[str]:
+    """The address of a folder of films, with the token, served by a thread of this process."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        with open_films(folder, port=port, **options) as films:
+            server = ReviewServer(films, request_seconds=request_seconds)
+            thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="page")
+            thread.start()
+            try:
+                yield f"http://127.0.0.1:{port}/?token={films.token}"
+            finally:
+                server.should_exit = True
+                thread.join(WAIT)
+                running = films.stop_jobs(WAIT)
+    assert not running, "a job does not end"
+    assert not thread.is_alive(), "the server does not end"

@@ -22,13 +22,13 @@ import pytest
 from filelock import FileLock
 
 from shotad.core.errors import ReviewError, WorkFolderError
-from shotad.review import ReviewServer, open_films
+from shotad.review import open_films
 from shotad.script import load_track
 from shotad.script.cue import EditField, mark_edit
 from shotad.script.track_files import TRACK
 from tests.rendering.described import film_with, retrack, write_folder
 from tests.review.asgi import WAIT, Listener, scope_of
-from tests.review.filmfolder import FilmsPage, copied_film, films_open
+from tests.review.filmfolder import FilmsPage, copied_film, films_open, films_served
 
 
 @pytest.fixture
@@ -489,21 +489,11 @@ def test_a_film_that_another_server_has_open_is_not_opened(described_folder: Pat
 
 
 @contextmanager
-def running(folder: Path, *, request_seconds: float = 20.0, **options: Any) -> Iterator[httpx.Client]:
-    """A server of a folder of films; a client that was let in."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-        with open_films(folder, port=port, **options) as films:
-            server = ReviewServer(films, request_seconds=request_seconds)
-            thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="page")
-            thread.start()
-            base = f"http://127.0.0.1:{port}"
-            headers = {"X-Shotad": "page", "Origin": base}
-            try:
-                with httpx.Client(base_url=base, headers=headers, timeout=WAIT) as client:
-                    client.get("/", params={"token": films.token})
-                    yield client
-            finally:
-                server.should_exit = True
-                thread.join(WAIT)
-    assert not thread.is_alive(), "the server does not end"
+def running(folder: Path, **options: Any) -> Iterator[httpx.Client]:
+    """A client that was let in to a server of a folder of films."""
+    with films_served(folder, **options) as address:
+        base, _, token = address.partition("/?token=")
+        headers = {"X-Shotad": "page", "Origin": base}
+        with httpx.Client(base_url=base, headers=headers, timeout=WAIT) as client:
+            client.get("/", params={"token": token})
+            yield client
