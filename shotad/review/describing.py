@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -35,7 +35,7 @@ from shotad.core.trust import bears_seal, sealed
 from shotad.core.workfolder import readable_json
 from shotad.engines import stage_engines
 from shotad.review.events import Json, Tabs
-from shotad.review.film_folder import Choices, FilmFolder, ListedFilm, error_rows
+from shotad.review.film_folder import Choices, FilmFolder, ListedFilm
 from shotad.review.jobs import JobProgress, Jobs, Stopped
 
 QUEUE_FILE, REPORT_FILE = "queue.json", "report.json"
@@ -73,7 +73,7 @@ class Describing:
         """What was chosen for the films that wait or are at work, by id, in order."""
         self._job_ids: dict[str, str] = {}
         """The last job of each film, by the film's id."""
-        self._errors = error_rows(self._report_rows())
+        self._errors = _errors_of(self._report_rows())
 
     def start(self, film_id: str, choices: Choices) -> Json:
         """Have a film described; the job as the page shows it.
@@ -131,7 +131,7 @@ class Describing:
         """Why a film failed the last time; None where it did not."""
         with self._lock:
             error = self._errors.get(film.planned.job.film)
-        return None if error is None else {"what": printable(error[0]), "hint": printable(error[1])}
+        return None if error is None else {"what": error[0], "hint": error[1]}
 
     def _begin(self, film: ListedFilm, choices: Choices) -> Json:
         job = self._jobs.start(
@@ -155,7 +155,7 @@ class Describing:
         self._note_result(row)
         self._forget(film.id)
         if result.error is not None:
-            raise ReviewError(*map(printable, result.error))
+            raise ReviewError(*_error_text(result.kind, *result.error))
         lines = f"{plural(result.lines, 'line')} in {plural(result.slots, 'slot')}"
         if result.state == "skipped":
             return {"said": f"{film.label} was described before with these settings: {lines}.", "files": []}
@@ -172,14 +172,16 @@ class Describing:
         notices = PrivacyNotices()
         for line in (*notices.engines_of([planned]), *notices.of([planned])):
             progress.note(line)
-        deadline = time.monotonic() + _IN_USE_SECONDS
+        deadline, is_waiting = time.monotonic() + _IN_USE_SECONDS, False
         while True:
             board = _JobBoard(progress, bars=True, is_named=False, check=progress.check)
             (row,) = Batch(board, keep=KEEP_FREE).run([planned])
             is_in_use = row.result is not None and row.result.state == "in_use"
             if not is_in_use or time.monotonic() > deadline:
                 return row
-            progress.note("Another shotad is at work on this film; waiting for it.")
+            if not is_waiting:
+                progress.note("Another shotad is at work on this film; waiting for it.")
+            is_waiting = True
             time.sleep(_LOOK_AGAIN_SECONDS)
 
     def _forget(self, film_id: str) -> None:
@@ -192,7 +194,7 @@ class Describing:
         report = BatchReport(self._report_file, self._report_rows())
         report.write(lambda: [row], 0.0, ended=True)
         with self._lock:
-            self._errors = error_rows(self._report_rows())
+            self._errors = _errors_of(self._report_rows())
 
     def _report_rows(self) -> list[Mapping[str, Any]]:
         try:
@@ -224,6 +226,29 @@ class Describing:
     def _sealed(self, entries: Mapping[str, Any]) -> dict[str, Any]:
         # The folder belongs to it: the list of one folder says nothing in another.
         return {"folder": os.fsdecode(self._folder.path), "films": entries}
+
+
+_HINTS = {
+    "DiskFull": "Make space on the disk of the films, and try again.",
+    "memory": "End other programs, or describe it on a machine with more memory.",
+    "killed": "That is often for want of memory: end other programs, and try again.",
+}
+"""What to do about failures whose own hints name options of a command, by their kind."""
+
+
+def _errors_of(rows: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str, str]]:
+    """What went wrong with each film that failed and what to do, by its path, from the rows of a report."""
+    errors: dict[str, tuple[str, str]] = {}
+    for row in rows:
+        error = row.get("error")
+        if row.get("state") == "failed" and isinstance(error, list) and len(error) == 2:
+            errors[str(row["film"])] = _error_text(str(row.get("kind")), str(error[0]), str(error[1]))
+    return errors
+
+
+def _error_text(kind: str, problem: str, hint: str) -> tuple[str, str]:
+    """What went wrong with a film and what to do, for somebody without a command line."""
+    return printable(problem), printable(_HINTS.get(kind, hint))
 
 
 _SEAL = "films"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -185,13 +184,3 @@ def check_films_folder(path: Path) -> None:
         raise WorkFolderError(
             f"Nothing can be written in {path}.", "Name a folder of yours: work folders go beside the films."
         )
-
-
-def error_rows(rows: list[Mapping[str, Any]]) -> dict[str, tuple[str, str]]:
-    """What and hint of each film that failed, by its path, from the rows of a report."""
-    errors: dict[str, tuple[str, str]] = {}
-    for row in rows:
-        error = row.get("error")
-        if row.get("state") == "failed" and isinstance(error, list) and len(error) == 2:
-            errors[str(row["film"])] = (str(error[0]), str(error[1]))
-    return errors

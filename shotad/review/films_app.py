@@ -28,6 +28,7 @@ from shotad.core.config.languages import languages
 from shotad.core.errors import ReviewError
 from shotad.core.progress import address_without_secrets, printable
 from shotad.engines import best_preset, running_servers
+from shotad.engines.table import named
 from shotad.review.describing import Describing
 from shotad.review.downloads import archive_parts, product_file, product_names
 from shotad.review.events import Json, Tabs, event_stream
@@ -153,8 +154,7 @@ def choices_view() -> Json:
     engines = {"embedded": _ENGINES["embedded"]}
     for models in running_servers().values():
         for model in models:
-            kind, _, name = model.partition(":")
-            engines[model] = (f"{name} ({kind})", "Describes what happens. A model server answers.")
+            engines[model] = _server_engine(model)
     if all(importlib.util.find_spec(module) for module in ("torch", "transformers")):
         engines |= _ENGINES
     server = os.environ.get("OPENAI_BASE_URL", "").strip()
@@ -162,7 +162,8 @@ def choices_view() -> Json:
         place = address_without_secrets(server) if server else "OpenAI"
         about = f"Describes what happens. Pictures of the film are sent to {place}."
         engines["openai"] = ("The model server of this installation", about)
-    title, about = engines.get(best_preset(), (best_preset(), ""))
+    best = best_preset()
+    title, about = engines.get(best) or _server_engine(best)
     default_language = Config().language
     names = languages()
     others = sorted((name, code) for code, name in names.items() if code != default_language)
@@ -176,6 +177,16 @@ def choices_view() -> Json:
             *(_option(code, name) for name, code in others),
         ],
     }
+
+
+def _server_engine(word: str) -> tuple[str, str]:
+    """Title and explanation of a model of a server, by what ``--engine`` takes."""
+    server_model = named(word)
+    if server_model is None:
+        return word, ""
+    kind, model = server_model
+    place = address_without_secrets(kind.url)
+    return f"{model} ({kind.title})", f"Describes what happens. Pictures of the film are sent to {place}."
 
 
 def _option(value: str, title: str, about: str = "") -> dict[str, str]:

@@ -152,6 +152,10 @@ def test_two_tabs_see_the_same_and_each_may_stop_a_film(window: Any, tmp_path: P
             in_state(page, "second.mp4", "new")
             in_state(page, "film.mp4", "described")
             heard(page, "film.mp4 is described: ")
+            # Which engine it was, and what it would have sent where, can be read afterwards too.
+            card = in_state(page, "film.mp4", "described")
+            card.get_by_text("Messages").click()
+            card.get_by_text("Engine: fake.").wait_for()
 
 
 def test_what_goes_wrong_is_said_in_words(window: Any, tmp_path: Path) -> None:
@@ -186,7 +190,9 @@ def test_a_server_that_is_killed_goes_on_with_its_films(window: Any, tmp_path: P
         page = opened(window, program.url)
         for name in ("film.mp4", "second.mp4"):
             describe_with(page, name, "fake")
-        until(page, "document.querySelector('.film-step')?.textContent.includes('%')")
+        # A step of the run itself: the film is at work in a process of its own.
+        steps = "[...document.querySelectorAll('.film[data-state=working] .film-step')].map((one) => one.textContent)"
+        until(page, f"{steps}.some((step) => !/^(Starting|Waiting|$)/.test(step))")
         program.kill()
         program.close()
         page.get_by_text("The server is gone.").wait_for()

@@ -9,6 +9,7 @@
  * @property {boolean} stopping
  * @property {string} step
  * @property {number|null} done  From 0 to 1; null where it is not known.
+ * @property {string[]} notes  Which engine it is, what is sent where, and what the run says on its way.
  * @property {{said: string, warnings?: string[]}|null} result
  * @property {Fault|null} error
  *
@@ -82,6 +83,7 @@ function makeCard(film) {
   stop.addEventListener("click", () => stopFilm(film.id));
   const downloads = make("ul", { className: "film-files", role: "list" });
   const summary = make("summary", {}, "Download", make("span", { className: "hidden" }, `: ${film.name}`));
+  const messagesSummary = make("summary", {}, "Messages", make("span", { className: "hidden" }, `: ${film.name}`));
   const card = make(
     "li",
     { className: "film" },
@@ -92,6 +94,7 @@ function makeCard(film) {
     progress,
     make("div", { className: "tools" }, open, describe, stop),
     make("details", { className: "film-downloads" }, summary, downloads),
+    make("details", { className: "film-messages" }, messagesSummary, make("ul", { className: "film-notes", role: "list" })),
   );
   card.dataset.film = film.id;
   return card;
@@ -132,6 +135,14 @@ function showFilm(film) {
   part("stop").setAttribute("aria-disabled", String(Boolean(job?.stopping)));
   part("downloads").hidden = !film.archive;
   showDownloads(part("files"), film);
+  const notes = job?.notes ?? [];
+  part("messages").hidden = !notes.length;
+  const list = part("notes");
+  for (const [i, note] of notes.entries()) {
+    if (!list.children[i]) list.append(make("li"));
+    setText(list.children[i], note);
+  }
+  while (list.children.length > notes.length) list.lastChild.remove();
 
   if (focused?.hidden) (isWorking ? part("stop") : film.page ? part("open") : part("describe")).focus();
 }
