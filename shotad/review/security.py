@@ -38,6 +38,7 @@ from shotad.core import ShotadError
 from shotad.core.files import is_busy
 from shotad.core.progress import size_text
 from shotad.core.records import parse_json
+from shotad.core.trust import bears_seal, sealed
 from shotad.review.connections import LET_IN, Seldom
 from shotad.sound.recordings import MAX_RECORDING_BYTES
 
@@ -168,20 +169,24 @@ def new_secrets() -> tuple[str, str]:
 
 
 _SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
+_SEAL = "page secret"
+"""What the seal of such a file is for."""
 
 
 def kept_secrets(file: Path) -> tuple[str, str]:
     """The token and the cookie's value in a file that only its owner can read; new ones where there is none.
 
-    A file that others can read, that is a link or that is damaged is replaced. Where none can be written,
-    the secrets end with the server.
+    A file that others can read, that is a link, that is damaged or that has not this user's seal is replaced:
+    who sent a folder to somebody would know the secrets in it. Where none can be written, or sealed, the
+    secrets end with the server.
     """
     with suppress(OSError, ValueError):
         status = file.lstat()
         is_private = stat.S_ISREG(status.st_mode) and not status.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
         if is_private or os.name == "nt":  # Windows has no such bits: the user's folder is the user's own
-            token, cookie = file.read_text("ascii").split()
-            if _SECRET.fullmatch(token) and _SECRET.fullmatch(cookie):
+            token, cookie, seal = file.read_text("ascii").split()
+            is_whole = _SECRET.fullmatch(token) and _SECRET.fullmatch(cookie)
+            if is_whole and bears_seal(seal, _SEAL, [token, cookie]):
                 return token, cookie
     token, cookie = new_secrets()
     with suppress(OSError):
@@ -189,7 +194,7 @@ def kept_secrets(file: Path) -> tuple[str, str]:
         file.unlink(missing_ok=True)
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="ascii") as out:
-            out.write(f"{token}\n{cookie}\n")
+            out.write(f"{token}\n{cookie}\n{sealed(_SEAL, [token, cookie]) or ''}\n")
     return token, cookie
 
 

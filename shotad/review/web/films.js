@@ -217,7 +217,7 @@ function onJob(job) {
   keepJob(job);
   const film = [...films.values()].find((candidate) => candidate.job?.id === job.id);
   if (!film) {
-    load();
+    if (!before) load();
     return;
   }
   if (isAtWork(job)) {
