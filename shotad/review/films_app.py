@@ -108,8 +108,10 @@ class FilmList:
         self._last = states
 
     def _film_view(self, film: ListedFilm) -> dict[str, Any]:
-        state_view = self._folder.state_of(film)
+        state_view, job = self._folder.state_of(film), self._describing.job_of(film.id)
         error = state_view["error"] or self._describing.error_of(film)
+        if error is None and job is not None:
+            error = job["error"]  # a fault that nobody foresaw is in no report
         if error is not None and state_view["state"] in ("new", "begun"):
             state_view = {**state_view, "state": "failed", "text": "Failed"}
         is_described = state_view["state"] in ("described", "edited")
@@ -125,7 +127,7 @@ class FilmList:
             "uses": [printable(name) for name in film.planned.uses],
             **state_view,
             "error": error,
-            "job": self._describing.job_of(film.id),
+            "job": job,
             "page": f"/films/{film.id}/" if is_described else None,
             "files": files,
             "archive": f"/download/{film.id}.zip" if is_described else None,

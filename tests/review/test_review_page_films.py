@@ -131,7 +131,7 @@ def test_a_film_from_upload_to_download_without_a_command_line(window: Any, tmp_
         page.get_by_role("link", name="All films").press("Enter")
         card = in_state(page, "sample.mp4", "edited")
         assert "1 accepted" in card.inner_text()
-        card.locator("summary").press("Enter")
+        card.locator(".film-downloads summary").press("Enter")
         card.get_by_role("link", name="Make other formats").press("Enter")
         page.get_by_role("dialog", name="Export").wait_for()
 
@@ -175,7 +175,7 @@ def test_what_goes_wrong_is_said_in_words(window: Any, tmp_path: Path) -> None:
         card = in_state(page, "broken.mp4", "new")
         card.get_by_role("button", name="Describe").click()
         in_state(page, "broken.mp4", "failed")
-        heard(page, "broken.mp4: ")
+        heard(page, "broken.mp4 is a text file")
         assert "text file" in card.locator(".film-error").inner_text()
         assert card.get_by_role("button", name="Try again").is_visible()
         assert violations(page) == []

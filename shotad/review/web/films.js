@@ -31,7 +31,7 @@ import { get, listen, post } from "./api.js";
 import { make, setText } from "./build.js";
 import { alert, say } from "./say.js";
 import { startUploads } from "./uploads.js";
-import { pluralize, sizeText } from "./wording.js";
+import { about, pluralize, sizeText } from "./wording.js";
 
 const byId = (id) => document.getElementById(id);
 
@@ -229,7 +229,7 @@ function onJob(job) {
   if (before && !isAtWork(before)) return; // its end was said
   if (job.state === "done") say([job.result?.said, ...(job.result?.warnings ?? [])].filter(Boolean).join(" "));
   else if (job.state === "stopped") say(`${film.name}: stopped. What is done is kept.`);
-  else alert(`${film.name}: ${job.error?.what ?? "It failed."} ${job.error?.hint ?? ""}`.trim());
+  else alert(about(film.name, `${job.error?.what ?? "It failed."} ${job.error?.hint ?? ""}`.trim()));
 }
 
 /** Says that a film is begun and then, once a minute, how far it is. */

@@ -3,7 +3,7 @@
 import { addressOf, post } from "./api.js";
 import { make, setText } from "./build.js";
 import { alert, say } from "./say.js";
-import { sizeText } from "./wording.js";
+import { about, sizeText } from "./wording.js";
 
 const byId = (id) => document.getElementById(id);
 
@@ -87,7 +87,7 @@ async function upload(file, parts, signal) {
       return false;
     }
     endRow(parts, "failed", error.message);
-    alert(`${file.name}: ${error.message}`);
+    alert(about(file.name, error.message));
     return false;
   }
 }

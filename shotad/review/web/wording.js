@@ -30,3 +30,10 @@ export function sizeText(bytes) {
   const size = bytes / 1000 ** power;
   return `${power && size < 10 ? size.toFixed(1) : Math.round(size)} ${UNITS[power]}`;
 }
+
+/**
+ * @param {string} name
+ * @param {string} text  A sentence about what is called so.
+ * @returns {string} "movie.mp4: It failed.", and as it is where the sentence begins with the name.
+ */
+export const about = (name, text) => (text.startsWith(name) ? text : `${name}: ${text}`);
