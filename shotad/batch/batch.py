@@ -227,8 +227,8 @@ class BatchProgress:
 
     progress: Progress
     bars: bool
-    is_named: bool = True
     clock: Callable[[], float] = time.monotonic
+    is_named: bool = True
     _films: dict[str, dict[int, tuple[TaskNews, Task]]] = field(default_factory=dict)
     _whole: Task | None = None
     _last: float = 0.0
