@@ -181,7 +181,7 @@ def measure(
     import torch
 
     from shotad.engines.local_engines import accepted_names
-    from shotad.engines.local_loading import CACHE
+    from shotad.core.model_cache import CACHE
 
     sees = name.startswith("qwen")
     stage: Literal["stage1", "stage2"] = "stage1" if sees else "stage2"

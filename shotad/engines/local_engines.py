@@ -63,7 +63,7 @@ from shotad.engines.local_words import (
 from shotad.film import vlm_size
 
 if TYPE_CHECKING:
-    from shotad.engines.local_loading import Loaded
+    from shotad.core.model_cache import Loaded
 
 _INSTEAD = "A server can answer in its place: openai."
 PROMPT_TOKENS = 200
