@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from shotad.core.errors import EngineError
 from shotad.core.memory_errors import is_out_of_memory
@@ -28,6 +28,8 @@ from shotad.core.system import memory_free, memory_total
 
 if TYPE_CHECKING:
     import torch
+
+T = TypeVar("T")
 
 DeviceMap = dict[str, "torch.device"]
 """Where the parts of a model go, by their names; the empty name stands for the whole model."""
@@ -357,6 +359,18 @@ def run_in_batches(
                 "Close other programs that use this device, or name a smaller model.",
             )
         last_failed = rows == 1
+
+
+def run_alone_if_needed(loaded: Loaded, run: Callable[[], T]) -> T:
+    """The result of ``run``; where memory runs out, a second time when all other models left the device."""
+    try:
+        return run()
+    except Exception as error:
+        if not is_out_of_memory(error):
+            raise
+    # Outside the except block: a caught error keeps its frames, and with them their tensors.
+    CACHE.keep_only(loaded)
+    return run()
 
 
 def _fits(loaded: Loaded, batch: Batch, limit: BatchLimit, run: Callable[[Sequence[int]], None]) -> bool:

@@ -23,8 +23,9 @@ from shotad.core.errors import (
     WeightsError,
 )
 from shotad.core.memory_errors import is_out_of_memory
-from shotad.core.model_cache import CACHE, DeviceMap, Loaded, cards_for
+from shotad.core.model_cache import CACHE, DeviceMap, Loaded, ModelNeed, cards_for
 from shotad.core.model_loading import (
+    HubModel,
     damaged_model_errors,
     device_of,
     first_message_line,
@@ -126,6 +127,28 @@ class LoadingPlan:
 SMALLER = "Name a smaller model, set local.quantise to 4bit (CUDA), or compute.device to cpu."
 """What to do where a language model does not fit."""
 _TO_SPREAD = "With accelerate a model can be spread over several GPUs: pip install accelerate."
+
+
+def can_divide(plan: LoadingPlan) -> bool:
+    """Whether the model can be spread over several GPUs, see `spread`."""
+    return plan.place.gguf is None and _has_accelerate()
+
+
+def need_of_published(model: HubModel, compute: ComputeSettings, local: LocalSettings) -> ModelNeed:
+    """What a published model takes of this machine, which is not here. Raises as `check_machine`.
+
+    ``model.bytes`` are those of 2 for each weight.
+    """
+    device = check_machine(compute, local)
+    dtype = language_model_dtype(compute, device)
+    share = _BYTES_PER_QUANTISED_WEIGHT[local.quantise]
+    size = int(model.bytes / 2 * (share or dtype.itemsize))
+    precision = str(dtype).removeprefix("torch.")
+    if local.quantise != "none":
+        precision = f"{precision} {local.quantise}"
+    return ModelNeed(
+        model.repo, device, precision, size, download=model.bytes, smaller=SMALLER, divides=_has_accelerate()
+    )
 
 
 def lent(
@@ -417,7 +440,7 @@ def spread(plan: LoadingPlan, bytes_needed: int, free: Mapping[torch.device, int
     built without weights (on torch's device ``meta``), and accelerate's ``get_balanced_memory`` and
     ``infer_auto_device_map`` place its layers. What fits nowhere they would put on the disk.
     """
-    if plan.place.gguf is not None or not _has_accelerate():
+    if not can_divide(plan):
         return None
     transformers = require_module("transformers", PURPOSE)
     modeling = require_module("accelerate.utils.modeling", PURPOSE)

@@ -35,9 +35,11 @@ from shotad.core.config.words import SamplingSettings, Stage2Settings
 from shotad.core.engine import (
     Stage,
     SupportsEstimates,
+    SupportsNeeds,
     SupportsPreparing,
 )
 from shotad.core.errors import EvaluationError
+from shotad.core.model_cache import ModelNeed
 from shotad.core.progress import progress_task
 from shotad.core.settings import shipped_prompts
 from shotad.core.workfolder import hash_key
@@ -167,6 +169,11 @@ class Judge:
     def model(self) -> str:
         """The model's name, as far as it is known without fetching anything."""
         return self._engine.identity.model
+
+    @property
+    def needs(self) -> tuple[ModelNeed, ...]:
+        """What its model takes of this machine; nothing where a server answers. Fetches nothing."""
+        return self._engine.needs() if isinstance(self._engine, SupportsNeeds) else ()
 
     @property
     def sends_to(self) -> str:
