@@ -36,6 +36,7 @@ from shotad.evaluation.metric import (
     metric_class,
     score,
 )
+from shotad.evaluation.model_work import ModelWork, count_work, work_lines
 from shotad.evaluation.predictions import Joined, join, read_predictions
 from shotad.evaluation.store import MetricContext, Store, store_file
 
@@ -277,16 +278,19 @@ def measure(
     context: MetricContext,
     *,
     shard: Shard = WHOLE,
+    on_ready: Callable[[Sequence[Metric]], None] = lambda _: None,
     on_result: Callable[[Result], None] = lambda _: None,
 ) -> tuple[tuple[Result, ...], tuple[NotMeasured, ...]]:
     """The results of ``corpus`` by the metrics of these names, and the metrics left out with the reason.
 
-    ``on_result`` is called with each result as it comes. Only the films of ``shard`` are scored. A metric or
+    ``on_ready`` is called with the metrics before the first is scored, ``on_result`` with each result as it
+    comes. Only the films of ``shard`` are scored. A metric or
     a judge that was named and cannot run is an error before anything is scored; one that only ``all`` asks
     for is left out, also when it fails while scoring. Raises EvaluationError where no metric is named, and
     where none of ``all`` can be computed.
     """
     ready, not_measured = ready_metrics(names, corpus, context)
+    on_ready([metric for _, metric in ready])
     places = scored_places(corpus, shard, context)
     named = {metric.name for by_name, metric in ready if by_name}
     results: dict[str, Result] = {}
@@ -318,6 +322,25 @@ def in_order_of_models(metrics: Sequence[Metric]) -> list[Metric]:
     return sorted(metrics, key=lambda metric: models.index(metric.model))
 
 
+def estimate_evaluation(
+    inputs: Report,
+    names: Sequence[str],
+    *,
+    shard: Shard = WHOLE,
+    cache: Path | None = None,
+    force: bool = False,
+) -> list[ModelWork]:
+    """What the models have to do in an evaluation with the same arguments (`evaluate`), and in what time.
+
+    Nothing is sent, and no model is fetched but the parser. Raises EvaluationError where no metric is named.
+    """
+    with Store(cache or store_file(), forget=force) as store:
+        context = MetricContext(inputs.config, store)
+        requested = _requested_metrics(names, context.settings.judge.engines)
+        can_run = [name for name in requested if _missing_input(name, inputs.corpus, context) is None]
+        return count_work(can_run, inputs.corpus, scored_places(inputs.corpus, shard, context), context)
+
+
 def evaluate(
     inputs: Report,
     names: Sequence[str],
@@ -343,7 +366,16 @@ def evaluate(
             scored = f"{result.scored} ADs{fresh}; {result.seconds:.1f} s"
             progress.note(f"{result.title}: {value} ({scored}).")
 
-        results, not_measured = measure(inputs.corpus, names, context, shard=shard, on_result=show_result)
+        def show_estimate(metrics: Sequence[Metric]) -> None:
+            if any(type(metric).needs(metric.name, context) for metric in metrics):
+                places = scored_places(inputs.corpus, shard, context)
+                work = count_work([metric.name for metric in metrics], inputs.corpus, places, context)
+                for line in work_lines(work):
+                    progress.note(line)
+
+        results, not_measured = measure(
+            inputs.corpus, names, context, shard=shard, on_ready=show_estimate, on_result=show_result
+        )
     return replace(inputs, results=results, not_measured=not_measured)
 
 

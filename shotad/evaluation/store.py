@@ -21,6 +21,7 @@ import numpy as np
 
 from shotad.core import (
     Config,
+    Engine,
     NoProgress,
     Progress,
 )
@@ -58,6 +59,8 @@ class MetricContext:
     config: Config
     store: Store
     progress: Progress = field(default_factory=NoProgress)
+    stand_in: Callable[[Engine], Engine] | None = None
+    """Gives the engine that is asked in the place of a judge's, such as one that counts."""
     _shared: dict[str, object] = field(default_factory=dict)
 
     @property

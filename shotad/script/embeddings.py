@@ -15,7 +15,6 @@ depends on its batch by rounding alone (sentence-transformers #2312, #1453; meas
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import json
 import math
@@ -41,6 +40,7 @@ from shotad.core.model_loading import (
     damaged_model_errors,
     device_of,
     dtype_of,
+    fingerprint,
     first_message_line,
     is_model_folder,
     model_folder,
@@ -51,7 +51,7 @@ from shotad.core.model_loading import (
     weight_files,
 )
 from shotad.core.weight_store import (
-    file_sha256,
+    is_fetched,
     manifest,
     weights,
     weights_folder,
@@ -214,12 +214,12 @@ def _need(
 ) -> ModelNeed | None:
     if name in manifest():
         return None  # all of these are small
-    here = Path(name).expanduser()
-    folder = here if here.is_dir() else cached_model_folder(name) if _REPOSITORY.fullmatch(name) else None
+    folder = _folder_here(name)
     if folder is not None:
         if _file_bytes(folder) < _SMALL:
             return None
-        weights, download, label = sum(tensor_sizes(folder).values()), 0, name
+        weights, download = sum(tensor_sizes(folder).values()), 0
+        label = name if _REPOSITORY.fullmatch(name) else folder.resolve().name
     elif (published := _published_weights(name, progress)) is not None:
         weights, bytes_there = published
         download, label = weights * bytes_there, name
@@ -227,9 +227,21 @@ def _need(
         return None
     device = device_of(compute)
     dtype = _word_dtype(compute) if is_precise else dtype_of(compute, device)
-    label = label if folder is None or folder != here else here.resolve().name
     precision = str(dtype).removeprefix("torch.")
     return ModelNeed(label, device, precision, weights * dtype.itemsize, download, smaller)
+
+
+def is_model_here(name: str) -> bool:
+    """Whether the model ``name`` need not be fetched."""
+    return is_fetched(name) if name in manifest() else _folder_here(name) is not None
+
+
+def _folder_here(name: str) -> Path | None:
+    """The folder of a model that is no name of the manifest, where it is on this machine."""
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        return folder
+    return cached_model_folder(name) if _REPOSITORY.fullmatch(name) else None
 
 
 def _published_weights(name: str, progress: Progress | None) -> tuple[int, int] | None:
@@ -345,7 +357,7 @@ def _check_modules(folder: Path) -> None:
 
 
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
-_HASHED_SUFFIXES = (".json", ".safetensors", ".txt", ".model")
+_SMALL_SUFFIXES = (".json", ".txt", ".model")
 
 
 def embedding_model(name: str, progress: Progress | None = None) -> dict[str, str]:
@@ -366,13 +378,11 @@ def _find_model(name: str, progress: Progress | None) -> tuple[Path, dict[str, s
     if name in manifest():
         return weights_folder(name, progress), embedding_model(name)
     if folder.is_dir():
-        # 16 digits over the files that make the vectors.
-        digest = hashlib.sha256()
-        for path in sorted(folder.rglob("*")):
-            if path.suffix in _HASHED_SUFFIXES and path.is_file():
-                content = bytes.fromhex(file_sha256(path))
-                digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + content)
-        return folder, {"model": folder.resolve().name, "revision": digest.hexdigest()[:16]}
+        # Over the files that make the vectors.
+        files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+        small = [path for path in files if path.suffix in _SMALL_SUFFIXES]
+        large = [path for path in files if path.suffix == ".safetensors"]
+        return folder, {"model": folder.resolve().name, "revision": fingerprint(small, large)}
     if not _REPOSITORY.fullmatch(name):
         raise WeightsError(
             f"There is no model {name!r}.",

@@ -245,9 +245,9 @@ class Judge:
             )
         if isinstance(engine, SupportsEstimates):
             engine.ready_if_here()
-        elif isinstance(engine, SupportsPreparing):
+        elif isinstance(engine, SupportsPreparing) and context.stand_in is None:
             engine.get_ready(context.progress)
-        return engine
+        return engine if context.stand_in is None else context.stand_in(engine)
 
     def _get_ready(self) -> None:
         def ready() -> bool:
