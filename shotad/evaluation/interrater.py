@@ -125,7 +125,7 @@ def inter_rater(
         texts_of_a = {line_b.id: line_a.reference for line_a, line_b, _ in paired[threshold]}
         for reference, prediction, predictions in ((a, b, texts_of_b), (b, a, texts_of_a)):
             direction = {"tiou": threshold, "reference": reference.dataset, "prediction": prediction.dataset}
-            directions.append({**direction, "pairs": len(predictions), "metrics": []})
+            directions.append({**direction, "pairs": len(predictions)})
             predictions_of_directions.append((reference, predictions))
     # Metric by metric, so that each model is loaded once.
     records: dict[str, list[Json]] = {}
@@ -134,9 +134,8 @@ def inter_rater(
             _score_texts(reference, predictions, metric, context, actions)
             for reference, predictions in predictions_of_directions
         ]
-    for metric in metrics:
-        for direction, record in zip(directions, records[metric.name], strict=True):
-            direction["metrics"].append(record)
+    for number, direction in enumerate(directions):
+        direction["metrics"] = [records[metric.name][number] for metric in metrics]
     return {
         "schema": 1,
         "a": {"name": a.dataset, "lines": len(a.items)},

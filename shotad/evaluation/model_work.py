@@ -26,7 +26,7 @@ from shotad.core.model_cache import ModelNeed, cards_for
 from shotad.core.model_loading import require_torch
 from shotad.core.progress import duration
 from shotad.core.workfolder import hash_key
-from shotad.description.counting import CountingEngine
+from shotad.description import CountingEngine
 from shotad.description.engine_pair import Terms, money
 from shotad.description.templates import tokens_in
 from shotad.evaluation.metric import (

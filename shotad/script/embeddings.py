@@ -133,10 +133,11 @@ class EncoderPlan:
     def weight_bytes(self) -> int:
         """Bytes of all weights in this precision. Raises WeightsError for damaged files."""
         try:
-            return sum(tensor_sizes(self.folder).values()) * self.dtype.itemsize
+            weights = sum(tensor_sizes(self.folder).values())
         except WeightsError as error:
             problem = f"The model in {self.folder} cannot be loaded: {first_message_line(error)}."
             raise WeightsError(problem, error.hint) from None
+        return weights * int(self.dtype.itemsize)
 
     def load(self, device_map: DeviceMap) -> Loaded:
         """The model on its device. Raises WeightsError."""
@@ -551,9 +552,8 @@ def _encode(loaded: Loaded, rows: list[list[int]]) -> npt.NDArray[np.float32]:
 
 
 def _word_dtype(compute: ComputeSettings) -> torch.dtype:
-    torch = require_module("torch", _WORDS_PURPOSE, LANGUAGE_EXTRA)
-    is_half = compute.precision == "bfloat16"
-    dtype: torch.dtype = torch.bfloat16 if is_half else torch.float32
+    library = require_module("torch", _WORDS_PURPOSE, LANGUAGE_EXTRA)
+    dtype: torch.dtype = library.bfloat16 if compute.precision == "bfloat16" else library.float32
     return dtype
 
 
