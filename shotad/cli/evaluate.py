@@ -168,7 +168,7 @@ def ad_command(console: Console, **options: Any) -> None:
         work = evaluation.estimate_evaluation(
             given(options, names), names, shard=shard, cache=options["cache"], force=options["force"]
         )
-        lines = evaluation.model_work.work_lines(work)
+        lines = [*evaluation.model_work.work_lines(work), *evaluation.model_work.left_out_lines(work)]
         console.result("\n".join(lines), evaluation.model_work.work_json(work))
         return
     evaluation.check_folder(folder)

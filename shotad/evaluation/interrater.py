@@ -134,8 +134,8 @@ def inter_rater(
             _score_texts(reference, predictions, metric, context, actions)
             for reference, predictions in predictions_of_directions
         ]
-    for number, direction in enumerate(directions):
-        direction["metrics"] = [records[metric.name][number] for metric in metrics]
+    for place, direction in enumerate(directions):
+        direction["metrics"] = [records[metric.name][place] for metric in metrics]
     return {
         "schema": 1,
         "a": {"name": a.dataset, "lines": len(a.items)},

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from shotad.core import Engine, Identity, NoProgress, Reply, Request, ShotadError, Usage
+from shotad.core.engine import SupportsNeeds
 from shotad.core.model_cache import ModelNeed, cards_for
 from shotad.core.model_loading import require_torch
 from shotad.core.progress import duration
@@ -63,12 +64,12 @@ ARITHMETIC, MEMORY = 0.4, 0.34
 """Shares of both that are reached: the first assumed, the second by Qwen's speed benchmark with transformers
 (docs/planning.md)."""
 _BYTES_PER_WEIGHT = {"bfloat16": 2.0, "float16": 2.0, "8bit": 1.1, "4bit": 0.65}
-_SHOWN_LATER = "what is left is shown once the first batch is done"
+_SHOWN_LATER = "the time left is measured and shown from the first batch on"
 
 
 @dataclass(frozen=True, slots=True)
 class ModelWork:
-    """What one model has to do.
+    """What one model has to do for these metrics.
 
     ``unit`` is ``texts`` or ``questions``, ``count`` how many. ``seconds`` are None where they are not known;
     ``basis`` says what they come from, or when they will be. ``cost`` is that of a server, None where its
@@ -76,6 +77,7 @@ class ModelWork:
     """
 
     model: str
+    metrics: tuple[str, ...]
     unit: str
     count: int
     tokens_in: int
@@ -85,26 +87,36 @@ class ModelWork:
     cost: float | None = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """What the models of an evaluation have to do; ``left_out`` are metrics that cannot run, with why."""
+
+    models: tuple[ModelWork, ...]
+    left_out: tuple[tuple[str, str], ...] = ()
+
+
 def count_work(
     names: Sequence[str], corpus: Corpus, places: Sequence[int], context: MetricContext
-) -> list[ModelWork]:
+) -> Workload:
     """What the models of the metrics called ``names`` have to do for the items at ``places``.
 
-    ``context`` is that of the run; nothing is stored in it but parses. Metrics that cannot run are left out.
+    ``context`` is that of the run; nothing is stored in it but parses.
     """
     counted = _Counted(context)
+    left_out = []
     for name in names:
         asks_engine = name.partition("@")[0] in ENGINE_METRICS
         model = metric_class(name).model
         if not asks_engine and model in ("", "coreference"):
             continue
         try:
-            for need in metric_class(name).needs(name, context):
-                counted.needs[need.label if asks_engine else model] = need
+            if not asks_engine:
+                counted.needs |= dict.fromkeys([model], metric_class(name).needs(name, context))
             score(make_metric(name, counted.context), corpus, counted.context, places)
-        except ShotadError:
-            continue  # the run says why
-    return counted.work()
+        except ShotadError as error:
+            left_out.append((name, str(error)))
+        counted.note_metric(name.partition("@")[0])
+    return Workload(tuple(counted.work()), tuple(left_out))
 
 
 class _Counted:
@@ -113,7 +125,9 @@ class _Counted:
     def __init__(self, context: MetricContext) -> None:
         self._config = context.config
         self._engines: list[tuple[Engine, CountingEngine]] = []
-        self.needs: dict[str, ModelNeed] = {}
+        self._metrics: dict[int, list[str]] = {}
+        self._counts_before: dict[int, int] = {}
+        self.needs: dict[str, tuple[ModelNeed, ...]] = {}
         trial_store = TrialStore(context.store)
         self.context = MetricContext(
             context.config, trial_store, NoProgress(), stand_in=self._count_questions
@@ -124,7 +138,16 @@ class _Counted:
     def _count_questions(self, engine: Engine) -> Engine:
         counting = CountingEngine(engine, "stage2", placeholder_answer)
         self._engines.append((engine, counting))
+        self.needs[engine.identity.model] = engine.needs() if isinstance(engine, SupportsNeeds) else ()
         return counting
+
+    def note_metric(self, metric: str) -> None:
+        """Note that ``metric`` is what gave models more to do since the last call."""
+        requests = [counting.requests for _, counting in self._engines]
+        for counted in (self._vectors.new_texts, self._pairs.new_texts, *requests):
+            if len(counted) > self._counts_before.get(id(counted), 0):
+                self._counts_before[id(counted)] = len(counted)
+                self._metrics.setdefault(id(counted), []).append(metric)
 
     def work(self) -> list[ModelWork]:
         """What was counted, model by model; nothing of models that have nothing to do."""
@@ -135,33 +158,40 @@ class _Counted:
         }
         for kind, (model, texts) in encoders.items():
             if texts:
+                # Of a folder the name alone.
+                label = Path(model).resolve().name if Path(model).is_dir() else model
                 tokens = sum(map(tokens_in, texts))
-                seconds, basis = seconds_of(self.needs.get(kind), tokens)
-                work.append(ModelWork(model, "texts", len(texts), tokens, 0, seconds, basis))
+                seconds, basis = seconds_of(self.needs.get(kind, ()), tokens)
+                metrics = tuple(self._metrics[id(texts)])
+                work.append(ModelWork(label, metrics, "texts", len(texts), tokens, 0, seconds, basis))
         for engine, counting in self._engines:
             if not counting.requests:
                 continue
+            metrics = tuple(dict.fromkeys(self._metrics[id(counting.requests)]))
             terms = Terms.of(engine, self._config)
             tokens = sum(
                 tokens_in(message.text) for request in counting.requests for message in request.messages
             )
             answered = sum(request.likely_answer for request in counting.requests)
-            seconds, basis = None, _SHOWN_LATER
-            if need := self.needs.get(engine.identity.model):
-                seconds, basis = seconds_of(need, tokens, answered, self._config.local.batch)
+            needs = self.needs[engine.identity.model]
+            seconds, basis = seconds_of(needs, tokens, answered, self._config.local.batch)
             cost = terms.cost(tokens, answered)
             count = len(counting.requests)
-            work.append(ModelWork(terms.engine, "questions", count, tokens, answered, seconds, basis, cost))
+            work.append(
+                ModelWork(terms.engine, metrics, "questions", count, tokens, answered, seconds, basis, cost)
+            )
         return work
 
 
 def seconds_of(
-    need: ModelNeed | None, tokens_in: int, tokens_out: int = 0, at_once: int = 1
+    needs: Sequence[ModelNeed], tokens_in: int, tokens_out: int = 0, at_once: int = 1
 ) -> tuple[float | None, str]:
     """The seconds that a model takes for so many tokens, and what they come from; None and why they are not
     known. ``at_once`` are the answers that are written together."""
-    if need is None or (cards := cards_for(need.device)) == []:
+    cards = cards_for(needs[0].device) if needs else []
+    if not cards:
         return None, _SHOWN_LATER
+    (need,) = needs
     precision = need.precision.rpartition(" ")[2]
     properties = require_torch("A model").cuda.get_device_properties(cards[0])
     card_name = str(getattr(properties, "name", ""))
@@ -175,15 +205,17 @@ def seconds_of(
     return reading + writing, f"by the data sheet of {card_name}"
 
 
-def work_lines(work: Sequence[ModelWork]) -> list[str]:
-    """Plain lines for a terminal."""
+def work_lines(workload: Workload) -> list[str]:
+    """Plain lines for a terminal, without what is left out."""
+    work = workload.models
     if not work:
         return ["No model has anything left to do."]
     lines = []
     for each in work:
         tokens = f"{each.tokens_in:,} tokens in" + (f", {each.tokens_out:,} out" if each.tokens_out else "")
         time = each.basis if each.seconds is None else f"about {duration(each.seconds)} ({each.basis})"
-        lines.append(f"{each.model}: {each.count:,} {each.unit}, {tokens}; {time}.")
+        metrics = ", ".join(each.metrics)
+        lines.append(f"{each.model} for {metrics}: {each.count:,} {each.unit}, {tokens}; {time}.")
         if each.cost is None:
             lines.append("  Cost: unknown; give openai.price_in and openai.price_out, of a million tokens.")
         elif each.cost:
@@ -195,9 +227,15 @@ def work_lines(work: Sequence[ModelWork]) -> list[str]:
     return lines
 
 
-def work_json(work: Sequence[ModelWork]) -> Json:
+def left_out_lines(workload: Workload) -> list[str]:
+    """Plain lines on the metrics that cannot run."""
+    return [f"Left out: {name}. {reason}" for name, reason in workload.left_out]
+
+
+def work_json(workload: Workload) -> Json:
     """The same for programs."""
-    return {"models": [asdict(each) for each in work]}
+    left_out = [{"metric": name, "reason": reason} for name, reason in workload.left_out]
+    return {"models": [asdict(each) for each in workload.models], "left_out": left_out}
 
 
 class TrialStore(Store):

@@ -36,7 +36,7 @@ from shotad.evaluation.metric import (
     metric_class,
     score,
 )
-from shotad.evaluation.model_work import ModelWork, count_work, work_lines
+from shotad.evaluation.model_work import Workload, count_work, work_lines
 from shotad.evaluation.predictions import Joined, join, read_predictions
 from shotad.evaluation.store import MetricContext, Store, store_file
 
@@ -329,7 +329,7 @@ def estimate_evaluation(
     shard: Shard = WHOLE,
     cache: Path | None = None,
     force: bool = False,
-) -> list[ModelWork]:
+) -> Workload:
     """What the models have to do in an evaluation with the same arguments (`evaluate`), and in what time.
 
     Nothing is sent, and no model is fetched but the parser. Raises EvaluationError where no metric is named.

@@ -18,6 +18,7 @@ from shotad.core.errors import EngineError
 from shotad.core.model_cache import CACHE
 from shotad.evaluation import MetricContext, Report, Store, estimate_evaluation, evaluate, inter_rater
 from shotad.evaluation.assisted_choice import choose_assisted
+from shotad.evaluation.model_work import Workload, work_lines
 from shotad.evaluation.store import VECTORS_AT_ONCE, vectors_of
 from shotad.script import make_embedder
 from tests.conftest import needed
@@ -308,11 +309,9 @@ def test_the_estimate_counts_what_the_run_does_and_what_is_kept_is_not_counted(
     cards = cards_of(monkeypatch, 24)
     names, kept = ("action", "recall", "llm-action"), tmp_path / "kept.sqlite"
     inputs = inputs_of(models)
-    foreseen = {work.model: work for work in estimate_evaluation(inputs, names, cache=kept)}
+    foreseen = {work.model: work for work in estimate_evaluation(inputs, names, cache=kept).models}
     assert cards.loads == []
-    assert set(foreseen) == {
-        str(models.folders[GTE]), str(models.folders[ROBERTA]), "llama3 (judge)", "llama3 (other judge)"
-    }  # fmt: skip
+    assert set(foreseen) == {GTE, ROBERTA, "llama3 (judge)", "llama3 (other judge)"}
     with monkeypatch.context() as patch:
         calls: list[int] = []
         generate = __import__("transformers").GenerationMixin.generate
@@ -323,7 +322,7 @@ def test_the_estimate_counts_what_the_run_does_and_what_is_kept_is_not_counted(
         cards.sizes.clear()
         progress = Notes()
         evaluate(inputs, names, progress, cache=kept)
-    texts = foreseen[str(models.folders[GTE])]
+    texts = foreseen[GTE]
     assert texts.unit == "texts"
     encoded = sum(cards.sizes) - sum(calls)
     assert encoded == texts.count
@@ -331,8 +330,8 @@ def test_the_estimate_counts_what_the_run_does_and_what_is_kept_is_not_counted(
     questions = foreseen["llama3 (judge)"].count + foreseen["llama3 (other judge)"].count
     assert sum(calls) == 2 * questions
     assert any(f"{texts.count} texts" in note for note in progress.notes)
-    assert estimate_evaluation(inputs, ["action", "recall"], cache=kept) == []
-    again = estimate_evaluation(inputs, ["action"], cache=kept, force=True)
+    assert estimate_evaluation(inputs, ["action", "recall"], cache=kept) == Workload(())
+    again = estimate_evaluation(inputs, ["action"], cache=kept, force=True).models
     assert [work.count for work in again] == [texts.count]
 
 
@@ -343,9 +342,7 @@ def test_the_time_is_that_of_the_card_where_it_is_known(
 
     import torch
 
-    from shotad.evaluation.model_work import work_lines
-
-    def foreseen(card: str) -> list[Any]:
+    def foreseen(card: str) -> Workload:
         monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: SimpleNamespace(name=card))
         return estimate_evaluation(
             inputs_of(models), ["action", "llm-action"], cache=tmp_path / "kept.sqlite"
@@ -353,15 +350,19 @@ def test_the_time_is_that_of_the_card_where_it_is_known(
 
     cards_of(monkeypatch, 24)
     fast, slow = foreseen("NVIDIA GeForce RTX 4090"), foreseen("NVIDIA GeForce RTX 3090")
-    for quick, late in zip(sorted(fast, key=str), sorted(slow, key=str), strict=True):
+    for quick, late in zip(fast.models, slow.models, strict=True):
+        assert (quick.model, quick.metrics) == (late.model, late.metrics)
+        assert quick.seconds is not None
+        assert late.seconds is not None
         assert quick.seconds < late.seconds
-    gte = next(work for work in fast if "gte" in work.model)
+    gte = next(work for work in fast.models if "gte" in work.model)
+    assert gte.metrics == ("action",)
     assert gte.seconds == pytest.approx(2 * 7.6e9 * gte.tokens_in / (0.4 * 165e12), rel=0.01)
     assert any("by the data sheet of NVIDIA GeForce RTX 4090" in line for line in work_lines(fast))
     assert any(line.startswith("All models together: about") for line in work_lines(fast))
     unknown = foreseen("Accelerator X")
-    assert [work.seconds for work in unknown] == [None] * 3
-    assert "once the first batch is done" in work_lines(unknown)[0]
+    assert [work.seconds for work in unknown.models] == [None] * 3
+    assert "from the first batch on" in work_lines(unknown)[0]
 
 
 # The command, on the published layout
