@@ -51,7 +51,8 @@ class Card:
 
 class Cards:
     """Several GPUs. ``loads`` are the names of the models that were loaded, ``device_maps`` say where to,
-    ``together`` which were on a card when one was loaded; ``sizes`` are the rows of each batch, ``failed`` those
+    ``together`` which were on a card when one was loaded; ``sizes`` are the rows of each batch of answers, ``encoded``
+    those of each batch of an embedder, ``failed`` those
     of the batches that were too large.
 
     ``weight_bytes`` is what a model's folder takes of them; a batch takes ``bytes_per_token`` on each card.
@@ -73,6 +74,7 @@ class Cards:
         self.together: list[set[str]] = []
         self._weight_bytes = weight_bytes
         self.sizes: list[int] = []
+        self.encoded: list[int] = []
         self.failed: list[int] = []
         self.bytes_per_token = bytes_per_token
         show_gpus(monkeypatch, len(cards))
@@ -150,7 +152,7 @@ class Cards:
             device = places[0] if places else options.get("device")
             if not isinstance(device, torch.device) or device.type != "cuda":
                 return whole_to(module, *places, **options)
-            name = Path(module.name_or_path).name  # type: ignore[arg-type]
+            name = Path(module.name_or_path).name
             self.loads.append(name)
             self._hold(module, name, {device.index or 0})
             return module
@@ -170,7 +172,7 @@ class Cards:
         def encode(model: Any, texts: list[str], *, prompt: str | None = None, **options: Any) -> Any:
             whole_texts = [(prompt or "") + text for text in texts]
             tokens = max(len(ids) for ids in model.tokenizer(whole_texts)["input_ids"])
-            self.sizes.append(len(texts))
+            self.encoded.append(len(texts))
             self._work(len(texts), len(texts) * tokens)
             return whole_encode(model, texts, prompt=prompt, **options)
 
