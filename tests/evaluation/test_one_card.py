@@ -19,6 +19,7 @@ from shotad.core.errors import EngineError
 from shotad.core.model_cache import CACHE
 from shotad.evaluation import MetricContext, Report, Store, estimate_evaluation, evaluate, inter_rater
 from shotad.evaluation.assisted_choice import choose_assisted
+from shotad.evaluation.metrics.judge import Pair
 from shotad.evaluation.model_work import Workload, work_lines
 from shotad.evaluation.store import VECTORS_AT_ONCE, vectors_of
 from shotad.script import make_embedder
@@ -243,6 +244,18 @@ def test_the_other_commands_load_each_model_once_too(models: Models, monkeypatch
     cards.loads.clear()
     with pytest.raises(EngineError, match="judge does not fit"):
         choose_assisted(replace(mixed(), items=tuple(items)), ["llm-ad-eval"], context, expert=["cider"])
+    assert cards.loads == []
+
+
+def test_an_engine_and_its_judge_are_both_known_to_fit_before_the_first_is_asked(
+    models: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cards = cards_of(monkeypatch, 15)
+    context = MetricContext(models.config(), Store())
+    with pytest.raises(
+        EngineError, match=r"judge does not fit: .* 16\.1 GB in bfloat16, and there are 15\.0 GB"
+    ):
+        Pair(models.judge(OTHER), models.judge(JUDGE), context)
     assert cards.loads == []
 
 

@@ -130,6 +130,7 @@ def first_change(folder: Path) -> float:
         one, other = (
             model(input_ids=torch.tensor([ids])).last_hidden_state for ids in ([5, 6, 7], [5, 6, 8])
         )
+        assert model(input_ids=torch.tensor([[5, 6]])).past_key_values is None
     return float((one - other)[0, 0].abs().max())
 
 

@@ -39,7 +39,7 @@ from shotad.core.engine import (
     SupportsPreparing,
 )
 from shotad.core.errors import EvaluationError
-from shotad.core.model_cache import ModelNeed
+from shotad.core.model_cache import ModelNeed, check_needs
 from shotad.core.progress import progress_task
 from shotad.core.settings import shipped_prompts
 from shotad.core.workfolder import hash_key
@@ -251,6 +251,7 @@ class Judge:
 
     def _get_ready(self) -> None:
         def ready() -> bool:
+            check_needs(self.needs)
             prepare_engine(self._engine, self.context.progress)
             if self.sends_to:
                 where = self._engine.abilities.destination
