@@ -104,8 +104,7 @@ class LoadingPlan:
     @property
     def smaller(self) -> str:
         """What to do where the model does not fit."""
-        can_be_spread = self.device.type != "cuda" or len(cards_for(self.device)) == 1 or _has_accelerate()
-        return SMALLER if can_be_spread else f"{SMALLER} {_TO_SPREAD}"
+        return smaller_models(self.device)
 
     def weight_bytes(self) -> int:
         """As `weight_bytes`; but weights that were published in fewer bits (FP8, GPTQ, AWQ) stay as they are
@@ -124,9 +123,14 @@ class LoadingPlan:
         return spread(self, bytes_needed, free)
 
 
-SMALLER = "Name a smaller model, set local.quantise to 4bit (CUDA), or compute.device to cpu."
-"""What to do where a language model does not fit."""
-_TO_SPREAD = "With accelerate a model can be spread over several GPUs: pip install accelerate."
+def smaller_models(device: torch.device) -> str:
+    """What to do where a language model does not fit on ``device``."""
+    if device.type == "cpu":
+        return "Name a smaller model, or let a server answer."
+    smaller = "Name a smaller model, set local.quantise to 4bit (CUDA), or compute.device to cpu."
+    if len(cards_for(device)) > 1 and not _has_accelerate():
+        return f"{smaller} With accelerate a model can be spread over several GPUs: pip install accelerate."
+    return smaller
 
 
 def can_divide(plan: LoadingPlan) -> bool:
@@ -147,7 +151,13 @@ def need_of_published(model: HubModel, compute: ComputeSettings, local: LocalSet
     if local.quantise != "none":
         precision = f"{precision} {local.quantise}"
     return ModelNeed(
-        model.repo, device, precision, size, download=model.bytes, smaller=SMALLER, divides=_has_accelerate()
+        model.repo,
+        device,
+        precision,
+        size,
+        download=model.bytes,
+        smaller=smaller_models(device),
+        divides=_has_accelerate(),
     )
 
 
