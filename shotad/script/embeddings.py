@@ -189,10 +189,10 @@ def _load_sentences(plan: EncoderPlan, device: torch.device) -> Any:
         raise WeightsError(
             f"The model in {plan.folder} cannot be loaded: {first_message_line(error)}.", _MODEL_HINT
         ) from None
-    inner = getattr(model[0], "auto_model", None)
-    if getattr(getattr(inner, "config", None), "use_cache", False):
+    config = getattr(getattr(model[0], "auto_model", None), "config", None)
+    if config is not None and getattr(config, "use_cache", False):
         # Keys and values are for writing on: of gte-Qwen2-7B they would take 57 kB for each token.
-        inner.config.use_cache = False
+        config.use_cache = False
     return model.eval()
 
 
