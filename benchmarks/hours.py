@@ -1,4 +1,4 @@
-"""How long the paper's tables take on graphics processors, for docs/reproduce.md: computed, not measured.
+"""How long the predictions of the paper's tables take on graphics cards, for docs/reproduce.md: computed.
 
 The ADs are those of the datasets. Seconds of a graphics processor come from the formula of docs/planning.md
 (`cost_model.gpu_seconds`), with the makers' peaks and with shares of them that are stated: what transformers
@@ -11,11 +11,11 @@ seconds to decode and to paint are measured here with a real clip of 848x480 (`b
 from __future__ import annotations
 
 from argparse import Namespace
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from batches import measured_costs, videos_of
 from common import command_line
-from cost_model import GPUS, QWEN, Asking, Model, gpu_seconds
+from cost_model import GPUS, Asking, gpu_seconds
 
 from shotad.core import load_config
 from shotad.film import vlm_size
@@ -30,35 +30,6 @@ FRAMES = 32
 HOUR = 3600.0
 
 
-@dataclass(frozen=True)
-class Texts:
-    """What the metrics of Table 7 read and write of a dataset: each text once."""
-
-    embedded: int
-    """Actions of the human ADs, and sentences and phrases of the predictions; taken as many as the first."""
-    judged: int
-
-
-TEXT_TOKENS = 45.0
-"""Of an embedded text with the instruction: assumed."""
-JUDGE_TOKENS, VERDICT_TOKENS = 450.0, 12.0
-"""Of a question to the judge, and of its answer: assumed."""
-TEXTS = {"cmd-ad": Texts(2 * 11_571, 7_316), "tv-ad": Texts(2 * 4_313, 2_983)}
-
-
-def judging_seconds(texts: Texts, gpu: tuple[float, float]) -> float:
-    """GPU seconds of the embeddings by gte-Qwen2-7B and of one judge of the size of LLaMA3-8B."""
-    peak, bandwidth = gpu
-
-    def reading(model: Model, tokens: float) -> float:
-        return 2 * model.parameters * tokens / peak / ARITHMETIC_SHARE
-
-    written = VERDICT_TOKENS * QWEN.weights / BATCH / bandwidth / MEMORY_SHARE
-    return reading(QWEN, texts.embedded * TEXT_TOKENS) + texts.judged * (
-        reading(QWEN, JUDGE_TOKENS) + written
-    )
-
-
 def main() -> None:
     command_line(__doc__).parse_args()
     width, height = vlm_size(1280, 720, load_config(["paper"]).frames)
@@ -71,7 +42,7 @@ def main() -> None:
         f"{1000 * costs.read:.0f} ms to read the frames of an AD."
     )
     heads = [f"{name}: one, eight, cores each" for name in CARDS]
-    print(f"| dataset | ADs | {' | '.join(heads)} | metrics of Table 7, one A100 |")
+    print(f"| dataset | ADs | {' | '.join(heads)} |")
     for name in ("cmd-ad", "tv-ad", "mad-eval"):
         videos = videos_of(name, costs)
         ads = sum(len(video.part.ads) for video in videos)
@@ -81,8 +52,7 @@ def main() -> None:
             plan = Namespace(slots=ads, arithmetic=ARITHMETIC_SHARE, memory=MEMORY_SHARE, at_once=BATCH)
             seconds = sum(gpu_seconds(plan, GPUS[card], how))
             cells.append(f"{seconds / HOUR:.1f} h, {seconds / 60 / 8:.0f} min, {decoding / seconds:.1f}")
-        judging = f"{judging_seconds(TEXTS[name], GPUS[CARDS[0]]) / 60:.0f} min" if name in TEXTS else "–"
-        print(f"| {name} | {ads:,} | {' | '.join(cells)} | {judging} |")
+        print(f"| {name} | {ads:,} | {' | '.join(cells)} |")
 
 
 if __name__ == "__main__":

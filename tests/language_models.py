@@ -128,9 +128,10 @@ AutoConfig.register(CountedConfig.model_type, CountedConfig)
 AutoModelForCausalLM.register(CountedConfig, CountedLlama)
 
 
-def add_ballast(folder: Path, size: int | None = None) -> None:
+def add_ballast(folder: Path, size: int | None = None, *, of_bytes: bool = False) -> None:
     """Give the model's file a tensor of which nobody knows, of ``size`` bytes, by default as large as all memory
-    that is free (no disk)."""
+    that is free (no disk). With ``of_bytes`` its numbers take one byte each there, so that large models have
+    files that small machines can map."""
     path = folder / "model.safetensors"
     content = path.read_bytes()
     (length,) = struct.unpack("<Q", content[:8])
@@ -138,8 +139,9 @@ def add_ballast(folder: Path, size: int | None = None) -> None:
     free = memory_free() if size is None else size
     if free is None:
         pytest.skip("this system does not tell its free memory")
-    end = len(values) + free // 4 * 4
-    tensors["ballast"] = {"dtype": "F32", "shape": [free // 4], "data_offsets": [len(values), end]}
+    kind, each = ("U8", 1) if of_bytes else ("F32", 4)
+    end = len(values) + free // each * each
+    tensors["ballast"] = {"dtype": kind, "shape": [free // each], "data_offsets": [len(values), end]}
     header = json.dumps(tensors).encode()
     with path.open("wb") as stream:
         stream.write(struct.pack("<Q", len(header)) + header + values)

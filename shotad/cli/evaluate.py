@@ -148,6 +148,7 @@ unit_option = click.option(
 @click.option("--shard", metavar="K/N", help="Only part K of N of the films; join with evaluate merge.")
 @click.option("--out", type=PATH, help="Folder for the report (default: FILE.eval).")
 @click.option("--compare", type=PATH, help="Earlier report to compare with.")
+@click.option("--estimate", is_flag=True, help="Print the models' work and time; score and send nothing.")
 @settings_options
 @console_options
 @dataset_names_in_help
@@ -164,6 +165,13 @@ def ad_command(console: Console, **options: Any) -> None:
     names = listed(options["metrics"])
     shard = evaluation.Shard.parse(options["shard"] or "1/1")
     folder = options["out"] or beside(options["predictions"][0], "eval")
+    if options["estimate"]:
+        work = evaluation.estimate_evaluation(
+            given(options, names), names, shard=shard, cache=options["cache"], force=options["force"]
+        )
+        lines = [*evaluation.model_work.work_lines(work), *evaluation.model_work.left_out_lines(work)]
+        console.result("\n".join(lines), evaluation.model_work.work_json(work))
+        return
     evaluation.check_folder(folder)
     inputs = given(options, names)
     # Read before anything is scored, and before it may be written over

@@ -6,6 +6,8 @@ from . import (
     files as files,
     installation as installation,
     memory_errors as memory_errors,
+    model_batches as model_batches,
+    model_cache as model_cache,
     model_loading as model_loading,
     onnx as onnx,
     profiling as profiling,

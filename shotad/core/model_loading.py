@@ -16,12 +16,14 @@ import io
 import json
 import os
 import re
+import struct
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -251,6 +253,33 @@ def weight_files(folder: Path) -> list[Path]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return []
     return files if all(path.is_file() for path in files) else []
+
+
+def tensor_sizes(folder: Path) -> dict[str, int]:
+    """How many numbers each tensor of a model's safetensors has, by its name, from the files' headers.
+
+    Raises WeightsError for damaged files.
+    """
+    sizes: dict[str, int] = {}
+    for path in weight_files(folder):
+        stat = path.stat()
+        sizes |= _tensor_sizes_in(path, stat.st_size, stat.st_mtime_ns)
+    return sizes
+
+
+@cache
+def _tensor_sizes_in(path: Path, _size: int, _modified: int) -> dict[str, int]:
+    """As `tensor_sizes`, of one file. Kept, for as long as the file is the same."""
+    try:
+        with path.open("rb") as stream:
+            (length,) = struct.unpack("<Q", stream.read(8))
+            header = json.loads(stream.read(min(length, 100_000_000)))
+        return {name: prod(tensor["shape"]) for name, tensor in header.items() if name != "__metadata__"}
+    except (OSError, ValueError, struct.error, KeyError, TypeError, AttributeError) as error:
+        raise WeightsError(
+            f"The weights {path.name} are damaged: {first_message_line(error)}.",
+            "Fetch or save it again, whole.",
+        ) from None
 
 
 def read_settings(file: Path) -> dict[str, Any]:

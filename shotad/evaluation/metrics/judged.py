@@ -25,6 +25,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
+from shotad.core.model_cache import ModelNeed
 from shotad.core.progress import without_folder
 from shotad.evaluation.metric import Corpus, Item, Json, Metric, MetricFormula, Row, says_something
 from shotad.evaluation.metrics.judge import (
@@ -68,8 +69,13 @@ class JudgedMetric(Metric):
         super().__init__(name, context)
         self._prompts = checked_prompts()
         self._judge = Judge(judge_of(name, context.settings.judge.engines), context)
+        self.model = f"judge {self._judge.name}"
         self._lowest = 0 if context.settings.rules == "code" else 1
         self.title = f"{self.heading} ({without_folder(self._judge.name)})"
+
+    @classmethod
+    def needs(cls, name: str, context: MetricContext) -> tuple[ModelNeed, ...]:
+        return Judge(judge_of(name, context.settings.judge.engines), context).needs
 
     @property
     def comparable(self) -> bool:
