@@ -212,12 +212,13 @@ def test_a_training_leaves_all_that_was_promised(run: Run) -> None:
     folder = run.root / "whole"
     assert {p.name for p in folder.iterdir()} - {".lock"} == {
         "best.safetensors", "last.safetensors", "state.pt", "metrics.csv", "report.json", "confusion.png",
+        "test.csv",
     }  # fmt: skip
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     assert report["test"]["items"] == 10
     assert sum(map(sum, report["test"]["confusion"])) == 10
     assert report["data"]["counts"]["train"] == {scale.value: 7 for scale in ShotScale}
-    assert [row["accuracy"] for row in report["published"]] == [0.747, 0.875, 0.892, 0.895, 0.897]
+    assert [row["accuracy"] for row in report["paper"]["table"]] == [0.747, 0.875, 0.892, 0.895, 0.897]
     rows = run.losses("whole")
     assert [row[0] for row in rows] == ["2", "4", "5", "6", "8", "10", "12", "14", "15"]
     assert [row[0] for row in rows if row[2]] == ["5", "10", "15"]
