@@ -103,7 +103,11 @@ def train_scale(
     progress = progress if progress is not None and processes.leads else NoProgress()
     # Before the folder is made: data that cannot be used leave none.
     labelled = _labelled(data, settings)
-    with _locked(out) if processes.leads else nullcontext(), Stop().listening() as stop:
+    with (
+        _locked(out) if processes.leads else nullcontext(),
+        processes.explain_lost_process(),
+        Stop().listening() as stop,
+    ):
         if not resume and (out / STATE).exists():
             problem = f"{out} holds a training that was begun before."
             raise UsageError(problem, "Go on with --resume, or take another --out.")
@@ -156,7 +160,11 @@ def evaluate_scale(
     net, training = load_net(checkpoint)
     sides = {"long_side": net.design.long_side, "short_side": net.design.short_side}
     settings = settings.model_copy(update={"net": settings.net.model_copy(update=sides)})
-    with _locked(out) if processes.leads else nullcontext(), Stop().listening() as stop:
+    with (
+        _locked(out) if processes.leads else nullcontext(),
+        processes.explain_lost_process(),
+        Stop().listening() as stop,
+    ):
         if (out / STATE).exists():
             raise UsageError(f"{out} holds a training.", "Take another --out.")
         labelled = _readable(labelled, settings, out, processes, progress, stop)

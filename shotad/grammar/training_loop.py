@@ -16,7 +16,7 @@ import random
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -35,6 +35,7 @@ from shotad.core.files import replace_file
 from shotad.core.model_loading import (
     device_of,
     dtype_of,
+    first_message_line,
     require_module,
     require_torch,
 )
@@ -119,6 +120,7 @@ class TrainingLoop:
             # The row of an epoch's last step is written after validation, which is still to come.
             is_row_pending = self.position == self._steps_per_epoch and self._window > 0
             last_logged = self.step - is_row_pending
+            self.progress.note(f"Going on after step {self.step} of {self._total}.")
         if self.processes.leads:
             board = self.settings.tensorboard
             self._log = MetricLog(self.out, resume_after=last_logged, tensorboard=board)
@@ -467,6 +469,11 @@ def training_dtype(compute: ComputeSettings, device: torch.device) -> torch.dtyp
     return dtype
 
 
+def _is_of_other_process(error: RuntimeError) -> bool:
+    """True for what torch raises where other processes are not there. Gloo has no class of its own for it."""
+    return isinstance(error, torch.distributed.DistError) or "gloo" in str(error).lower()
+
+
 class ProcessGroup:
     """The processes that train together, as this one sees them: where it computes, and what they share."""
 
@@ -483,11 +490,35 @@ class ProcessGroup:
                 f"compute.device = {compute.device!r} names one device for several processes.",
                 f"Take {device.type}: each process gets its own.",
             )
-        self._accelerator = accelerate.Accelerator(cpu=device.type == "cpu", mixed_precision="no")
+        try:
+            self._accelerator = accelerate.Accelerator(cpu=device.type == "cpu", mixed_precision="no")
+        except RuntimeError as error:
+            if not (are_several and _is_of_other_process(error)):
+                raise
+            # After a restart torchrun may hand out addresses of processes that are gone (pytorch#135712).
+            raise ShotadError(
+                f"The processes of this training do not reach each other: {first_message_line(error)}.",
+                "Start again with --resume. For restarts by torchrun set TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1, "
+                "and give it --standalone (several machines: --rdzv-backend=c10d).",
+            ) from None
         self.device: torch.device = self._accelerator.device if are_several else device
         self.rank: int = self._accelerator.process_index
         self.size: int = self._accelerator.num_processes
         self.precision: torch.dtype = training_dtype(compute, self.device)
+
+    @contextmanager
+    def explain_lost_process(self) -> Iterator[None]:
+        """Raise ShotadError in place of what torch raises in the block where another process ended."""
+        try:
+            yield
+        except RuntimeError as error:
+            if self.size == 1 or not _is_of_other_process(error):
+                raise
+            raise ShotadError(
+                f"Another process of this training ended, so process {self.rank} ends too: "
+                f"{first_message_line(error)}.",
+                "The message of that process says why. --resume goes on from the last state.",
+            ) from None
 
     @property
     def leads(self) -> bool:
