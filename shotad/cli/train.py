@@ -50,7 +50,7 @@ def scale(
     """Train on shots with labels of their scale.
 
     Use the best checkpoint with shotad describe --set scale.checkpoint=OUT/best.safetensors.
-    Several GPUs: torchrun --nproc_per_node 8 -m shotad.cli.main train scale … (or accelerate launch).
+    Several GPUs: torchrun --standalone --nproc-per-node 8 -m shotad.cli.main train scale …
     """
     from shotad.core.model_loading import require_module
 

@@ -498,8 +498,8 @@ class ProcessGroup:
             # After a restart torchrun may hand out addresses of processes that are gone (pytorch#135712).
             raise ShotadError(
                 f"The processes of this training do not reach each other: {first_message_line(error)}.",
-                "Start again with --resume. For restarts by torchrun set TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1, "
-                "and give it --standalone (several machines: --rdzv-backend=c10d).",
+                "Start again with --resume. For restarts set TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1, and give "
+                "torchrun --standalone (on several machines --rdzv-backend=c10d).",
             ) from None
         self.device: torch.device = self._accelerator.device if are_several else device
         self.rank: int = self._accelerator.process_index
