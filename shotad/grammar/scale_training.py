@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -38,7 +38,7 @@ from shotad.core.model_loading import (
 from shotad.core.weight_store import file_sha256
 from shotad.core.workfolder import readable_json
 from shotad.grammar.features import MODELS
-from shotad.grammar.scale_data import SPLITS, ClipFile, ScaleData, read_items
+from shotad.grammar.scale_data import SPLITS, ClipFile, ScaleData, Split, read_items
 from shotad.grammar.scale_net import (
     BackboneShape,
     ScaleDesign,
@@ -51,6 +51,7 @@ from shotad.grammar.scale_net import (
 from shotad.grammar.training_feed import Feed, clip_frames, keep_frames, share_of, worker_count
 from shotad.grammar.training_loop import BEST, STATE, ProcessGroup, TrainingLoop, predict_split
 from shotad.grammar.training_records import (
+    RECIPE_DIFFERENCE,
     ScalePredictions,
     ScaleScores,
     differences_from_paper,
@@ -69,10 +70,7 @@ REPORT = "report.json"
 PICTURE = "confusion.png"
 PREDICTIONS = "test.csv"
 MOST_NAMED = 10
-"""Clips that cannot be read of which each process says why."""
-RECIPE_DIFFERENCE = (
-    "the recipe: rates, epochs, augmentation and loss are not published, so they are shotad's own"
-)
+"""Clips that cannot be read of which the run says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +109,7 @@ def train_scale(
         if not resume and (out / STATE).exists():
             problem = f"{out} holds a training that was begun before."
             raise UsageError(problem, "Go on with --resume, or take another --out.")
-        labelled = _readable(labelled, settings, out, processes, progress, stop)
+        labelled = _readable(labelled, SPLITS, settings, out, processes, progress, stop)
         _note_data(labelled, progress)
         if not processes.leads:
             # The one that leads fetches the backbone; the others find it in the cache.
@@ -133,7 +131,7 @@ def train_scale(
             best, record = load_net(out / BEST)
             load_released(net, released_weights(best))
             net.to(processes.device)
-            predictions = _test_predictions(net, labelled, settings, feed, processes, progress)
+            predictions = _test_predictions(net, labelled, settings, feed, processes, progress, stop)
         finally:
             feed.close()
         test = predictions.scores()
@@ -167,12 +165,12 @@ def evaluate_scale(
     ):
         if (out / STATE).exists():
             raise UsageError(f"{out} holds a training.", "Take another --out.")
-        labelled = _readable(labelled, settings, out, processes, progress, stop)
+        labelled = _readable(labelled, ("test",), settings, out, processes, progress, stop)
         _note_data(labelled, progress)
         net.to(processes.device)
         feed = Feed(settings, out, processes.device)
         try:
-            predictions = _test_predictions(net, labelled, settings, feed, processes, progress)
+            predictions = _test_predictions(net, labelled, settings, feed, processes, progress, stop)
         finally:
             feed.close()
         test = predictions.scores()
@@ -199,15 +197,19 @@ def _labelled(data: Path, settings: ScaleTraining) -> ScaleData:
 
 def _readable(
     data: ScaleData,
+    splits: Sequence[Split],
     settings: ScaleTraining,
     out: Path,
     processes: ProcessGroup,
     progress: Progress,
     stop: Stop,
 ) -> ScaleData:
-    """The data without clips that cannot be read. Frames of the others are kept, by each process a share."""
+    """The data without clips of the ``splits`` that cannot be read; the frames of their others are kept.
+
+    Each process takes the frames of its share of the clips.
+    """
     frames = clip_frames(settings, out)
-    clips = [item for item in data.items if isinstance(item.source, ClipFile)] if frames is not None else []
+    clips = [item for item in data.items if item.split in splits and isinstance(item.source, ClipFile)]
     if frames is None or not clips:
         return data
     mine = share_of(range(len(clips)), processes.rank, processes.size)
@@ -233,10 +235,23 @@ def _test_predictions(
     feed: Feed,
     processes: ProcessGroup,
     progress: Progress,
+    stop: Stop,
 ) -> ScalePredictions:
-    items, batch = data.of("test"), settings.compute.batch
-    predictions = predict_split(net, items, feed, processes, batch, progress=progress, name="Testing")
-    assert predictions is not None, "nothing asks to stop"
+    """What the net says of the test split. Raises KeyboardInterrupt where ``stop`` asks."""
+    predictions = predict_split(
+        net,
+        data.of("test"),
+        feed,
+        processes,
+        settings.compute.batch,
+        progress=progress,
+        name="Testing",
+        # One process of several cannot stop alone: the others would wait for it.
+        stop=stop if processes.size == 1 else None,
+    )
+    if predictions is None:
+        progress.note("Stopped while the test split was scored.")
+        raise KeyboardInterrupt
     return predictions
 
 

@@ -56,8 +56,8 @@ BEST = "best.safetensors"
 LAST = "last.safetensors"
 STATE = "state.pt"
 
-
 SCHEMA = 2
+"""Of the state; one of another schema is refused."""
 _REMEDY = "Start again in another folder (--out), or remove this one."
 
 
@@ -130,15 +130,17 @@ class TrainingLoop:
             remaining = 0 if self._is_over() else self._total - self.step
             with progress_task(self.progress, "Training", remaining, "steps") as task:
                 while not self._is_over():
-                    began, waited, steps = time.perf_counter(), self.feed.waited, self._epoch_steps
+                    began, waited, images = time.perf_counter(), self.feed.waited, self._images_done()
                     norm = self._steps(task)
-                    # The last step of an epoch may be smaller.
-                    images = min((self._epoch_steps - steps) * self.settings.batch, len(self._train))
-                    seconds = time.perf_counter() - began
-                    self._end_epoch(norm, Speed(images, seconds, self.feed.waited - waited))
+                    seconds, waited = time.perf_counter() - began, self.feed.waited - waited
+                    self._end_epoch(norm, Speed(self._images_done() - images, seconds, waited))
         if self.epoch < self.settings.epochs:
             best, patience = (self.best_epoch or 0) + 1, self.settings.patience
             self.progress.note(f"Stopped early: no better epoch than {best} in {patience} epochs.")
+
+    def _images_done(self) -> int:
+        """How many pictures of the epoch were trained on, by all processes."""
+        return min(self.position * self.settings.batch, len(self._train))
 
     def _steps(self, task: Task) -> torch.Tensor | None:
         """Take the steps that are left of the epoch, and do what is due between them: log, state, stop.
@@ -170,7 +172,7 @@ class TrainingLoop:
             if saves or stops:
                 self.save()
             if stops:
-                self._say_stopped()
+                self._interrupt()
         return norm
 
     def _step(self, weight: float, micro_batches: Iterator[MicroBatch], count: int) -> torch.Tensor:
@@ -212,7 +214,8 @@ class TrainingLoop:
         self.position, self.step = self.position + 1, self.step + 1
         return norm
 
-    def _say_stopped(self) -> NoReturn:
+    def _interrupt(self) -> NoReturn:
+        """End the run as Ctrl-C does, after the state was saved."""
         self.progress.note(f"Stopped after step {self.step} of {self._total}: --resume goes on.")
         raise KeyboardInterrupt
 
@@ -303,7 +306,7 @@ class TrainingLoop:
         )
         if predictions is None:
             self.save()
-            self._say_stopped()
+            self._interrupt()
         val = predictions.scores()
         loss = float(self.processes.sum(self._losses)[1]) / self._epoch_steps
         values = {} if not self._window else self._window_values(norm)
@@ -324,7 +327,7 @@ class TrainingLoop:
         self._window = self._epoch_steps = 0
         self.save()
         if self.processes.any(self.stop.asked) and not self._is_over():
-            self._say_stopped()
+            self._interrupt()
 
 
 @dataclass(frozen=True, slots=True)

@@ -242,6 +242,12 @@ PAPER_SHOTS = range(46_000, 47_000)
 """Labelled shots of MovieShots in the paper: "46K", over all splits."""
 
 
+RECIPE_DIFFERENCE = (
+    "the recipe: rates, epochs, augmentation and loss are not published, so they are shotad's own"
+)
+"""What every training of ours differs in."""
+
+
 def paper_record(test: ScaleScores, differences: Sequence[str]) -> dict[str, Any]:
     """This run beside the paper, as JSON.
 

@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import random
+import signal
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,19 @@ class Notes(NoProgress):
 
     def note(self, text: str) -> None:
         self.texts.append(text)
+
+
+class Interrupter(Notes):
+    """Presses Ctrl-C when a task begins."""
+
+    def __init__(self, interrupted_task: str) -> None:
+        super().__init__()
+        self.interrupted_task = interrupted_task
+
+    def task(self, name: str, total: float | None, unit: str) -> Any:
+        if name == self.interrupted_task:
+            os.kill(os.getpid(), signal.SIGINT)
+        return super().task(name, total, unit)
 
 
 @pytest.fixture(autouse=True)
@@ -176,6 +190,19 @@ def test_a_checkpoint_is_scored_without_training(clips: Path, backbone: Path, tm
     assert not any("recipe" in clause for clause in result.differences)
     assert len(read_csv(tmp_path / "scores" / "test.csv")) == 4
     assert not (tmp_path / "scores" / "best.safetensors").exists()
+    assert len(frames_below(tmp_path / "scores" / "frames")) == 3 * 4, "those of the test split alone"
+
+
+@pytest.mark.parametrize("task", ["Taking frames out of clips", "Testing"])
+def test_scoring_can_be_stopped(clips: Path, backbone: Path, tmp_path: Path, task: str) -> None:
+    trained = train_scale(clips, tmp_path / "run", settings(backbone, "epochs=1"))
+    interrupter = Interrupter(task)
+    with pytest.raises(KeyboardInterrupt):
+        evaluate_scale(
+            clips, trained.checkpoint, tmp_path / "scores", settings(backbone), progress=interrupter
+        )
+    assert any(text.startswith("Stopped while") for text in interrupter.texts)
+    assert not (tmp_path / "scores" / "report.json").exists()
 
 
 def test_the_report_says_how_far_the_paper_is_and_what_differs(
