@@ -1,6 +1,6 @@
 """A made MovieShots in the published layout: the same folders, names, annotation files and columns.
 
-    python benchmarks/fake_movieshots.py FOLDER [--clips 2000] [--size 640x360] [--frames 60]
+    python benchmarks/fake_movieshots.py FOLDER [--films 200] [--size 640x360] [--frames 60]
 
 A clip is a picture of one shot scale over which the camera drifts, with grain, as H.264 of the usual settings
 (CABAC, B-frames, one key frame at the start). Frames, size and bit rate decide what reading costs; 60 frames
@@ -10,14 +10,12 @@ are 2.5 s, a usual shot of a trailer. A folder that holds the annotation is take
 from __future__ import annotations
 
 import argparse
-import json
 import os
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
 
 import av
 import numpy as np
@@ -25,11 +23,9 @@ from common import command_line
 from tqdm import tqdm
 
 from shotad.core import Image, ShotScale
-from tests.scale_pictures import LABELS, scale_picture
+from tests.scale_pictures import film_id, scale_of, scale_picture, write_annotations
 
 SHOTS_PER_FILM = 10
-SPLIT_ENDS = {"train": 0.7, "val": 0.8, "test": 1.0}
-"""Where each split ends, as a share of the films in order: 7:1:2, as MovieShots is split."""
 ANNOTATION = "v1_split_trailer.json"
 DRIFT = 0.1
 """How far the camera drifts in a shot, as a share of the width."""
@@ -46,47 +42,22 @@ class ClipForm:
     frames: int
 
 
-def make_movieshots(folder: Path, clips: int, form: ClipForm, jobs: int) -> None:
-    """Write ``clips`` clips and, when all are there, the annotation with and without the split."""
+def make_movieshots(folder: Path, films: int, form: ClipForm, jobs: int) -> None:
+    """Write the clips of ``films`` films and, when all are there, the annotations."""
     if (folder / ANNOTATION).is_file():
         return
-    films: dict[str, dict[str, Any]] = {}
-    for number in range(clips):
-        film, shot = divmod(number, SHOTS_PER_FILM)
-        scale = scale_of(number)
-        films.setdefault(f"tt{film:07d}", {})[f"{shot:04d}"] = {
-            "scale": {"label": LABELS[scale], "value": scale.number},
-            "movement": {"label": "Motion", "value": 0},
-        }
+    clips = films * SHOTS_PER_FILM
     with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
         written = pool.map(partial(write_clip, folder, form), range(clips), chunksize=8)
         for _ in tqdm(written, total=clips, unit="clip", desc="Making clips"):
             pass
-    (folder / "v1_full_trailer.json").write_text(json.dumps(films), encoding="utf-8")
-    (folder / ANNOTATION).write_text(json.dumps(split_by_film(films)), encoding="utf-8")
-
-
-def scale_of(number: int) -> ShotScale:
-    """The scales take turns."""
-    return list(ShotScale)[number % len(ShotScale)]
-
-
-def split_by_film(films: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """The published nesting: split, film, shot."""
-    names = sorted(films)
-    splits: dict[str, dict[str, Any]] = {}
-    start = 0
-    for split, share in SPLIT_ENDS.items():
-        end = round(share * len(names))
-        splits[split] = {name: films[name] for name in names[start:end]}
-        start = end
-    return splits
+    write_annotations(folder, films, SHOTS_PER_FILM)
 
 
 def write_clip(folder: Path, form: ClipForm, number: int) -> None:
     """Write clip ``number``, unless it is there."""
     film, shot = divmod(number, SHOTS_PER_FILM)
-    path = folder / "trailer" / f"tt{film:07d}" / f"shot_{shot:04d}.mp4"
+    path = folder / "trailer" / film_id(film) / f"shot_{shot:04d}.mp4"
     if path.is_file():
         return
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -95,7 +66,7 @@ def write_clip(folder: Path, form: ClipForm, number: int) -> None:
         stream = container.add_stream("libx264", rate=24, options={"crf": "23", "preset": "veryfast"})
         stream.width, stream.height, stream.pix_fmt = form.width, form.height, "yuv420p"
         stream.codec_context.thread_count = 1
-        for frame in drifting_frames(scale_of(number), number, form):
+        for frame in drifting_frames(scale_of(film, shot), number, form):
             container.mux(stream.encode(av.VideoFrame.from_ndarray(frame, "rgb24")))
         container.mux(stream.encode(None))
     os.replace(draft, path)
@@ -129,12 +100,12 @@ def clip_form(size: str, frames: int) -> ClipForm:
 def main() -> None:
     parser = command_line(__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--clips", type=int, default=2000)
+    parser.add_argument("--films", type=int, default=200, help="of ten clips each (200)")
     parser.add_argument("--size", default="640x360", help="pixels (640x360)")
     parser.add_argument("--frames", type=int, default=60, help="of each clip (60)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     given = parser.parse_args()
-    make_movieshots(given.folder, given.clips, clip_form(given.size, given.frames), given.jobs)
+    make_movieshots(given.folder, given.films, clip_form(given.size, given.frames), given.jobs)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Whether reading keeps up with the net that is trained: pictures a second of both, and the ratio.
 
-    python benchmarks/training.py FOLDER [--clips 2000] [--sample 200]
+    python benchmarks/training.py FOLDER [--films 200] [--sample 200]
 
 FOLDER gets a made MovieShots in the published layout (fake_movieshots.py) unless it is there. Three ways of
 reading are timed, with all changes of pictures: clips decoded each time (``data.frames=0``, a sample),
@@ -158,13 +158,13 @@ def operations(shape: BackboneShape, design: ScaleDesign) -> float:
 def main() -> None:
     parser = command_line(__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--clips", type=int, default=2000)
+    parser.add_argument("--films", type=int, default=200, help="of ten clips each (200)")
     parser.add_argument("--size", default="640x360", help="pixels of a clip (640x360)")
     parser.add_argument("--sample", type=int, default=200, help="clips that are decoded each time (200)")
     parser.add_argument("--steps", type=int, default=3, help="of the net, with 4 pictures each (3)")
     parser.add_argument("--utilisation", type=float, default=0.4, help="share of a GPU's peak (0.4)")
     given = parser.parse_args()
-    make_movieshots(given.folder, given.clips, clip_form(given.size, 60), processors())
+    make_movieshots(given.folder, given.films, clip_form(given.size, 60), processors())
     began = time.perf_counter()
     data = read_items(given.folder)
     print(f"{data.layout}: {len(data.items):,} clips, read in {time.perf_counter() - began:.1f} s")

@@ -221,7 +221,7 @@ def _noise(image: Image, rng: random.Random, settings: AugmentSettings) -> Image
     level = rng.random() * settings.noise_level
     grain = np.random.default_rng(rng.getrandbits(64)).standard_normal(image.shape[:2], np.float32)
     steps = np.rint(level * grain).astype(np.int16)
-    return np.clip(image + steps[..., None], 0, 255).astype(np.uint8)
+    return np.asarray(np.clip(image + steps[..., None], 0, 255), dtype=np.uint8)
 
 
 def _jpeg(image: Image, rng: random.Random, settings: AugmentSettings) -> Image:
