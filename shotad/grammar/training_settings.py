@@ -121,7 +121,8 @@ class ScaleTraining(Settings):
     epochs: int = Field(10, ge=1, le=100_000)
     batch: int = Field(64, ge=1, le=1_000_000)
     """Pictures of one step, over all processes. ``compute.batch`` says how many of them go through one
-    device at once; where that is fewer, gradients are summed up. Losses depend on neither."""
+    device at once; where that is fewer, gradients are summed up. Losses do not depend on that, nor on the
+    number of processes, except for the blocks that ``net.drop_path`` skips by chance."""
     patience: int | None = Field(None, ge=1, le=100_000)
     """Epochs without a better macro-F1 on val after which training ends; None: never."""
     save_every: int = Field(500, ge=1, le=10_000_000)

@@ -23,7 +23,7 @@ from shotad.core.settings import load_settings
 from shotad.grammar import ScaleTraining, train_scale
 from shotad.grammar.scale_net import load_net
 from shotad.grammar.training_feed import worker_count
-from tests.scale_pictures import make_scale_pictures
+from tests.scale_pictures import make_movieshots, make_scale_pictures
 from tests.tiny import make_backbone
 
 pytestmark = pytest.mark.slow
@@ -157,6 +157,27 @@ def test_two_processes_train_as_one(ready: tuple[Path, Path], tmp_path: Path) ->
     for (name, a), b in zip(before[0].state_dict().items(), after[0].state_dict().values(), strict=True):
         # AdamW's first steps are about the sign of a gradient, so that rounding is seen where it is near 0.
         assert float((a - b).abs().mean()) < 1e-4, name
+
+
+def test_several_processes_take_frames_out_of_clips_together(
+    ready: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """Each takes its share, and all of them leave out a clip that one could not read."""
+    clips = tmp_path / "clips"
+    make_movieshots(clips, films=10, shots=2, size=(64, 48))
+    (clips / "trailer/tt0000001/shot_0001.mp4").write_bytes(b"broken")
+    more = ("batch=6", "net.drop_path=0", "data.missing=0.05", "epochs=1")
+    backbone = ready[1]
+    alone = load_settings(ScaleTraining, ["train-scale"], [*SMALL, f"net.backbone={backbone}", *more])
+    train_scale(clips, tmp_path / "one", alone)
+    launched(2, (clips, backbone), tmp_path / "two", *more)
+    one, two = (load_net(tmp_path / name / "best.safetensors")[1] for name in ("one", "two"))
+    assert two["data"] == one["data"]
+    assert sum(two["data"]["counts"]["train"].values()) == 13
+    frames = [{path.name for path in (tmp_path / name).rglob("*.jpg")} for name in ("one", "two")]
+    assert frames[0] == frames[1]
+    assert len(list((tmp_path / "two" / "frames").rglob("*.jpg"))) == 3 * 19
+    assert np.allclose(losses(tmp_path / "one"), losses(tmp_path / "two"), atol=1e-5)
 
 
 LONG_RUN = ("batch=6", "epochs=4", "save_every=3", "net.drop_path=0.2")
