@@ -80,9 +80,13 @@ def seconds_of(work: Callable[[], object]) -> float:
 
 def read_all(settings: ScaleTraining, out: Path, items: Sequence[ScaleItem]) -> None:
     """Read an epoch's pictures as training does, and throw them away."""
+    picks = [
+        [Pick(items[place], epoch=0) for place in batch]
+        for batch in in_batches(range(len(items)), settings.batch)
+    ]
     feed = Feed(settings, out, torch.device("cpu"))
     try:
-        for _ in feed.micro_batches(in_batches([Pick(item, epoch=0) for item in items], settings.batch)):
+        for _ in feed.micro_batches(picks):
             pass
     finally:
         feed.close()

@@ -80,9 +80,11 @@ class MicroBatch:
 
     def to(self, device: torch.device) -> MicroBatch:
         """The same on a device; from pinned memory the copy goes on while the net is at work."""
-        images = tuple(stack.to(device, non_blocking=True) for stack in self.images)
+        # From memory that is not pinned, as elsewhere than on CUDA, such a copy may come too late.
+        asynchronous = device.type == "cuda"
+        images = tuple(stack.to(device, non_blocking=asynchronous) for stack in self.images)
         labels, counts, places = (
-            part.to(device, non_blocking=True) for part in (self.labels, self.counts, self.places)
+            part.to(device, non_blocking=asynchronous) for part in (self.labels, self.counts, self.places)
         )
         return MicroBatch(images, labels, counts, places)
 
