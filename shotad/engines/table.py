@@ -24,6 +24,7 @@ from typing import Any
 from shotad.core import Config, Engine
 from shotad.core.engine import Stage
 from shotad.core.errors import EngineError, did_you_mean
+from shotad.core.installation import missing_library_error
 from shotad.core.trust import user_folder
 
 ENGINES = {
@@ -92,6 +93,10 @@ def engine_class(name: str) -> type[Engine]:
     try:
         engine_type: type[Engine] = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
+        missing = missing_library_error(error)
+        if missing is not None:
+            problem = f"The engine {name} cannot be loaded. {missing.what}"
+            raise EngineError(problem, missing.hint, again=False) from None
         raise EngineError(
             f"The engine {name} cannot be loaded: {error}.", "Install what it needs.", again=False
         ) from None

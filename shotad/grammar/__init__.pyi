@@ -1,5 +1,6 @@
 from . import (
     features as features,
+    published_checkpoint as published_checkpoint,
     scale_data as scale_data,
     scale_net as scale_net,
     threads as threads,
@@ -30,6 +31,8 @@ from .features import (
     Features as Features,
 )
 from .scale_training import (
+    TrainingResult as TrainingResult,
+    evaluate_scale as evaluate_scale,
     train_scale as train_scale,
 )
 from .threads import (
