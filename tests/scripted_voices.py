@@ -104,10 +104,10 @@ else:
 
 ESPEAK_READS = espeak_that("""
 text = sys.stdin.buffer.read().decode()
-sounds = "".join(letter for letter in text.lower() if letter.isspace() or letter in "abdefhijklmnopstuvwxyz")
+sounds = "".join("o" if letter.isdigit() else letter for letter in text.lower() if letter.isalnum() or letter.isspace())
 print(" " + sounds)
 """)
-"""An espeak-ng that gives the letters of a text as its sounds."""
+"""An espeak-ng that gives the letters of a text as its sounds, and a digit as ``o``."""
 
 
 def empty_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

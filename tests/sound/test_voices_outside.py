@@ -270,6 +270,7 @@ def test_the_identity_names_all_that_changes_the_sound_and_no_secret() -> None:
 
 TEXT = "A woman climbs the snowy ridge, leaning on a spear."
 
+
 def command_and_input(folder: Path) -> list[object]:
     """The options with which a program was run last, and what it was given to read."""
     run: list[object] = json.loads((folder / "asked.json").read_text())
