@@ -18,6 +18,22 @@ _CHARS_UTF8 = 1
 _PHONEMES_IPA_WITH_TIE = 0x82 | ord("^") << 8
 
 
+class _Voice(ctypes.Structure):
+    """``espeak_VOICE``."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("languages", ctypes.c_char_p),
+        ("identifier", ctypes.c_char_p),
+        ("gender", ctypes.c_ubyte),
+        ("age", ctypes.c_ubyte),
+        ("variant", ctypes.c_ubyte),
+        ("reserved", ctypes.c_ubyte),
+        ("score", ctypes.c_int),
+        ("spare", ctypes.c_void_p),
+    )
+
+
 def main() -> None:
     """Write the sounds of standard input. Ends with a message where the library cannot read the language."""
     library_path, data, language = sys.argv[1:]
@@ -27,7 +43,10 @@ def main() -> None:
     rate = library.espeak_Initialize(_AUDIO_OUTPUT_RETRIEVAL, 0, data.encode(), _INITIALIZE_DONT_EXIT)
     if rate < 0:
         sys.exit(f"espeak-ng finds no data in {data}")
-    if library.espeak_SetVoiceByName(language.encode()) != 0:
+    # By its name, else by its language, as the program looks for a voice.
+    wanted = _Voice(languages=language.encode())
+    by_name = library.espeak_SetVoiceByName(language.encode())
+    if by_name != 0 and library.espeak_SetVoiceByProperties(ctypes.byref(wanted)) != 0:
         sys.exit(f"espeak-ng does not know the language {language}")
     clauses: list[bytes] = []
     # The library reads one clause at a time, and moves the pointer to the next; after the last it is NULL.

@@ -39,6 +39,8 @@ _VOICES_FILE = "voices-v1.0.bin"
 _LICENCE = "Apache-2.0"
 _RATE = 24000
 _PACE = 1.0
+"""Its own setting at which af_heart speaks 168 words a minute (30 lines of human AD, benchmarks/voices.py);
+am_michael speaks 154."""
 _PACE_RANGE = (0.5, 2.0)
 """Settings that kokoro-onnx allows."""
 _MAX_SOUNDS = 510
@@ -92,10 +94,10 @@ _SPELLINGS = (
 _ENGLISH_SPELLINGS = (
     ("ʔˌn\u0329", "ʔn"), ("ʔn\u0329", "ʔn"), ("ə^l", "ᵊl"), ("ʲo", "jo"), ("ʲə", "jə"), ("ʲ", ""),
     ("ɚ", "əɹ"), ("e", "A"), ("r", "ɹ"), ("x", "k"), ("ç", "k"), ("ɐ", "ə"), ("ɬ", "l"), ("\u0303", ""),
+    ("o", "ɔ"), ("ɾ", "T"), ("ʔ", "t"),
 )  # fmt: skip
 _BRITISH_SPELLINGS = (("e^ə", "ɛː"), ("i^ə", "ɪə"), ("iə", "ɪə"))
 _AMERICAN_SPELLINGS = (("ɜːɹ", "ɜɹ"), ("ɜː", "ɜɹ"), ("ɪə", "iə"), ("ː", ""))
-_LAST_ENGLISH_SPELLINGS = (("o", "ɔ"), ("ɾ", "T"), ("ʔ", "t"))
 _SYLLABIC = re.compile(r"(\S)\u0329")
 """A consonant that is a syllable, as in “button”."""
 
@@ -193,15 +195,12 @@ def spelled_sounds(sounds: str, language: str) -> str:
     """
     spellings = list(_SPELLINGS)
     if language.startswith("en"):
-        spellings += [
-            *_ENGLISH_SPELLINGS,
-            *(_BRITISH_SPELLINGS if language == "en-GB" else _AMERICAN_SPELLINGS),
-        ]
-        spellings += _LAST_ENGLISH_SPELLINGS
-        sounds = _SYLLABIC.sub(r"ᵊ\1", sounds)
+        # Those of the region first: ``e`` alone becomes another sound than in ``e^ə``.
+        spellings += _BRITISH_SPELLINGS if language == "en-GB" else _AMERICAN_SPELLINGS
+        spellings += _ENGLISH_SPELLINGS
     for espeak, own in spellings:
         sounds = sounds.replace(espeak, own)
-    return sounds.replace(TIE, "").replace("-", "")
+    return _SYLLABIC.sub(r"ᵊ\1", sounds).replace(TIE, "").replace("-", "")
 
 
 def _groups(numbers: list[int]) -> list[list[int]]:
@@ -230,6 +229,6 @@ def _styles(path: Path, which: str) -> Floats:
     try:
         with np.load(path, allow_pickle=False) as voices:
             styles: Floats = voices[which]
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
         raise WeightsError(f"The voices in {path} cannot be read: {error}.", _GET_WEIGHTS) from None
     return styles
