@@ -27,7 +27,7 @@ from shotad.script import count_words, read_cues
 from shotad.sound import make_voice
 from shotad.sound.pronunciation import spoken_text
 
-FEWEST, MOST = 5, 60
+FEWEST, MOST = 5, 40
 """Words of a line that is worth transcribing, and that the recogniser hears at once (30 s)."""
 
 
@@ -62,7 +62,8 @@ def told(name: str, speed: float, lines: Sequence[str], ear: Whisper) -> str:
     pace = 60 * sum(map(count_words, lines)) / spoken
     share = f"{wrong / words:.1%} ({wrong} of {words})"
     cost = f"{processor / spoken:.2f} s of processor for a second"
-    return f"{name} at {speed:g}: {pace:.0f} words a minute, {cost}; word error rate {share}, {whole} lines whole"
+    clear = f"word error rate {share}, {whole} lines whole"
+    return f"{name} at {speed:g}: {pace:.0f} words a minute, {cost}; {clear}"
 
 
 def main() -> None:

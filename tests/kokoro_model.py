@@ -16,7 +16,17 @@ from tests.made_weights import use_manifest
 SAMPLES_PER_SOUND = 1800
 """At speed 1: 0.075 s at 24000 samples a second, as with the real model."""
 STYLES = 510
-VOICES = ("af_heart", "af_bella", "am_michael", "bf_emma", "ef_dora", "ff_siwis", "if_sara", "pf_dora", "hf_alpha")
+VOICES = (
+    "af_heart",
+    "af_bella",
+    "am_michael",
+    "bf_emma",
+    "ef_dora",
+    "ff_siwis",
+    "if_sara",
+    "pf_dora",
+    "hf_alpha",
+)
 _FLOAT, _INT64 = 1, 7
 
 

@@ -7,6 +7,7 @@ from . import (
     mix as mix,
     outputs as outputs,
     own_voices as own_voices,
+    playing as playing,
     programme as programme,
     pronunciation as pronunciation,
     recordings as recordings,

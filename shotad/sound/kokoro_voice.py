@@ -161,13 +161,14 @@ class KokoroVoice(Speaker):
         """The text at ``speed``, at 24000 samples a second. Raises VoiceError."""
         language = self.languages[0]
         sounds = read_sounds(text, _LANGUAGES_OF_ESPEAK[language], self._reader, self.name)
-        numbers = [_SYMBOLS[symbol] for symbol in spelled_sounds(sounds, language) if symbol in _SYMBOLS]
-        if not numbers:
+        known = [symbol for symbol in spelled_sounds(sounds, language) if symbol in _SYMBOLS]
+        # Blanks and signs alone are breath.
+        if not any(symbol.isalpha() for symbol in known):
             raise VoiceError(
                 f"The voice {self.name} has no sound for {quoted(text)}.", "Write it in other words."
             )
         setting = min(max(speed * _PACE, _PACE_RANGE[0]), _PACE_RANGE[1])
-        parts = [self._spoken(group, setting) for group in _groups(numbers)]
+        parts = [self._spoken(group, setting) for group in _groups([_SYMBOLS[symbol] for symbol in known])]
         return np.concatenate(parts), _RATE, setting / _PACE
 
     def _spoken(self, numbers: list[int], setting: float) -> Floats:
