@@ -220,10 +220,14 @@ def _version(name: str) -> str | None:
 
 
 def _weights() -> list[Check]:
+    from shotad.sound.kokoro_voice import WEIGHTS as VOICE_WEIGHTS
+
     checks = []
     for name, entry in manifest().items():
         here = weights_state(entry)
-        text: str = here if here != "missing" else "not here yet; fetched at first use"
+        # No voice fetches anything by itself.
+        way = f"by shotad models pull {name}" if name == VOICE_WEIGHTS else "at first use"
+        text: str = here if here != "missing" else f"not here yet; fetched {way}"
         if here == "missing" and not obtainable(name):
             text = "not here, and no program here can fetch it"
         size = sum(part.bytes for part in entry.files) / 1e6
@@ -288,6 +292,8 @@ def _voices() -> list[Check]:
     checks = [Check("Voices", text)]
     for kind in auto_kinds():
         voices = kind_class(kind).known()
+        if not voices:
+            continue  # another system's
         here = [info for info in voices if info.installed]
         tongues = sorted({code.partition("-")[0] for info in here for code in info.languages})
         number = "1 voice" if len(here) == 1 else f"{len(here)} voices"

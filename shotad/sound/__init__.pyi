@@ -2,6 +2,7 @@ from . import (
     film_lexicon as film_lexicon,
     fitting as fitting,
     kinds as kinds,
+    kokoro_voice as kokoro_voice,
     levels as levels,
     making as making,
     mix as mix,

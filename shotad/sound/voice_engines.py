@@ -232,7 +232,8 @@ class Speaker(Protocol):
 
     @classmethod
     def known(cls) -> tuple[VoiceInfo, ...]:
-        """The voices of this kind, found without loading a model or using the network."""
+        """The voices of this kind, found without loading a model or using the network; none where this system
+        can never have them."""
 
     @classmethod
     def named(cls, which: str, language: str, settings: VoiceSettings) -> Speaker:
