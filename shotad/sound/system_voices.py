@@ -29,7 +29,7 @@ from shotad.sound.voice_engines import (
     unknown_voice,
     without_brackets,
 )
-from shotad.sound.voice_programs import SpeakerOfMany, run_program
+from shotad.sound.voice_programs import TIMEOUT, SpeakerOfMany, run_program
 from shotad.sound.voice_sound import decoded
 
 _LICENCE = "Licence of the system"
@@ -244,8 +244,9 @@ class SapiVoice(SpeakerOfMany):
         rate."""
         rate = min(max(round(math.log(speed, _RATE_STEP)), -_MAX_RATE), _MAX_RATE)
         with tempfile.TemporaryDirectory(prefix="shotad-sapi-") as folder:
+            seconds = TIMEOUT + sum(map(len, texts)) / 10
             job = {"voice": self._voice.name, "rate": rate, "texts": list(texts)}
-            _run_script(self._program, Path(folder), job, voice=self.name, characters=sum(map(len, texts)))
+            _run_script(self._program, Path(folder), job, voice=self.name, timeout=seconds)
             files = sorted(Path(folder).glob("*.wav"))
             if len(files) != len(texts):
                 raise VoiceError(f"Windows spoke {len(files)} of {len(texts)} lines (voice {self.name}).")
@@ -257,7 +258,7 @@ def sapi_voices(program: str) -> tuple[SystemVoice, ...]:
     """The voices that are switched on; nothing where PowerShell fails or has no System.Speech."""
     with tempfile.TemporaryDirectory(prefix="shotad-sapi-") as folder:
         try:
-            _run_script(program, Path(folder), {}, voice=SAPI)
+            _run_script(program, Path(folder), {}, voice=SAPI, timeout=_LISTING_SECONDS)
             listing = (Path(folder) / _LIST).read_text(encoding="utf-8")
         except (VoiceError, OSError, UnicodeDecodeError):
             return ()
@@ -265,7 +266,7 @@ def sapi_voices(program: str) -> tuple[SystemVoice, ...]:
     return tuple(SystemVoice(name, language) for language, _, name in rows if language and name)
 
 
-def _run_script(program: str, folder: Path, job: object, *, voice: str, characters: int = 0) -> None:
+def _run_script(program: str, folder: Path, job: object, *, voice: str, timeout: float) -> None:
     """Run `_SCRIPT` for a job. Raises VoiceError, with what PowerShell says."""
     (folder / _JOB).write_text(json.dumps(job), encoding="ascii")
     command = [
@@ -279,4 +280,4 @@ def _run_script(program: str, folder: Path, job: object, *, voice: str, characte
         _SCRIPT,
     ]
     environment = {**os.environ, _FOLDER_VARIABLE: str(folder)}
-    run_program(command, voice=voice, timeout=_LISTING_SECONDS + characters, environment=environment)
+    run_program(command, voice=voice, timeout=timeout, environment=environment)
