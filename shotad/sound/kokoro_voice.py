@@ -39,8 +39,8 @@ _VOICES_FILE = "voices-v1.0.bin"
 _LICENCE = "Apache-2.0"
 _RATE = 24000
 _PACE = 0.92
-"""Its own setting at which af_heart speaks 168 words a minute (30 lines of human AD, benchmarks/voices.py);
-am_michael speaks 154."""
+"""Its own setting at which af_heart speaks 166 words a minute (30 lines of human AD, benchmarks/voices.py;
+175 at 1). Other voices differ: am_michael is a tenth slower."""
 _PACE_RANGE = (0.5, 2.0)
 """Settings that kokoro-onnx allows."""
 _MAX_SOUNDS = 510
