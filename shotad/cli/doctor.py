@@ -224,6 +224,8 @@ def _weights_places() -> str:
 
 
 def _weights() -> list[Check]:
+    from shotad.sound.kokoro_voice import WEIGHTS as VOICE_WEIGHTS
+
     checks = []
     for name, entry in manifest().items():
         here = weights_state(entry)
@@ -233,7 +235,9 @@ def _weights() -> list[Check]:
         elif here == "missing":
             text = "not here, and nothing here can fetch it"
             if obtainable(name):
-                text = f"not here yet; fetched at first use from {_places(entry)}"
+                # No voice fetches anything by itself.
+                when = f"by shotad models pull {name}" if name == VOICE_WEIGHTS else "at first use"
+                text = f"not here yet; fetched {when} from {_places(entry)}"
         checks.append(
             Check(f"weights {name}", f"{text} ({entry.role}, {entry.size / 1e6:.1f} MB)", here != "damaged")
         )
@@ -302,6 +306,8 @@ def _voices() -> list[Check]:
     checks = [Check("Voices", text)]
     for kind in auto_kinds():
         voices = kind_class(kind).known()
+        if not voices:
+            continue  # another system's
         here = [info for info in voices if info.installed]
         tongues = sorted({code.partition("-")[0] for info in here for code in info.languages})
         number = "1 voice" if len(here) == 1 else f"{len(here)} voices"

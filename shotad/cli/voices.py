@@ -22,19 +22,20 @@ _MOST_LINES = 12
 
 @click.command(name="voices")
 @click.option("--language", metavar="CODE", help="Only voices for this language, such as de.")
-@click.option("--say", metavar="TEXT", help="Speak this text into a file.")
+@click.option("--say", metavar="TEXT", help="Speak this text into a file, or aloud with --play.")
+@click.option("--play", is_flag=True, help="Play what is spoken; a file is written only with --out.")
 @click.option("--voice", metavar="NAME", help="Voice: a name from the list, or a kind.")
 @click.option("--speed", type=float, metavar="N", help="Speed: 1 is the usual pace of AD, 1.2 is faster.")
 @click.option("--lexicon", metavar="FILE", help="Pronunciations: word = as it is said, one per line.")
 @click.option("--out", type=PATH, metavar="FILE", help="WAV or FLAC file to write.")
 @settings_options
 @console_options
-def command(console: Console, say: str | None, out: Path | None, **options: Any) -> None:
+def command(console: Console, say: str | None, play: bool, out: Path | None, **options: Any) -> None:
     """List the voices, and hear them.
 
     Each line gives a name, languages and licence, and how to install the voice if it is missing. The first
-    voice for a language is the one that auto takes. With --say it speaks a text into a file, as it would
-    speak a line.
+    voice for a language is the one that auto takes. With --say it speaks a text as it would speak a line,
+    into a file, or aloud with --play.
     """
     config = load_config(
         options["config"],
@@ -45,8 +46,8 @@ def command(console: Console, say: str | None, out: Path | None, **options: Any)
         voice__lexicon=options["lexicon"],
     )
     if say is not None:
-        _say(console, config, say, out, options["language"])
-    elif out is not None or options["speed"] is not None or options["lexicon"]:
+        _say(console, config, say, out, play, options["language"])
+    elif out is not None or play or options["speed"] is not None or options["lexicon"]:
         raise UsageError("There is nothing to speak.", "Give a text: --say TEXT.")
     else:
         _list(console, options["language"], options["voice"])
@@ -61,16 +62,18 @@ def _list(console: Console, language: str | None, name: str | None) -> None:
     if name is not None and not shown:
         kind_class(name.partition(":")[0])
         raise UsageError(f"There is no voice {name!r}{whom}.", "shotad voices lists them.")
-    for kind in dict.fromkeys(info.kind for info in shown):
-        of_kind = [info for info in shown if info.kind == kind]
-        if language is None and name is None and len(of_kind) > _MOST_LINES:
-            codes = sorted({code.partition("-")[0] for info in of_kind for code in info.languages})
+    for kind, installed in dict.fromkeys((info.kind, info.installed) for info in shown):
+        alike = [info for info in shown if (info.kind, info.installed) == (kind, installed)]
+        if language is None and name is None and len(alike) > _MOST_LINES:
+            codes = sorted({code.partition("-")[0] for info in alike for code in info.languages})
             spoken = f"{plural(len(codes), 'language')}: {', '.join(codes)}"
-            state = f"Speak {spoken}. {of_kind[0].licence}. Installed."
+            state = "Installed." if installed else f"Not installed. {alike[0].note}"
             how = f"shotad voices --voice {kind} lists them."
-            lines.append(f"{kind}, {plural(len(of_kind), 'voice')}. {state} {how}")
+            lines.append(
+                f"{kind}, {plural(len(alike), 'voice')}. Speak {spoken}. {alike[0].licence}. {state} {how}"
+            )
             continue
-        for info in of_kind:
+        for info in alike:
             # ``hibari:heart. Speaks en-US. Apache-2.0. Installed. The embedded voice.``
             more = len(info.languages) - _MOST
             spoken = ", ".join(info.languages[:_MOST]) + (f" and {more} more" if more > 0 else "")
@@ -82,7 +85,11 @@ def _list(console: Console, language: str | None, name: str | None) -> None:
     console.result("\n".join(lines), {"voices": [asdict(info) for info in shown]})
 
 
-def _say(console: Console, config: Any, text: str, out: Path | None, language: str | None) -> None:
+def _say(
+    console: Console, config: Any, text: str, out: Path | None, play: bool, language: str | None
+) -> None:
+    import tempfile
+
     from shotad.core.files import write_bytes
     from shotad.sound import (
         Checker,
@@ -91,6 +98,7 @@ def _say(console: Console, config: Any, text: str, out: Path | None, language: s
         speak_checked,
         voices,
     )
+    from shotad.sound.playing import play as play_file
     from shotad.sound.pronunciation import spoken_text
     from shotad.sound.takes import flac, wav
     from shotad.sound.voice_engines import privacy_notes
@@ -112,9 +120,10 @@ def _say(console: Console, config: Any, text: str, out: Path | None, language: s
     take = speak_checked(voice, sent, config.voice.speed, Checker(voice.name, spoken))
     # ``espeak-ng:de+f3 → espeak-ng-de-f3.wav``, in the folder where the command runs
     words = "".join(c if c.isalnum() else " " for c in voice.name).split()
-    path = out or Path("-".join(words) + ".wav")
-    data = flac(take) if path.suffix.lower() == ".flac" else wav(take.samples, take.rate)
-    write_bytes(path, [data])
+    path = out or (None if play else Path("-".join(words) + ".wav"))
+    if path is not None:
+        data = flac(take) if path.suffix.lower() == ".flac" else wav(take.samples, take.rate)
+        write_bytes(path, [data])
     value = {
         "voice": voice.name,
         "language": spoken,
@@ -122,6 +131,12 @@ def _say(console: Console, config: Any, text: str, out: Path | None, language: s
         "seconds": round(take.seconds, 3),
         "rate": take.rate,
         "speed": round(take.speed, 3),
-        "file": str(path),
+        "file": None if path is None else str(path),
     }
-    console.result(f"{voice.name} says {sent!r} in {take.seconds:.1f} s: {path}", value)
+    place = "." if path is None else f": {path}"
+    console.result(f"{voice.name} says {sent!r} in {take.seconds:.1f} s{place}", value)
+    if play:
+        with tempfile.TemporaryDirectory(prefix="shotad-play-") as folder:
+            file = Path(folder) / "voice.wav"
+            write_bytes(file, [wav(take.samples, take.rate)])
+            play_file(file, take.seconds)

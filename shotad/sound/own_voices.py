@@ -38,6 +38,7 @@ from shotad.sound.voice_engines import (
     includes_language,
     language_hint,
     unknown_voice,
+    without_brackets,
 )
 
 PACKAGE = "hibari-tts"
@@ -110,7 +111,7 @@ class HibariVoice(Speaker):
         words: list[str] = []
         with self._lock:
             reader, sounds = self._made.g2p, self._made.vocab
-            for sentence in self._made.split_sentences(_without_orders(text)):
+            for sentence in self._made.split_sentences(without_brackets(text)):
                 for token in reader.phonemize_tokens(reader.tokenize(normalized(sentence))):
                     if not any(sound in sounds for sound in token.phonemes or ""):
                         words.append(_spoken_characters(token.text))
@@ -126,16 +127,11 @@ class HibariVoice(Speaker):
         setting = min(max(speed * _PACE, _PACE_RANGE[0]), _PACE_RANGE[1])
         with self._lock:
             try:
-                samples = self._made(_without_orders(text), speed=setting, seed=_NOISE_SEED)
+                samples = self._made(without_brackets(text), speed=setting, seed=_NOISE_SEED)
             except (RuntimeError, ValueError, KeyError, IndexError, TypeError) as error:
                 message = f"The voice {self.name} cannot say {text[:80]!r}: {error}."
                 raise VoiceError(message, "Write the line in other words.") from None
         return samples, int(self._made.sample_rate), setting / _PACE
-
-
-def _without_orders(text: str) -> str:
-    """``text`` without brackets: the package reads ``[word](/sounds/)`` as an order how to say a word."""
-    return text.translate({ord("["): " ", ord("]"): " "})
 
 
 def _spoken_characters(text: str) -> str:

@@ -171,7 +171,9 @@ def subtitle_voice(config: Config, language: str, description_voice: str) -> Spe
         others = [
             info.name
             for info in voices(language)
-            if info.installed and VOICE_KINDS[info.kind].in_auto and info.name != description_voice
+            if info.installed
+            and VOICE_KINDS[info.kind].in_auto
+            and description_voice not in (info.name, info.sounds_like)
         ]
         # Another voice of the same kind sounds as good; a kind's own name may mean the same voice.
         kind = description_voice.partition(":")[0]

@@ -44,9 +44,12 @@ class VoiceKind:
 
 VOICE_KINDS = {
     "hibari": VoiceKind("shotad.sound.own_voices:HibariVoice", in_auto=True, effort=0),
-    "piper": VoiceKind("shotad.sound.voice_programs:Piper", in_auto=True, effort=2),
+    "piper": VoiceKind("shotad.sound.voice_programs:Piper", in_auto=True, effort=3),
+    "kokoro": VoiceKind("shotad.sound.kokoro_voice:KokoroVoice", in_auto=True, effort=2),
+    "say": VoiceKind("shotad.sound.system_voices:SayVoice", in_auto=True, effort=1),
+    "sapi": VoiceKind("shotad.sound.system_voices:SapiVoice", in_auto=True, effort=1),
     "espeak-ng": VoiceKind("shotad.sound.voice_programs:Espeak", in_auto=True, effort=1),
-    "openai": VoiceKind("shotad.sound.voice_server:EndpointVoice", effort=3),
+    "openai": VoiceKind("shotad.sound.voice_server:EndpointVoice", effort=4),
     "fake": VoiceKind("shotad.sound.own_voices:FakeVoice"),
 }
 """The kinds by name. `voices` lists them in this order, and ``auto`` takes the first that speaks.
@@ -57,6 +60,9 @@ A kind that sends nothing away stands in `shotad.core.config.sound.LOCAL_VOICES`
 AUTO = "auto"
 _MAX_WAYS = 2
 """Ways to get a voice that an error names at most."""
+
+_MAX_NEAR = 3
+"""Voices with a name like a wrong one that an error names at most."""
 
 _MAX_LISTED = 8
 """Voices that an error names at most."""
@@ -179,7 +185,8 @@ class VoiceInfo:
     """A voice as `shotad voices` lists it.
 
     ``name`` is what it is asked for by; ``languages`` are BCP 47, or ``all``. ``note`` says how to get it
-    where it is not ``installed``, else what should be known of it.
+    where it is not ``installed``, else what should be known of it. ``sounds_like`` is another voice that
+    sounds the same; empty: none.
     """
 
     name: str
@@ -188,6 +195,7 @@ class VoiceInfo:
     licence: str
     installed: bool
     note: str = ""
+    sounds_like: str = ""
 
     def speaks(self, language: str) -> bool:
         return includes_language(self.languages, language)
@@ -224,7 +232,8 @@ class Speaker(Protocol):
 
     @classmethod
     def known(cls) -> tuple[VoiceInfo, ...]:
-        """The voices of this kind, found without loading a model or using the network."""
+        """The voices of this kind, found without loading a model or using the network; none where this system
+        can never have them."""
 
     @classmethod
     def named(cls, which: str, language: str, settings: VoiceSettings) -> Speaker:
@@ -238,7 +247,8 @@ class Speaker(Protocol):
         """The text, spoken by its own means. Raises VoiceError, for a text without a word too.
 
         ``speed`` 1 is the pace at which AD is spoken, about `PACE` words a minute in English, whatever the
-        voice would do by itself; only a voice whose pace is not known (behind a server) takes its own for 1.
+        voice would do by itself; only a voice whose pace is not known (behind a server, of Windows) takes
+        its own for 1.
         """
         require_words(text, self.name)
         takes = [self._take(*self._sound(piece, speed)) for piece in split_into_pieces(text, self.longest)]
@@ -273,14 +283,20 @@ _PIECE_ENDS = (
 """Where a text is parted: behind a sentence, else behind a comma, else between two words."""
 
 
+_BLANKS_FOR_CONTROLS = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0)], " ")
+
+
 def split_into_pieces(text: str, longest: int) -> list[str]:
     """A text in pieces of at most so many characters, each with a word in it.
+
+    What JSON can hold and programs stumble over is replaced: a control character, at which espeak-ng ends,
+    by a blank, half of a surrogate pair by a question mark.
 
     >>> split_into_pieces("He runs. She sleeps, he sits.", 16)
     ['He runs.', 'She sleeps,', 'he sits.']
     """
     pieces: list[str] = []
-    rest = text
+    rest = text.encode("utf-8", "replace").decode("utf-8").translate(_BLANKS_FOR_CONTROLS).strip()
     while len(rest) > longest:
         cut = longest
         for ends in _PIECE_ENDS:
@@ -312,6 +328,12 @@ def require_words(text: str, voice: str) -> None:
         raise VoiceError(f"The voice {voice} cannot say {text[:80]!r}: there is no word in it.")
 
 
+def without_brackets(text: str) -> str:
+    """``text`` with blanks for brackets, in which some voices take orders: ``[word](/sounds/)``, ``[[rate
+    300]]``."""
+    return text.translate({ord("["): " ", ord("]"): " "})
+
+
 def plain_language(language: str) -> str:
     """The language without region or script, under its usual name: ``en-GB → en``, ``cmn-Latn → zh``."""
     first = language.replace("_", "-").partition("-")[0].lower()
@@ -337,9 +359,9 @@ def language_nearness(spoken: str, language: str) -> int:
 
 def unknown_voice(noun: str, name: str, names: Sequence[str], otherwise: str = "") -> VoiceError:
     """The error for a name that is not known: the nearest, and all where they are few."""
-    near = difflib.get_close_matches(name.casefold(), [text.casefold() for text in names], n=1, cutoff=0.65)
-    meant = next((text for text in names if near and text.casefold() == near[0]), "")
-    hint = f"Did you mean {meant}? " if meant else ""
+    by_folded_name = {text.casefold(): text for text in reversed(names)}
+    near = difflib.get_close_matches(name.casefold(), by_folded_name, n=_MAX_NEAR, cutoff=0.65)
+    hint = f"Did you mean {' or '.join(by_folded_name[folded] for folded in near)}? " if near else ""
     listed = f"Known: {', '.join(names)}." if 0 < len(names) <= 20 else otherwise
     return VoiceError(
         f"There is no {noun} called {name!r}.", (hint + listed).strip(), again=False, usage=True

@@ -15,7 +15,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -42,7 +42,14 @@ _PER_CHARACTER = 0.1
 _MAX_REASON = 300
 
 
-def run_program(command: Sequence[str], text: str = "", *, voice: str, timeout: float = TIMEOUT) -> bytes:
+def run_program(
+    command: Sequence[str],
+    text: str = "",
+    *,
+    voice: str,
+    timeout: float = TIMEOUT,
+    environment: Mapping[str, str] | None = None,
+) -> bytes:
     """What a program writes when it is given ``text``. Raises VoiceError, with its own last words.
 
     The text goes in by standard input: on the command line others could read it, and a leading ``-`` would be
@@ -52,7 +59,12 @@ def run_program(command: Sequence[str], text: str = "", *, voice: str, timeout: 
     limit = timeout + _PER_CHARACTER * len(text)
     try:
         done = subprocess.run(
-            list(command), input=text.encode(), capture_output=True, timeout=limit, check=False
+            list(command),
+            input=text.encode(),
+            capture_output=True,
+            timeout=limit,
+            check=False,
+            env=environment,
         )
     except subprocess.TimeoutExpired:
         raise VoiceError(
@@ -75,6 +87,25 @@ def run_program(command: Sequence[str], text: str = "", *, voice: str, timeout: 
     else:
         reason = f"it was ended by signal {-code}"
     raise VoiceError(f"{program} failed (voice {voice}): {reason}.", "Try another voice.")
+
+
+class SpeakerOfMany(Speaker):
+    """A voice that is given all lines in one go, for its program takes long to start."""
+
+    def speak_all(self, texts: Sequence[str], speed: float = 1.0) -> list[Take]:
+        """One take for each text; the program is started but once. Raises VoiceError."""
+        for text in texts:
+            require_words(text, self.name)
+        pieces = [split_into_pieces(text, self.longest) for text in texts]
+        sounds = iter(self._sounds([piece for some in pieces for piece in some], speed))
+        return [joined_takes([self._take(*next(sounds)) for _ in some], self.name) for some in pieces]
+
+    def _sound(self, text: str, speed: float) -> RawSound:
+        return self._sounds([text], speed)[0]
+
+    def _sounds(self, texts: Sequence[str], speed: float) -> list[RawSound]:
+        """Each text as the voice gives it. Raises VoiceError."""
+        raise NotImplementedError
 
 
 ESPEAK = "espeak-ng"
@@ -102,6 +133,18 @@ class EspeakVoice:
         return self.languages[0]
 
 
+def espeak_program() -> str | None:
+    """The path of the program; None where it is not installed.
+
+    Its installer for Windows puts it into a folder of its own, and not on the PATH.
+    """
+    windows_folders = (os.environ.get(name) for name in ("ProgramFiles", "ProgramFiles(x86)"))
+    usual = (str(Path(folder) / "eSpeak NG") for folder in windows_folders if folder)
+    return shutil.which(ESPEAK) or next(
+        filter(None, (shutil.which(ESPEAK, path=place) for place in usual)), None
+    )
+
+
 class Espeak(Speaker):
     """``espeak-ng:de``, ``espeak-ng:en-gb``; variants as the program names them: ``espeak-ng:en-gb+f3``."""
 
@@ -116,7 +159,7 @@ class Espeak(Speaker):
     @classmethod
     def known(cls) -> tuple[VoiceInfo, ...]:
         """All that the program lists; where it is missing, one entry that says how to get it."""
-        program = shutil.which(ESPEAK)
+        program = espeak_program()
         rows = espeak_voices(program) if program else ()
         unlike = {row.language: row for row in reversed(rows)}
         if not rows:
@@ -136,7 +179,7 @@ class Espeak(Speaker):
     @classmethod
     def named(cls, which: str, language: str, settings: VoiceSettings) -> Espeak:
         """By language or by the program's own name of a voice, else the nearest to ``language``."""
-        program = shutil.which(ESPEAK)
+        program = espeak_program()
         if program is None:
             raise VoiceError(f"The voice {ESPEAK} is not installed.", _GET_ESPEAK)
         rows = espeak_voices(program)
@@ -234,7 +277,7 @@ class PiperModel:
         return self.path.name.removesuffix(".onnx")
 
 
-class Piper(Speaker):
+class Piper(SpeakerOfMany):
     """``piper:en_US-joe-medium`` or ``piper:/path/model.onnx``; of several speakers one: ``…#3``."""
 
     at_once = 2
@@ -298,17 +341,6 @@ class Piper(Speaker):
         if number and (not number.isdigit() or int(number) >= model.speakers):
             raise VoiceError(f"{model.stem} has no speaker {number!r}.", f"It has 0 to {model.speakers - 1}.")
         return cls(program, model, int(number) if number else None)
-
-    def speak_all(self, texts: Sequence[str], speed: float = 1.0) -> list[Take]:
-        """One take for each text; the model is loaded but once. Raises VoiceError."""
-        for text in texts:
-            require_words(text, self.name)
-        pieces = [split_into_pieces(text, self.longest) for text in texts]
-        sounds = iter(self._sounds([piece for some in pieces for piece in some], speed))
-        return [joined_takes([self._take(*next(sounds)) for _ in some], self.name) for some in pieces]
-
-    def _sound(self, text: str, speed: float) -> RawSound:
-        return self._sounds([text], speed)[0]
 
     def _sounds(self, texts: Sequence[str], speed: float) -> list[RawSound]:
         """Each text at ``speed``, at the model's own rate."""

@@ -17,7 +17,9 @@ from shotad.sound.voice_engines import VOICE_KINDS
 from tests.bad_server import Act, BadServer, Seen
 from tests.cli.program import FAKE, Shotad
 from tests.disk import largest_file
+from tests.kokoro_model import use_tiny_kokoro
 from tests.rendering.described import film_with, write_folder
+from tests.scripted_voices import ESPEAK_READS, POWERSHELL, SAY, empty_path, program
 from tests.speech_server import refusal, sound, tone
 
 FAKE_VOICE = ("--voice", "fake")
@@ -122,11 +124,18 @@ def test_a_file_that_fails_is_told_and_is_exit_code_1(shotad: Shotad, place: Pat
     assert (place / "movie.described.mp4").is_file()
 
 
-def test_each_kind_has_a_line_of_plain_words(shotad: Shotad) -> None:
+def test_each_kind_has_a_line_of_plain_words(
+    shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, code in (("say", SAY), ("powershell", POWERSHELL)):
+        program(tmp_path, code, name)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     said = shotad("voices")
     assert (said.code, said.err) == (0, "")
     lines = said.out.splitlines()
     assert all(any(line.startswith(kind) for line in lines) for kind in VOICE_KINDS)
+    assert "say:Anna (Premium). Speaks de-DE. Licence of the system. Installed." in lines
+    assert "sapi:Microsoft Hedda Desktop. Speaks de-DE. Licence of the system. Installed." in lines
     assert "fake. Speaks any language. Apache-2.0. Installed. No words: for tests and trials." in lines
     assert lines[-1].endswith(" installed.")
     assert len(lines) < 60, "a kind with many voices is told in one line"
@@ -142,6 +151,117 @@ def test_a_text_is_spoken_into_a_file_as_a_line_would_be(shotad: Shotad, tmp_pat
     with wave.open(str(out)) as file:
         assert (file.getnchannels(), file.getsampwidth(), file.getframerate()) == (1, 2, 24000)
         assert 1 < file.getnframes() / 24000 < 4
+
+
+def test_a_system_without_voices_of_its_own_does_not_list_them(
+    shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Other programs have these names too: PowerShell elsewhere, and a synthesizer of GNUstep.
+    folder = empty_path(tmp_path, monkeypatch)
+    for name in ("say", "powershell"):
+        program(folder, "import sys; sys.exit('I know no voices')", name)
+    assert not {"say", "sapi"} & {line.partition(".")[0] for line in shotad("voices").out.splitlines()}
+    for name, system in (("say", "macOS"), ("sapi", "Windows")):
+        said = shotad("voices", "--voice", name, "--say", "Anna runs.")
+        assert said.code != 0
+        assert f"The voices of {system}" in said.err
+
+
+@pytest.mark.parametrize(("language", "kind", "code", "name"), [
+    ("de", "say", SAY, "say:Anna (Premium)"),
+    ("de", "powershell", POWERSHELL, "sapi:Microsoft Hedda Desktop"),
+    # Scots speak English; neither a joke nor a robot is taken where there is another voice.
+    ("en-US", "say", SAY, "say:Samantha"),
+    ("ar", "say", SAY, "say:Majed"),
+])  # fmt: skip
+def test_auto_takes_the_best_voice_of_the_system_for_the_language(
+    shotad: Shotad,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    language: str,
+    kind: str,
+    code: str,
+    name: str,
+) -> None:
+    program(empty_path(tmp_path, monkeypatch), code, kind)
+    own = {"say": "say", "powershell": "sapi"}[kind]
+    voice = ("--voice", own) if language == "en-US" else ()
+    out = tmp_path / "x.wav"
+    said = shotad("voices", "--language", language, *voice, "--say", "Anna [[rate 900]] runs.", "--out", out)
+    assert (said.code, said.err) == (0, "")
+    assert said.out.startswith(f"{name} says ")
+    asked = json.loads((tmp_path / "bin" / "asked.json").read_text())
+    if kind == "say":
+        assert asked[0][:4] == ["-v", name.partition(":")[2], "-r", "165"]
+        assert "[" not in asked[1], "brackets are orders to it"
+    else:
+        assert asked[1]["rate"] == 0
+
+
+def test_a_language_that_the_system_could_have_is_answered_with_where_to_get_it(
+    shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program(empty_path(tmp_path, monkeypatch), SAY, "say")
+    said = shotad("voices", "--language", "sk", "--say", "Ahoj.")
+    assert said.code != 0
+    assert "System Settings" in said.err
+
+
+def test_kokoro_is_listed_in_one_line_and_says_what_it_lacks(
+    shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = empty_path(tmp_path, monkeypatch)
+    use_tiny_kokoro(tmp_path / "kokoro", monkeypatch)
+    program(folder, ESPEAK_READS)
+    (line,) = (line for line in shotad("voices").out.splitlines() if line.startswith("kokoro"))
+    assert line.startswith(
+        "kokoro, 41 voices. Speak 6 languages: en, es, fr, hi, it, pt. Apache-2.0. Installed."
+    )
+    said = shotad("voices", "--language", "pt", "--say", "Olá.", "--out", tmp_path / "x.wav")
+    assert said.out.startswith("kokoro:pf_dora says ")
+    monkeypatch.setenv("SHOTAD_CACHE", str(tmp_path / "empty"))
+    (line,) = (line for line in shotad("voices").out.splitlines() if line.startswith("kokoro"))
+    assert "Not installed. Fetch Kokoro's weights (120 MB): shotad models pull kokoro." in line
+    said = shotad("voices", "--voice", "kokoro:pf_dora", "--say", "Olá.")
+    assert said.code != 0
+    assert "shotad models pull kokoro" in said.err
+
+
+PLAYS = """
+import pathlib, shutil, sys
+shutil.copy(sys.argv[-1], pathlib.Path(__file__).with_name("played.wav"))
+"""
+
+
+def test_a_voice_is_heard_at_once_and_no_file_is_left(
+    shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, work = empty_path(tmp_path, monkeypatch), tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    words = ("voices", "--say", "Anna runs.", "--voice", "fake", "--play")
+    said = shotad(*words)
+    assert said.code == 1
+    assert "No program that plays sound is installed" in said.err
+    assert "--out" in said.err
+    # The first has no sound server to talk to, so the second plays.
+    program(folder, "import sys; sys.exit('Connection refused')", "paplay")
+    said = shotad(*words)
+    assert said.code == 1
+    assert "Connection refused" in said.err
+    program(folder, PLAYS, "aplay")
+    said = shotad(*words, "--json")
+    assert said.code == 0, said.err
+    assert json.loads(said.out)["file"] is None
+    with wave.open(str(folder / "played.wav")) as file:
+        assert file.getnframes() / file.getframerate() == pytest.approx(
+            json.loads(said.out)["seconds"], abs=0.01
+        )
+    assert list(work.iterdir()) == []
+    said = shotad(*words, "--out", "kept.flac")
+    assert said.code == 0, said.err
+    assert [path.name for path in work.iterdir()] == ["kept.flac"]
+    assert shotad("voices", "--play").code == 2
 
 
 @needs_client

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
-import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +23,8 @@ from shotad.sound.takes import write_take
 from shotad.sound.voice_engines import kind_class, privacy_notes
 from shotad.sound.voice_programs import run_program
 from tests.bad_server import Act, BadServer, endless
-from tests.conftest import ROOT
 from tests.endpoint import StoppedTime
+from tests.scripted_voices import ESPEAK, PIPER, empty_path, espeak_that, piper_voice, program
 from tests.speech_server import coded, refusal, sound, tone, wav
 
 pytest.importorskip("httpx", reason="the endpoint's client is not installed: pip install .[openai]")
@@ -40,6 +38,12 @@ PIPER_FOLDERS = "SHOTAD_PIPER_VOICES"
 def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+
+@pytest.fixture
+def bin_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty PATH, and a home without voices."""
+    return empty_path(tmp_path, monkeypatch)
 
 
 def voice_at(server: BadServer, **settings: Any) -> Speaker:
@@ -266,83 +270,6 @@ def test_the_identity_names_all_that_changes_the_sound_and_no_secret() -> None:
 
 TEXT = "A woman climbs the snowy ridge, leaning on a spear."
 
-_SPEAK = f"""
-import json, pathlib, sys
-def spoken(seconds, rate=22050):
-    sys.path.insert(0, {ROOT!r})
-    from tests.speech_server import tone, wav
-    return wav(tone(seconds, rate), rate)
-"""
-
-_ESPEAK_LISTS = f"""{_SPEAK}
-args = sys.argv[1:]
-if args == ["--voices"]:
-    print("Pty Language       Age/Gender VoiceName          File                 Other Languages")
-    print(" 5  de              --/M      German             gmw/de               ")
-    print(" 5  en-029          --/M      English_(Caribbean) gmw/en-029           (en 10)")
-    print(" 2  en-gb           --/M      English_(Great_Britain) gmw/en            (en 2)")
-    print(" 2  en-us           --/M      English_(America)  gmw/en-US            (en 3)")
-    print(" 5  cmn             --/M      Chinese_(Mandarin) sit/cmn              (zh-cmn 5)(zh 5)")
-    print(" 8  fr              --/M      french-mbrola-1    mb/mb-fr1            ")
-elif args == ["--version"]:
-    print("eSpeak NG text-to-speech: 1.52.0  Data at: /usr/share/espeak-ng-data")
-else:
-"""
-
-
-def espeak_that(speaks: str) -> str:
-    """An espeak-ng with these voices, which is asked to speak and does this."""
-    return _ESPEAK_LISTS + textwrap.indent(speaks, "    ")
-
-
-_ESPEAK = f"""{_ESPEAK_LISTS}
-    text = sys.stdin.buffer.read().decode()
-    pathlib.Path(__file__).with_name("asked.json").write_text(json.dumps([args, text]))
-    data = spoken(0.05 * len(text) * 175 / int(args[args.index("-s") + 1]))
-    sys.stdout.buffer.write(data[:4] + b"\\xff\\xff\\xff\\x7f" + data[8:40] + b"\\xff\\xff\\xff\\x7f" + data[44:])
-"""
-
-_PIPER = f"""{_SPEAK}
-args = dict(zip(sys.argv[1::2], sys.argv[2::2]))
-lines = [line.strip() for line in sys.stdin if line.strip()]
-pathlib.Path(__file__).with_name("asked.json").write_text(json.dumps([args, lines]))
-for number, line in enumerate(lines, 999):
-    seconds = 0.05 * len(line) * float(args["--length_scale"])
-    (pathlib.Path(args["--output_dir"]) / f"{{number}}.wav").write_bytes(spoken(seconds, 16000))
-"""
-
-
-@pytest.fixture
-def bin_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty PATH, and a home without voices."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    monkeypatch.setenv("PATH", str(folder))
-    monkeypatch.setenv("HOME", str(tmp_path))
-    for name in ("XDG_DATA_HOME", PIPER_FOLDERS):
-        monkeypatch.delenv(name, raising=False)
-    return folder
-
-
-def program(folder: Path, code: str = _ESPEAK, name: str = "espeak-ng") -> Path:
-    path = folder / name
-    path.write_text(f"#!{sys.executable}\n{code}", encoding="utf-8")
-    path.chmod(0o755)
-    return path
-
-
-def piper_voice(folder: Path, stem: str, language: str, speakers: int = 1) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{stem}.onnx"
-    path.write_bytes(stem.encode())
-    description = {
-        "language": {"code": language},
-        "num_speakers": speakers,
-        "espeak": {"voice": language[:2]},
-    }
-    path.with_name(f"{stem}.onnx.json").write_text(json.dumps(description), encoding="utf-8")
-    return path
-
 
 def command_and_input(folder: Path) -> list[object]:
     """The options with which a program was run last, and what it was given to read."""
@@ -377,7 +304,7 @@ def test_espeak_speaks_what_it_is_given_at_the_pace_that_is_asked(bin_folder: Pa
 
 def test_an_espeak_that_does_not_tell_its_version_speaks_all_the_same(bin_folder: Path) -> None:
     program(
-        bin_folder, _ESPEAK.replace('print("eSpeak NG text-to-speech', 'sys.exit("eSpeak NG text-to-speech')
+        bin_folder, ESPEAK.replace('print("eSpeak NG text-to-speech', 'sys.exit("eSpeak NG text-to-speech')
     )
     voice = espeak("de")
     assert voice.identity == "espeak-ng:de  149"
@@ -453,7 +380,7 @@ def test_a_program_that_hangs_or_speaks_too_few_lines_is_a_clear_error(bin_folde
 
 
 def test_piper_speaks_many_lines_in_one_go_each_in_its_place(bin_folder: Path, tmp_path: Path) -> None:
-    program(bin_folder, _PIPER, "piper")
+    program(bin_folder, PIPER, "piper")
     model = piper_voice(tmp_path / ".local/share/piper", "en_US-joe-medium", "en_US")
     voice = piper()
     takes = voice.speak_all([TEXT, "Two\nlines.", "And a third."], 1.25)
@@ -468,7 +395,7 @@ def test_piper_speaks_many_lines_in_one_go_each_in_its_place(bin_folder: Path, t
 
 
 def test_piper_voices_are_found_where_people_keep_them_or_by_their_path(bin_folder, tmp_path, monkeypatch):
-    program(bin_folder, _PIPER, "piper")
+    program(bin_folder, PIPER, "piper")
     piper_voice(tmp_path / "piper-voices" / "de", "de_DE-thorsten-low", "de_DE")
     own = piper_voice(tmp_path / "mine", "fr_FR-siwis-medium", "fr_FR", speakers=3)
     (tmp_path / "piper-voices" / "half.onnx").write_bytes(b"no description")

@@ -14,19 +14,23 @@ LOUDNESS_PROFILES: tuple[LoudnessProfile, ...] = get_args(LoudnessProfile)
 """What the described sound is brought to; `shotad.sound.levels` has the figures."""
 
 
-LOCAL_VOICES = r"auto|fake(:[\w-]+)?|hibari(:\w+)?|espeak-ng(:[\w+.-]+)?|piper(:\w[\w-]*(#\d+)?)?"
-"""Voices that speak on this machine, by name: of piper no voice by its path."""
+LOCAL_VOICES = (
+    r"auto|fake(:[\w-]+)?|hibari(:\w+)?|kokoro(:\w+)?|espeak-ng(:[\w+.-]+)?|piper(:\w[\w-]*(#\d+)?)?"
+    r"|(say|sapi)(:\w[\w (),.'’-]*)?"
+)
+"""Voices that speak on this machine, by name: of piper no voice by its path. Those of a system have names
+such as ``Eddy (English (US))``."""
 
 
 class VoiceSettings(Settings):
     """Which voice speaks, and at what pace."""
 
     name: Annotated[str, UserOnly(harmless=LOCAL_VOICES)] = "auto"
-    """``auto``: the embedded voice if it speaks the track's language, else an installed program. Or a name
-    from `shotad voices`: ``KIND`` or ``KIND:WHICH``, such as ``espeak-ng:de``."""
+    """``auto``: the first installed voice of `shotad voices` that speaks the track's language, but no server.
+    Or a name from that list: ``KIND`` or ``KIND:WHICH``, such as ``espeak-ng:de``."""
     speed: float = Field(1.0, ge=0.5, le=2.0)
-    """Pace of all lines. 1 is the usual pace of AD, about 165 words a minute in English; for a voice behind a
-    server, its own pace."""
+    """Pace of all lines. 1 is the usual pace of AD, about 165 words a minute in English; for one behind a
+    server or of Windows, its own pace."""
     lexicon: Annotated[str | None, UserOnly(inside=True)] = None
     """File of pronunciations, with ``word = as it is said`` on each line."""
     subtitles: Annotated[str | None, UserOnly(harmless="auto", inside=True)] = None
