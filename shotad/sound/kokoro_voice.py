@@ -21,7 +21,7 @@ import numpy as np
 from shotad.core.config.sound import VoiceSettings
 from shotad.core.errors import VoiceError, WeightsError, quoted
 from shotad.core.onnx import Floats, OnnxModel
-from shotad.core.weight_store import is_fetched, weights, weights_file
+from shotad.core.weight_store import is_fetched, manifest, weights, weights_file
 from shotad.sound.phonemes import TIE, Reader, find_reader, read_sounds
 from shotad.sound.voice_engines import (
     RawSound,
@@ -131,6 +131,8 @@ class KokoroVoice(Speaker):
     @classmethod
     def known(cls) -> tuple[VoiceInfo, ...]:
         """All its voices, whether the weights are here or not."""
+        if WEIGHTS not in manifest():  # one's own list of weights (SHOTAD_DATA), older than these voices
+            return ()
         has_reader, has_weights = find_reader() is not None, is_fetched(WEIGHTS)
         missing = [
             note for note, is_here in ((_GET_WEIGHTS, has_weights), (_GET_READER, has_reader)) if not is_here
