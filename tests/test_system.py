@@ -10,11 +10,14 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import cv2
 import numpy as np
+import psutil
 import pytest
 
+from shotad.batch.limits import auto_jobs
 from shotad.core import Reply, Request, system
 from shotad.engines.fake import FakeEngine
 from tests.bad_server import Act, BadServer, Seen, answer, hang
@@ -27,10 +30,14 @@ MB = 1_000_000
 def linux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The root of a Linux with 64 processors and 900 of 1,000 MiB free, its process in the group ``/pod/film`` (v2)."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(64)), raising=False)
-    monkeypatch.setattr(os, "sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 256_000}.__getitem__)
-    written(tmp_path, "proc/meminfo", "MemTotal: 1024000 kB\nMemAvailable:   921600 kB\n")
+    have_memory(monkeypatch, total=1000 << 20, available=900 << 20)
     written(tmp_path, "proc/self/cgroup", "0::/pod/film\n")
     return tmp_path
+
+
+def have_memory(monkeypatch: pytest.MonkeyPatch, *, total: int, available: int) -> None:
+    memory = SimpleNamespace(total=total, available=available)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
 
 
 def written(folder: Path, name: str, text: str) -> None:
@@ -81,12 +88,27 @@ def test_a_system_other_than_linux_is_asked_in_its_ways(linux: Path, monkeypatch
     for count, expected in ((10, 10), (None, 1)):
         monkeypatch.setattr(os, "cpu_count", lambda count=count: count)
         assert system.processors(no_files) == expected
-    assert system.memory_total(no_files) == 1000 * 2**20
-    monkeypatch.delattr(os, "sysconf")
-    assert system.memory_total(no_files) is None
-    assert system.memory_free(no_files) is None
+    # macOS and Windows have no such files, and psutil asks them in their own ways.
+    have_memory(monkeypatch, total=16_000 * MB, available=9_000 * MB)
+    assert system.memory_total(no_files) == 16_000 * MB
+    assert system.memory_free(no_files) == 9_000 * MB
+    assert auto_jobs(films=8, cores=8, memory=system.memory_free(no_files), loads_models=False) == 4
     assert system.peak_memory() > 10 * MB
     system.forget_peak()
+
+
+def test_a_process_runs_until_it_has_ended_also_while_nobody_has_cleared_it_away() -> None:
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    assert system.is_running(process.pid)
+    assert (system.process_memory(process.pid) or 0) > MB
+    process.kill()
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    assert not system.is_running(process.pid)
+    process.communicate()
+    assert not system.is_running(process.pid)
+    assert system.process_memory(process.pid) is None
+    assert system.is_running(os.getpid())
+    assert not system.is_running(2**70)
 
 
 LOSING = """

@@ -29,6 +29,7 @@ from shotad.core import NoProgress, Progress
 from shotad.core.errors import FolderInUse, StorageError
 from shotad.core.files import write_text
 from shotad.core.progress import progress_task, size_text
+from shotad.core.system import machine_start, usable_name, when_free
 from shotad.core.text_files import (
     FileKind,
     decode_text,
@@ -89,7 +90,7 @@ def brought(place: str, folder: Path, *, progress: Progress | None = None) -> Pa
     ``folder``. For what goes with a film: subtitles, a cast, a list. Raises StorageError."""
     if is_local(place):
         return local_path(place)
-    store, target = Store(place), folder / name_of(place)
+    store, target = Store(place), folder / usable_name(name_of(place))
     alone = None if place.endswith("/") else store.find(place)
     if alone is not None:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -139,7 +140,7 @@ def fetch_object(
             raise StorageError(
                 f"{shown(entry.place)} came with another size than it has.", "Run again.", again=True
             )
-        half.replace(target)
+        when_free(lambda: half.replace(target))
         _notes_of(target).unlink(missing_ok=True)
     except FileNotFoundError:
         raise store.missing(entry.place) from None
@@ -199,7 +200,7 @@ def _fetch_large(
 def _version(entry: StoredObject) -> dict[str, Any]:
     """Which version of an object is being fetched, since the machine was last started: what is fetched is not
     forced to the disk, so it may not be there when the power has failed."""
-    return {"mark": entry.mark, "size": entry.size, "boot": boot_id()}
+    return {"mark": entry.mark, "size": entry.size, "boot": machine_start()}
 
 
 def _known(target: Path) -> Any:
@@ -211,14 +212,6 @@ def _known(target: Path) -> Any:
 
 def _notes_of(target: Path) -> Path:
     return target.with_name(f".{hash_key(target.name)}.json")
-
-
-def boot_id() -> str:
-    """What tells one start of the machine from the next; empty where nothing does."""
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-    except OSError:
-        return ""
 
 
 SPARE = 512 << 20
@@ -261,9 +254,10 @@ class ScratchFolder:
 
     def __init__(self, scratch: Path, film_place: str, folder_place: str) -> None:
         self.scratch, self.folder_place, self.unsent = scratch, folder_place, False
-        places, film = (shown(film_place).partition("?")[0], shown(folder_place)), name_of(film_place)
-        self.path = scratch / f"{file_stem(film)[:40]}-{hash_key(*places)}"
-        self.film, self.folder = self.path / "film" / film, self.path / "work" / name_of(folder_place)
+        places = (shown(film_place).partition("?")[0], shown(folder_place))
+        film, folder = usable_name(name_of(film_place)), usable_name(name_of(folder_place))
+        self.path = scratch / f"{file_stem(film)[:40].rstrip(' .')}-{hash_key(*places)}"
+        self.film, self.folder = self.path / "film" / film, self.path / "work" / folder
         self.beside, self.notes = self.path / "beside", self.path / "seen.json"
         """Where what else is fetched is put, and what was seen of the work folder."""
         self._lock = FileLock(lock_of(self.path), timeout=0)

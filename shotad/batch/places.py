@@ -19,6 +19,7 @@ from shotad.core import ShotadError
 from shotad.core.errors import StorageError, UsageError
 from shotad.core.progress import address_without_secrets
 from shotad.core.records import map_texts
+from shotad.core.system import path_of_url
 from shotad.core.workfolder import file_stem, work_folder_of
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]+)://")
@@ -55,8 +56,8 @@ def local_path(place: str | os.PathLike[str]) -> Path:
         raise UsageError(f"{shown(text)} is not on this machine.", "Name a path.")
     if not is_address(text):
         return Path(text)
-    plain = Path(text.partition("://")[2])
-    return plain if plain.exists() else Path(unquote(str(plain)))
+    path = path_of_url(text.partition("://")[2])
+    return Path(path) if Path(path).exists() else Path(unquote(path))
 
 
 def join(place: str, name: str) -> str:

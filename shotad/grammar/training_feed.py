@@ -7,17 +7,15 @@ number of processes nor where a run was broken off and resumed changes it.
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
 import random
 import signal
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from multiprocessing import forkserver
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shotad.core import Image, ShotadError
+from shotad.core import Image, ShotadError, system
 from shotad.core.model_loading import require_torch
 from shotad.core.system import own_modules_only
 from shotad.grammar.features import fitted
@@ -132,12 +130,10 @@ def _stacked(samples: Sequence[tuple[Image, Pick] | ShotadError]) -> TrainingPie
 
 def worker_context() -> Any:
     """Workers begin afresh: a fork would copy the threads' locks of torch and of the decoders as they are."""
-    context = multiprocessing.get_context("forkserver")
-    # Torch is loaded once, before the first worker, and not by each: to load it starts no threads.
-    context.set_forkserver_preload(["shotad.grammar.ignore_signals", __name__])
+    # Where it can be, torch is loaded once, before the first worker, and not by each: to load it starts no
+    # threads.
     with own_modules_only():
-        forkserver.ensure_running()
-    return context
+        return system.worker_context(["shotad.grammar.ignore_signals", __name__])
 
 
 def _begin_worker(_: int) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -45,6 +44,7 @@ from shotad.core.files import (
 )
 from shotad.core.model_loading import silence_native_output
 from shotad.core.records import parse_record
+from shotad.core.system import yield_thread
 from shotad.core.workfolder import hash_key, readable_json
 from shotad.film import (
     Film,
@@ -784,10 +784,7 @@ class Listening:
         self.wait(5.0)
 
     def _listen(self, programme: Programme, key: str) -> None:
-        # Of this thread alone, on Linux; elsewhere a process has one priority.
-        if sys.platform == "linux":
-            with suppress(OSError):
-                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
+        yield_thread(10)
         try:
             heard = measure_whole(programme, self._pause)
         except (_Over, OSError):

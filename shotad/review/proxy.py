@@ -41,6 +41,7 @@ from shotad.core.files import (
     replace_file,
     write_text,
 )
+from shotad.core.system import yield_process
 from shotad.core.workfolder import hash_key, readable_json
 from shotad.film import Film, open_film
 from shotad.film.audio import choose_track
@@ -237,8 +238,7 @@ def _work(order: CopyOrder, sender: Connection) -> None:
     the film is gone) or nothing."""
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 2)
-    if hasattr(os, "nice"):
-        os.nice(NICE)
+    yield_process(NICE)
     try:
         make_copy(order, sender.send)
     except ShotadError as error:

@@ -38,6 +38,7 @@ from shotad.core import ShotadError
 from shotad.core.files import is_busy
 from shotad.core.progress import size_text
 from shotad.core.records import parse_json
+from shotad.core.system import is_private, user_number
 from shotad.review.connections import LET_IN, Seldom
 from shotad.sound.recordings import MAX_RECORDING_BYTES
 
@@ -121,7 +122,7 @@ class Keys:
         started the server, where it is known which user asks."""
         if _same(offered, self.token):
             return True
-        if user is not None and (not hasattr(os, "getuid") or user != os.getuid()):
+        if user is not None and user != user_number():
             return False
         with self._lock:
             good = _same(offered, self.once) and self._until is not None and time.monotonic() < self._until
@@ -161,8 +162,7 @@ def kept_secrets(file: Path) -> tuple[str, str]:
     """
     with suppress(OSError, ValueError):
         status = file.lstat()
-        is_private = stat.S_ISREG(status.st_mode) and not status.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
-        if is_private or os.name == "nt":  # Windows has no such bits: the user's folder is the user's own
+        if stat.S_ISREG(status.st_mode) and is_private(status):
             token, cookie = file.read_text("ascii").split()
             if _SECRET.fullmatch(token) and _SECRET.fullmatch(cookie):
                 return token, cookie

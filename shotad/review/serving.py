@@ -42,6 +42,7 @@ from shotad.core.files import (
     write_text,
 )
 from shotad.core.records import parse_json
+from shotad.core.system import END_SIGNALS, listen_again, when_free
 from shotad.review.connections import REQUEST_SECONDS, Connections
 from shotad.review.opening import OpenReview, open_review
 
@@ -162,7 +163,7 @@ def _folder_lock(folder: Path) -> Iterator[Callable[[str], None]]:
     try:
         yield write_address
     finally:
-        address_file.unlink(missing_ok=True)
+        when_free(lambda: address_file.unlink(missing_ok=True))
         lock.release()
 
 
@@ -179,8 +180,7 @@ def _listening_socket(host: str, port: int | None, folder: Path) -> Iterator[soc
                     host, candidate_port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
                 )[0]
                 listener = stack.enter_context(socket.socket(family, kind, protocol))
-                # Else a server that is started again soon would not get its port back.
-                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                listen_again(listener)
                 listener.bind(socket_address)
                 listener.listen(128)
             except (OSError, UnicodeError) as error:
@@ -253,7 +253,8 @@ class ReviewServer(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGHUP, self.handle_exit)
+            for number in END_SIGNALS:  # uvicorn knows some of them
+                signal.signal(number, self.handle_exit)
         asyncio.get_running_loop().set_exception_handler(self._connections.handle_loop_error)
         for listener in sockets or ():
             # asyncio also accepts as many at once as the backlog says, so that one is small. This one lets
@@ -276,8 +277,6 @@ class ReviewServer(uvicorn.Server):
 class _EndSignals:
     """Counts the signals that ask the program to end, and has ``server`` end by the first."""
 
-    SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
     def __init__(self) -> None:
         self.count = 0
         self.server: ReviewServer | None = None
@@ -288,7 +287,7 @@ class _EndSignals:
 
         Uvicorn sets handlers of its own while it runs, and raises again what it caught when it has ended.
         """
-        previous = {number: signal.signal(number, self._count) for number in self.SIGNALS}
+        previous = {number: signal.signal(number, self._count) for number in END_SIGNALS}
         try:
             yield self
         finally:

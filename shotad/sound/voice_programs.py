@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -22,6 +21,7 @@ from pathlib import Path
 
 from shotad.core.config.sound import VoiceSettings
 from shotad.core.errors import VoiceError
+from shotad.core.system import find_program
 from shotad.sound.kinds import Take
 from shotad.sound.voice_engines import (
     RawSound,
@@ -116,7 +116,7 @@ class Espeak(Speaker):
     @classmethod
     def known(cls) -> tuple[VoiceInfo, ...]:
         """All that the program lists; where it is missing, one entry that says how to get it."""
-        program = shutil.which(ESPEAK)
+        program = find_program(ESPEAK)
         rows = espeak_voices(program) if program else ()
         unlike = {row.language: row for row in reversed(rows)}
         if not rows:
@@ -136,7 +136,7 @@ class Espeak(Speaker):
     @classmethod
     def named(cls, which: str, language: str, settings: VoiceSettings) -> Espeak:
         """By language or by the program's own name of a voice, else the nearest to ``language``."""
-        program = shutil.which(ESPEAK)
+        program = find_program(ESPEAK)
         if program is None:
             raise VoiceError(f"The voice {ESPEAK} is not installed.", _GET_ESPEAK)
         rows = espeak_voices(program)
@@ -249,7 +249,7 @@ class Piper(Speaker):
     @classmethod
     def known(cls) -> tuple[VoiceInfo, ...]:
         """The voices whose files are found; where there are none, one entry that says how to get one."""
-        program = shutil.which(PIPER)
+        program = find_program(PIPER)
         note = "" if program else _GET_PIPER
         by_stem = {model.stem: model for model in piper_models()}
         if not by_stem:
@@ -273,7 +273,7 @@ class Piper(Speaker):
     @classmethod
     def named(cls, which: str, language: str, settings: VoiceSettings) -> Piper:
         """By name or path, else the first for the language. Raises VoiceError."""
-        program = shutil.which(PIPER)
+        program = find_program(PIPER)
         if program is None:
             raise VoiceError("piper is not installed.", _GET_PIPER)
         base, _, number = which.partition("#")
