@@ -27,7 +27,7 @@ from shotad.batch.places import is_local, local_path, name_of, shown
 from shotad.batch.store import Store, StoredObject, is_passing, names_below
 from shotad.core import NoProgress, Progress
 from shotad.core.errors import FolderInUse, StorageError
-from shotad.core.files import write_text
+from shotad.core.files import remove_file, write_text
 from shotad.core.progress import progress_task, size_text
 from shotad.core.system import machine_start, usable_name, when_free
 from shotad.core.text_files import (
@@ -77,7 +77,7 @@ def fetch_film(
         if is_same:
             write_text(_notes_of(target), json.dumps(_version(entry)))
             return entry
-        target.unlink(missing_ok=True)
+        remove_file(target)
     raise StorageError(
         f"{shown(place)} is being written: it changed each time that it was fetched.",
         "Wait until it is whole.",
@@ -141,13 +141,13 @@ def fetch_object(
                 f"{shown(entry.place)} came with another size than it has.", "Run again.", again=True
             )
         when_free(lambda: half.replace(target))
-        _notes_of(target).unlink(missing_ok=True)
+        remove_file(_notes_of(target))
     except FileNotFoundError:
         raise store.missing(entry.place) from None
     except OSError as trouble:
         if trouble.errno in (errno.ENOSPC, errno.EDQUOT):
             # What was fetched would only take the room from others.
-            half.unlink(missing_ok=True)
+            remove_file(half)
         raise StorageError(
             f"{shown(entry.place)} cannot be put to {target}: {trouble.strerror or trouble}.",
             "Make room there, or name another scratch folder.",
@@ -166,7 +166,7 @@ def _fetch_large(
         return
     size, place = entry.size, entry.place
     if _known(target) != _version(entry):
-        half.unlink(missing_ok=True)
+        remove_file(half)
         write_text(_notes_of(target), json.dumps(_version(entry)))
     half.touch()
     # Before anything is refused, films that are left on a ``scratch`` folder from runs that have ended go,
@@ -285,14 +285,14 @@ class ScratchFolder:
             shutil.rmtree(self.beside, ignore_errors=True)
         if not self.unsent:
             shutil.rmtree(self.path / "work", ignore_errors=True)
-            self.notes.unlink(missing_ok=True)
+            remove_file(self.notes)
         for folder in (self.film.parent, self.path):
             with suppress(OSError):
                 folder.rmdir()
         with _gate(self.scratch):
             self._lock.release()
             if not self.path.exists():
-                lock_of(self.path).unlink(missing_ok=True)
+                remove_file(lock_of(self.path))
 
 
 def lock_of(folder: Path) -> Path:

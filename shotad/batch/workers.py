@@ -18,6 +18,7 @@ from shotad.batch.jobs import FilmJob, FilmResult, failure
 from shotad.batch.limits import Need
 from shotad.core import Task
 from shotad.core.errors import DiskFull
+from shotad.core.files import remove_file
 from shotad.core.progress import size_text
 from shotad.core.system import exit_process, how_it_ended, process_memory, was_killed
 from shotad.core.worker_process import PATIENCE, WorkerProcess, file_size
@@ -76,7 +77,7 @@ class Worker(WorkerProcess):
     def stop(self, patience: float = PATIENCE) -> None:
         """End it, and forget what it printed."""
         self.end(patience, is_idle=self.film is None)
-        self.log.unlink(missing_ok=True)
+        remove_file(self.log)
 
 
 class WorkerPool:

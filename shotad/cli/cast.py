@@ -23,6 +23,7 @@ from shotad.cli.options import (
     settings,
 )
 from shotad.core.errors import CastError, UsageError
+from shotad.core.files import remove_file
 from shotad.core.progress import plural
 from shotad.core.system import quoted
 from shotad.script.cue import timecode
@@ -431,7 +432,7 @@ def forget_command(
             file.save()
         # Of one person discovery keeps the moments at which they were seen, so as not to bring them back.
         for name in (UNDO_FILE, OVERVIEW_FILE, DISCOVERY_FILE) if everybody else (UNDO_FILE,):
-            (file.folder / name).unlink(missing_ok=True)
+            remove_file(file.folder / name)
         if not everybody:
             update_overview(file.folder)
         forget_use(file.folder, folders if everybody else ())

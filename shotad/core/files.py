@@ -183,6 +183,11 @@ def _replace_by_copy(path: Path) -> None:
         shutil.copyfileobj(source, target)
 
 
+def remove_file(path: Path) -> None:
+    """Remove a file, if it is there. Raises OSError."""
+    when_free(lambda: path.unlink(missing_ok=True))
+
+
 def truncate_file(path: Path, size: int) -> None:
     """Cut a file of ours to ``size`` bytes. Raises OSError, and WorkFolderError for what is no plain file."""
     refuse_special(path)
@@ -325,7 +330,7 @@ def remove_leftover(leftover: Path) -> None:
         shutil.rmtree(leftover, ignore_errors=True)
     else:
         with suppress(OSError):
-            when_free(leftover.unlink)
+            remove_file(leftover)
 
 
 def _prefix_of(path: Path) -> str:
@@ -365,7 +370,7 @@ def replace_file(path: Path) -> Iterator[Path]:
             sync_folder(path.parent)
         finally:
             with suppress(OSError):  # on a disk that has become read-only nothing can be removed
-                when_free(lambda: part.unlink(missing_ok=True))
+                remove_file(part)
             _being_written.discard(part.name)
 
 

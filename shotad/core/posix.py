@@ -282,13 +282,13 @@ def user_number() -> int | None:
 
 
 def can_be_named(name: str) -> bool:
-    """Whether a file here can have this name, which has no slash in it."""
-    return "\0" not in name
+    """Whether a file here can have this name."""
+    return "/" not in name and "\0" not in name
 
 
 def usable_name(name: str) -> str:
     """A name that comes from elsewhere as one that a file here can have."""
-    return name.replace("\0", "_")
+    return name.replace("/", "_").replace("\0", "_")
 
 
 def path_of_url(path: str) -> str:

@@ -32,6 +32,7 @@ import yaml
 from filelock import FileLock
 
 from shotad.core.errors import WeightsError
+from shotad.core.files import remove_file
 from shotad.core.progress import NoProgress, Progress
 from shotad.core.settings import manifest_path
 from shotad.core.system import find_program
@@ -258,7 +259,7 @@ def _keep(entry: Weights, part: WeightsPart, archive: Path, member: str) -> None
             raise WeightsError(f"{part.file} has the hash {found_hash}, wanted {part.sha256}")
         half.replace(path)
     finally:
-        half.unlink(missing_ok=True)
+        remove_file(half)
 
 
 @contextmanager

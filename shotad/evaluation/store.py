@@ -26,6 +26,7 @@ from shotad.core import (
 )
 from shotad.core.config.measures import MeasureSettings
 from shotad.core.errors import EvaluationError
+from shotad.core.files import remove_file
 from shotad.core.progress import progress_task
 from shotad.core.weight_store import cache_folder
 from shotad.core.workfolder import hash_key
@@ -191,7 +192,7 @@ class Store(AbstractContextManager["Store"]):
             ) from None
         # SQLite's log files belong to the damaged file, and would damage the new one.
         for suffix in ("-wal", "-shm"):
-            self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+            remove_file(self._path.with_name(self._path.name + suffix))
         self._path.replace(self._path.with_name(self._path.name + ".damaged"))
 
     def _execute_once(self, sql: str, rows: Sequence[Sequence[str | bytes]]) -> list[Any]:

@@ -39,6 +39,7 @@ from shotad.core.files import (
     inner_folder,
     own_files,
     read_file,
+    remove_file,
     write_bytes,
     write_text,
 )
@@ -685,7 +686,7 @@ def keep_sound(folder: Path, data: bytes, files: int = FILES) -> Path:
     write_bytes(path, [data])
     for old in sorted(own_files(folder, _OWN), key=lambda one: one.stat().st_mtime_ns)[:-files]:
         with suppress(OSError):  # one that is being played cannot be removed on some systems
-            old.unlink()
+            remove_file(old)
     return path
 
 

@@ -37,6 +37,7 @@ from shotad.core.files import (
     lock_file,
     read_file,
     refuse_special,
+    remove_file,
     remove_leftovers_beside,
     replace_file,
     write_text,
@@ -272,7 +273,7 @@ def make_copy(order: CopyOrder, report: PlaybackReport) -> dict[str, Any]:
             record = known_copy(order)
             if record is None:
                 remove_leftovers_beside(order.target)
-                order.key_file.unlink(missing_ok=True)
+                remove_file(order.key_file)
                 with open_film(order.film, reader=order.reader, frame_rate=order.frame_rate) as film:
                     # The quickest way first; the last one always leads there.
                     free = shutil.disk_usage(order.target.parent).free

@@ -35,7 +35,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from shotad.core import ShotadError
-from shotad.core.files import is_busy
+from shotad.core.files import is_busy, remove_file
 from shotad.core.progress import size_text
 from shotad.core.records import parse_json
 from shotad.core.system import is_private, user_number
@@ -169,7 +169,7 @@ def kept_secrets(file: Path) -> tuple[str, str]:
     token, cookie = new_secrets()
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.unlink(missing_ok=True)
+        remove_file(file)
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="ascii") as out:
             out.write(f"{token}\n{cookie}\n")

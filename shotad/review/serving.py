@@ -39,10 +39,11 @@ from shotad.core.errors import (
 from shotad.core.files import (
     lock_file,
     read_file,
+    remove_file,
     write_text,
 )
 from shotad.core.records import parse_json
-from shotad.core.system import END_SIGNALS, listen_again, when_free
+from shotad.core.system import END_SIGNALS, listen_again
 from shotad.review.connections import REQUEST_SECONDS, Connections
 from shotad.review.opening import OpenReview, open_review
 
@@ -163,7 +164,7 @@ def _folder_lock(folder: Path) -> Iterator[Callable[[str], None]]:
     try:
         yield write_address
     finally:
-        when_free(lambda: address_file.unlink(missing_ok=True))
+        remove_file(address_file)
         lock.release()
 
 

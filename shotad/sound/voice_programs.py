@@ -278,7 +278,7 @@ class Piper(Speaker):
             raise VoiceError("piper is not installed.", _GET_PIPER)
         base, _, number = which.partition("#")
         model: PiperModel | None
-        if base.endswith(".onnx") or "/" in base:
+        if base.endswith(".onnx") or "/" in base or os.sep in base:
             path = Path(base).expanduser()
             model = _read_model(path) if path.is_file() else None
             if model is None:

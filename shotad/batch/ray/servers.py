@@ -37,6 +37,7 @@ from shotad.core import (
 )
 from shotad.core.engine import Stage
 from shotad.core.errors import EngineError
+from shotad.core.files import remove_file
 from shotad.core.system import end_apart, split_command, start_apart
 from shotad.description.engine_pair import prepare_engine
 from shotad.engines import make_engine, stage_engines
@@ -195,7 +196,7 @@ class OwnServer:
         process, self._process = self._process, None
         if process is not None:
             end_apart(process, _END)
-        self._log.unlink(missing_ok=True)
+        remove_file(self._log)
 
     def _start(self) -> None:
         with socket.socket() as sock:

@@ -23,6 +23,7 @@ from pathlib import Path
 from shotad.core import Config, NoProgress, ShotadError, Task, WorkFolder
 from shotad.core.engine import Stage
 from shotad.core.errors import EngineError, UsageError
+from shotad.core.files import remove_file
 from shotad.core.progress import plural, progress_task
 from shotad.core.system import exit_process, how_it_ended, usable_name
 from shotad.core.worker_process import PATIENCE, WorkerProcess
@@ -223,7 +224,7 @@ class _GpuRun:
     def _start(self, setup: _Setup, gpu: str, numbers: Sequence[int]) -> None:
         # A name such as GPU-8f3a… or MIG-…/1/0 has to be that of a file.
         log = setup.folder / usable_name(f"gpu-{gpu.replace('/', '-')}.log")
-        log.unlink(missing_ok=True)
+        remove_file(log)
         worker = _GpuWorker.start(serve, log, gpu, setup, name=f"shotad predict, GPU {gpu}")
         worker.name = f"GPU {gpu}"
         worker.queue.extend(numbers)
