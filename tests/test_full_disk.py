@@ -16,6 +16,7 @@ import pytest
 from shotad.core.files import disk_error, is_disk_error
 from tests.cli.program import FAKE
 from tests.media import FilmSpec, make_film
+from tests.python_path import python_path
 
 resource = pytest.importorskip("resource", reason="files cannot be limited here")
 
@@ -31,7 +32,7 @@ def limited(words: Sequence[object], most: int) -> subprocess.CompletedProcess[s
         text=True,
         check=False,
         timeout=120,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        env={**os.environ, "PYTHONPATH": python_path(), "OMP_NUM_THREADS": "1"},
     )
 
 
@@ -71,7 +72,7 @@ def test_output_that_finds_no_room_is_one_line(tmp_path: Path) -> None:
             stderr=subprocess.PIPE,
             text=True,
             check=False,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env={**os.environ, "PYTHONPATH": python_path()},
         )
     assert said.returncode == 1
     assert said.stderr.splitlines() == [

@@ -186,7 +186,9 @@ def _gpus() -> list[Check]:
         return [Check("GPU", "none found (not needed by the embedded engine)")]
     command = [program, "--query-gpu=name,memory.total", "--format=csv,noheader"]
     try:
-        output = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout
+        output = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=20, check=True
+        ).stdout
     except (OSError, subprocess.SubprocessError) as error:
         return [Check("GPU", f"nvidia-smi does not answer: {error}", False)]
     return [Check("GPU", line.strip(), True) for line in output.splitlines() if line.strip()]

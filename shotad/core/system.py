@@ -154,7 +154,7 @@ def gpu_memories() -> list[int] | None:
         return None if any(Path("/dev").glob("nvidia[0-9]*")) else []
     command = [program, "--query-gpu=memory.total", "--format=csv,noheader,nounits"]
     try:
-        output = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout
+        output = subprocess.run(command, capture_output=True, timeout=20, check=True).stdout
         cards = [int(line) << 20 for line in output.split()]
     except (OSError, subprocess.SubprocessError, ValueError):
         return None

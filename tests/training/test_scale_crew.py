@@ -23,6 +23,7 @@ from shotad.core import NoProgress, ShotadError
 from shotad.core.settings import load_settings
 from shotad.grammar import ScaleTraining, train_scale
 from shotad.grammar.scale_net import load_net
+from tests.python_path import python_path
 from tests.scale_pictures import make_scale_pictures
 from tests.tiny import make_backbone
 
@@ -99,7 +100,7 @@ def launched(processes: int, ready: tuple[Path, Path], out: Path, *more: str) ->
         "--master_port", str(port), "-m", "shotad.cli.main", "train", "scale",
         "--data", str(pictures), "--backbone", str(backbone), "--out", str(out), *settings,
     ]  # fmt: skip
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": python_path()}
     done = subprocess.run(command, capture_output=True, text=True, timeout=400, env=environment, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.count("this run, on its own test split") == 1
