@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import ctypes
 import errno
 import importlib.machinery
@@ -224,7 +225,13 @@ class _Registry(types.ModuleType):
 
     @staticmethod
     def OpenKey(root: int, path: str) -> Any:
-        raise FileNotFoundError(errno.ENOENT, "The system cannot find the file specified", path)
+        return contextlib.nullcontext(path)
+
+    @staticmethod
+    def QueryValueEx(key: str, name: str) -> tuple[int, int]:
+        if name != "BootId":
+            raise FileNotFoundError(errno.ENOENT, "The system cannot find the file specified", name)
+        return 7, 4
 
 
 # Files
@@ -301,7 +308,7 @@ _inside = False
 def _watch(event: str, values: tuple[Any, ...]) -> None:
     """Raise, from within a call that touches files, what Windows would answer to it."""
     global _inside  # noqa: PLW0603
-    if event not in _WATCHED or _inside or not _is_for_shotad(sys._getframe(1)):
+    if event not in _WATCHED or _inside or not _is_for_shotad(sys._getframe().f_back):
         return
     _inside = True
     try:
@@ -367,6 +374,9 @@ def _give_names() -> None:
     def with_peak(self: Any) -> Any:
         return types.SimpleNamespace(**memory_info(self)._asdict(), peak_wset=memory_info(self).rss)
 
+    # psutil's way to ask for several things at once
+    with_peak.cache_activate = memory_info.cache_activate  # type: ignore[attr-defined]
+    with_peak.cache_deactivate = memory_info.cache_deactivate  # type: ignore[attr-defined]
     psutil.Process.memory_info = with_peak
 
 
