@@ -147,6 +147,31 @@ def test_a_film_is_described_as_elsewhere_rendered_reviewed_and_gone_on_with(tmp
     assert answers.read_bytes() == whole
 
 
+def test_a_run_that_was_ended_by_force_is_gone_on_with(tmp_path: Path, engines: Path) -> None:
+    film = tmp_path / "film.mp4"
+    shutil.copyfile(make_film(FILM).path, film)
+    without_engine = FAKE[FAKE.index("fake") + 1 :]
+    words = (
+        "describe",
+        film,
+        *without_engine,
+        "--set",
+        "stage1.engine=fake",
+        "--set",
+        "stage2.engine=waiting:Waits",
+    )
+    process = start("-m", "shotad", *words, "--out", tmp_path / "killed", more=engines, BEGUN=str(engines))
+    until(engines / str(process.pid), process=process)
+    process.kill()
+    process.communicate()
+    asked_before = (tmp_path / "killed" / "answers.jsonl").read_bytes()
+    assert asked_before
+    (engines / "go").touch()
+    for out in ("killed", "whole"):
+        good(shotad(*words, "--out", tmp_path / out, more=engines, BEGUN=str(engines)))
+    assert records(tmp_path / "killed") == records(tmp_path / "whole")
+
+
 def test_a_review_is_served_until_it_is_asked_to_end(tmp_path: Path) -> None:
     film = tmp_path / "film.mp4"
     shutil.copyfile(make_film(FILM).path, film)

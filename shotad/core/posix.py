@@ -68,8 +68,9 @@ def interruptible() -> None:
 
 def interrupt_self() -> None:
     """Interrupt the main thread of this process, as somebody would who asks it to end."""
+    hears_ctrl_c = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
     # To the process and not to this thread: the system then wakes the main thread from what it waits for.
-    os.kill(os.getpid(), signal.SIGTERM)
+    os.kill(os.getpid(), signal.SIGINT if hears_ctrl_c else signal.SIGTERM)
 
 
 @contextmanager

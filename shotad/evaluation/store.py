@@ -28,6 +28,7 @@ from shotad.core.config.measures import MeasureSettings
 from shotad.core.errors import EvaluationError
 from shotad.core.files import remove_file
 from shotad.core.progress import progress_task
+from shotad.core.system import when_free
 from shotad.core.weight_store import cache_folder
 from shotad.core.workfolder import hash_key
 from shotad.script import Embedder, make_embedder
@@ -193,7 +194,8 @@ class Store(AbstractContextManager["Store"]):
         # SQLite's log files belong to the damaged file, and would damage the new one.
         for suffix in ("-wal", "-shm"):
             remove_file(self._path.with_name(self._path.name + suffix))
-        self._path.replace(self._path.with_name(self._path.name + ".damaged"))
+        damaged = self._path.with_name(self._path.name + ".damaged")
+        when_free(lambda: self._path.replace(damaged))
 
     def _execute_once(self, sql: str, rows: Sequence[Sequence[str | bytes]]) -> list[Any]:
         if self._connection is None:

@@ -179,7 +179,7 @@ def kept_secrets(file: Path) -> tuple[str, str]:
 def user_of(client: tuple[str, int] | None, server: tuple[str, int] | None) -> int | None:
     """Which user of this machine has a connection open to this server; None where that cannot be told, as for
     another machine, or on systems other than Linux (``/proc/net/tcp``: proc_net(5))."""
-    if not client or not server or not server[1]:
+    if not client or not server or not server[1] or user_number() is None:
         return None
     for table in _CONNECTIONS:
         try:

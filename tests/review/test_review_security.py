@@ -146,6 +146,7 @@ def own_review(tmp_path: Path) -> Iterator[OpenReview]:
         yield review
 
 
+@pytest.mark.posix  # users have numbers
 @pytest.mark.skipif(not CONNECTIONS.exists(), reason="no /proc/net/tcp: not Linux")
 def test_the_address_that_opens_the_browser_is_good_once_and_to_its_user(own_review, connection, monkeypatch):
     """Other users of the machine can read it: it is an argument of a program."""
@@ -445,6 +446,7 @@ def test_a_fault_that_comes_again_and_again_is_logged_once(
     assert SECRET in caplog.text, "what broke is in the log"
 
 
+@pytest.mark.posix  # users have numbers
 def test_the_secrets_of_a_folder_are_kept_and_only_its_owner_can_read_them(tmp_path: Path) -> None:
     place = write_folder(tmp_path / "film.shotad")
     file = place / "review" / "page-secret"
