@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -195,7 +195,7 @@ class Store(AbstractContextManager["Store"]):
         for suffix in ("-wal", "-shm"):
             remove_file(self._path.with_name(self._path.name + suffix))
         damaged = self._path.with_name(self._path.name + ".damaged")
-        when_free(lambda: self._path.replace(damaged))
+        when_free(partial(self._path.replace, damaged))
 
     def _execute_once(self, sql: str, rows: Sequence[Sequence[str | bytes]]) -> list[Any]:
         if self._connection is None:

@@ -167,6 +167,7 @@ def test_the_address_that_opens_the_browser_is_good_for_a_time(own_review, monke
     assert [person.opens(own_review.token_for_once), person.opens(own_review.token)] == [False, True]
 
 
+@pytest.mark.posix  # users have numbers
 def test_an_established_connection_of_another_user_is_found_among_older_ones(own_review, monkeypatch):
     row = "  0: 0100007F:0005 0100007F:0006 {} 00000000:00000000 00:00000000 00000000  {}        0 99\n"
     other = os.getuid() + 1
