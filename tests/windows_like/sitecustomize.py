@@ -310,6 +310,8 @@ def _watch(event: str, values: tuple[Any, ...]) -> None:
     global _inside  # noqa: PLW0603
     if event not in _WATCHED or _inside or not _is_for_shotad(sys._getframe().f_back):
         return
+    if event == "open" and not values[2] & _WRITING:
+        return
     _inside = True
     try:
         for path in values[:2] if event == "os.rename" else values[:1]:
@@ -327,6 +329,7 @@ def _watch(event: str, values: tuple[Any, ...]) -> None:
         _inside = False
 
 
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 _WATCHED = frozenset(("open", "os.rename", "os.remove", "os.mkdir", "os.symlink", "os.truncate"))
 
 
