@@ -180,8 +180,8 @@ def measure(
     """Load the model and ask it, as a run does."""
     import torch
 
+    from shotad.core.model_cache import CACHE
     from shotad.engines.local_engines import accepted_names
-    from shotad.engines.local_loading import CACHE
 
     sees = name.startswith("qwen")
     stage: Literal["stage1", "stage2"] = "stage1" if sees else "stage2"

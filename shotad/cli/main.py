@@ -20,6 +20,7 @@ from shotad.cli.lazy import LazyGroup
 from shotad.core import ShotadError
 from shotad.core.errors import WorkFolderError
 from shotad.core.files import disk_error, is_disk_error
+from shotad.core.installation import missing_library_error
 from shotad.core.memory_errors import memory_error_of
 from shotad.core.progress import printable, terminal_text
 from shotad.core.system import (
@@ -37,20 +38,22 @@ _COMMANDS = {
     "doctor": ("shotad.cli.doctor", "Show what this machine can do."),
     "evaluate": ("shotad.cli.evaluate", "Score AD against what people made."),
     "export": ("shotad.cli.scripts:export_command", "Write a track as scripts, or check scripts."),
+    "files": ("shotad.cli.files:files_command", "List the files that come with shotad, or copy some."),
     "grammar": ("shotad.cli.analysis:grammar_command", "Find threads of shots, and how close each shot is."),
     "import": ("shotad.cli.scripts:import_command", "Bring an edited script back into the track."),
     "lint": ("shotad.cli.lint", "Check a track against describers' guidelines."),
-    "models": ("shotad.cli.doctor:models", "List, fetch and check model weights."),
+    "models": ("shotad.cli.models:models", "List, fetch and check model weights; their licences."),
     "predict": ("shotad.cli.predict", "Describe the videos of a dataset."),
     "record": ("shotad.cli.record", "Have lines heard in your own recording."),
     "redo": ("shotad.cli.redo", "Describe single slots again."),
     "render": ("shotad.cli.render", "Speak the lines, and write the described film."),
     "review": ("shotad.cli.review", "Choose, edit and hear the lines in your browser."),
+    "sample": ("shotad.cli.files:sample_command", "Copy the sample film here, to try shotad with."),
     "screenplay": ("shotad.cli.stories:screenplay_command", "Write a described film as a screenplay."),
     "sheet": ("shotad.cli.analysis:sheet_command", "Draw a film on one page."),
     "shots": ("shotad.cli.analysis:shots_command", "Find the shots of a film."),
     "slots": ("shotad.cli.analysis:slots_command", "Find speech, and slots for AD."),
-    "train": ("shotad.cli.train", "Train the classifier of shot scale."),
+    "train": ("shotad.cli.train", "Train shot scale, and convert files for training."),
     "transcribe": ("shotad.cli.transcribe", "Write down dialogue that has no subtitles."),
     "translate": ("shotad.cli.translate", "Translate a track."),
     "voices": ("shotad.cli.voices", "List the voices, and hear them."),
@@ -63,7 +66,7 @@ _SECTIONS = {
     "Many films": "batch",
     "Single steps": "shots slots grammar sheet",
     "Research": "datasets predict evaluate train",
-    "This machine": "doctor models",
+    "This machine": "doctor models sample files",
 }
 
 
@@ -131,7 +134,7 @@ def _run(*, own: bool) -> int:
         return 1
     except Exception as error:  # noqa: BLE001  the last resort
         # Where memory ran out, a library's own words lead astray: a model "cannot be loaded".
-        cause = memory_error_of(error) or error
+        cause = memory_error_of(error) or missing_library_error(error) or error
         if isinstance(cause, ShotadError):
             click.echo(terminal_text(f"Error: {cause}"), err=True)
             return cause.exit_code

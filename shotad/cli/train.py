@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from shotad.cli.options import PATH, Console, console_options, settings_options
+from shotad.cli.train_files import convert_command, pairs_command
 
 RECIPE = "train-scale"
 """The config that is taken where none is named."""
@@ -16,7 +17,11 @@ RECIPE = "train-scale"
 
 @click.group(name="train")
 def command() -> None:
-    """Train the classifier of shot scale."""
+    """Train the classifier of shot scale, and convert files for training."""
+
+
+command.add_command(convert_command)
+command.add_command(pairs_command)
 
 
 @command.command()

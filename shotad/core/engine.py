@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from pydantic import TypeAdapter
 
@@ -17,6 +17,9 @@ from shotad.core.cast import EMPTY_PRESENCE, Presence
 from shotad.core.config.words import SamplingSettings
 from shotad.core.progress import Progress
 from shotad.core.types import Clip, ContextShot, Interval, Message, Utterance
+
+if TYPE_CHECKING:
+    from shotad.core.model_cache import ModelNeed
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +195,18 @@ class SupportsEstimates(Protocol):
         """As `SupportsPreparing.get_ready` where nothing has to be fetched for it; else nothing happens.
 
         Raises ShotadError.
+        """
+        ...
+
+
+@runtime_checkable
+class SupportsNeeds(Protocol):
+    """What else an engine with a model on this machine may offer, to be asked before any work is done."""
+
+    def needs(self) -> tuple[ModelNeed, ...]:
+        """What its model takes of this machine; nothing where that is not known before it is fetched.
+
+        Fetches nothing. Raises ShotadError for a model that this machine cannot run.
         """
         ...
 

@@ -58,6 +58,7 @@ _STEPS = {
     "shotad.description.worksheet": _Step("drawing the worksheet", "leave it out (--no-sheet)"),
     "shotad.engines.asking": _Step("a model was at work", _SMALLER_MODEL),
     "shotad.description": _Step("describing", _SMALLER_PICTURES),
+    "shotad.script.embeddings": _Step("comparing texts by meaning", "use a smaller model"),
     "shotad.script": _Step("reading or writing scripts"),
     "shotad.evaluation": _Step("scoring"),
     "shotad.review": _Step("serving the review page"),

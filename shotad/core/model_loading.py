@@ -16,17 +16,20 @@ import io
 import json
 import os
 import re
+import struct
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shotad.core.config.sight import ComputeSettings
 from shotad.core.errors import ConfigError, ShotadError, WeightsError, did_you_mean
+from shotad.core.installation import install_command
 from shotad.core.progress import NoProgress, Progress
 from shotad.core.system import ROOT
 
@@ -70,7 +73,8 @@ def unusable_library(need: str, error: Exception, extra: str = "models") -> Shot
     first = causes[-1]
     if isinstance(first, ModuleNotFoundError) and first.name is not None:
         return ShotadError(
-            f"{need}, which is not installed ({first}).", f'Install it: pip install "shotad[{extra}]".'
+            f"{need}, which is not installed ({first}).",
+            f"Install it: {install_command(f'shotad[{extra}]')}.",
         )
     if any("torchvision" in str(cause) for cause in causes):
         return ShotadError(
@@ -79,7 +83,7 @@ def unusable_library(need: str, error: Exception, extra: str = "models") -> Shot
         )
     return ShotadError(
         f"{need}, which is installed but cannot be loaded: {first}.",
-        f'Install builds that fit each other: pip install "shotad[{extra}]" in a new environment.',
+        f"Install builds that fit each other: {install_command(f'shotad[{extra}]')} in a new environment.",
     )
 
 
@@ -105,10 +109,10 @@ def _torchvision_hint() -> str:
     """
     torch_version = importlib.metadata.version("torch")
     release = re.match(r"2\.([0-9]+)", torch_version)
-    requirement = f'"torchvision==0.{int(release[1]) + 15}.*"' if release else "torchvision"
+    requirement = f"torchvision==0.{int(release[1]) + 15}.*" if release else "torchvision"
     return (
         "Take it away (pip uninstall torchvision): Qwen's models do without it. Or install the one that was "
-        f"built for torch {torch_version}, from where torch came from: pip install {requirement}."
+        f"built for torch {torch_version}, from where torch came from: {install_command(requirement)}."
     )
 
 
@@ -249,6 +253,33 @@ def weight_files(folder: Path) -> list[Path]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return []
     return files if all(path.is_file() for path in files) else []
+
+
+def tensor_sizes(folder: Path) -> dict[str, int]:
+    """How many numbers each tensor of a model's safetensors has, by its name, from the files' headers.
+
+    Raises WeightsError for damaged files.
+    """
+    sizes: dict[str, int] = {}
+    for path in weight_files(folder):
+        stat = path.stat()
+        sizes |= _tensor_sizes_in(path, stat.st_size, stat.st_mtime_ns)
+    return sizes
+
+
+@cache
+def _tensor_sizes_in(path: Path, _size: int, _modified: int) -> dict[str, int]:
+    """As `tensor_sizes`, of one file. Kept, for as long as the file is the same."""
+    try:
+        with path.open("rb") as stream:
+            (length,) = struct.unpack("<Q", stream.read(8))
+            header = json.loads(stream.read(min(length, 100_000_000)))
+        return {name: prod(tensor["shape"]) for name, tensor in header.items() if name != "__metadata__"}
+    except (OSError, ValueError, struct.error, KeyError, TypeError, AttributeError) as error:
+        raise WeightsError(
+            f"The weights {path.name} are damaged: {first_message_line(error)}.",
+            "Fetch or save it again, whole.",
+        ) from None
 
 
 def read_settings(file: Path) -> dict[str, Any]:

@@ -300,6 +300,10 @@ def path_of_url(path: str) -> str:
 # Programs and sockets
 
 
+HAS_CERTIFICATES = False
+"""Whether Python takes the certificates of servers from the system itself, and not from files."""
+
+
 def find_program(name: str, path: str | None = None) -> str | None:
     """The path of an installed program; None where there is none. ``path``: folders to look in, as in
     ``PATH``."""

@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import PurePosixPath, PureWindowsPath
 from typing import Literal, Protocol
 
 from tqdm import tqdm
@@ -268,6 +269,31 @@ def address_without_secrets(text: str) -> str:
         lambda query: f"{query[1]}…" if _SECRET_NAME.search(query[1]) else query[0],
         _CREDENTIALS.sub("", text),
     )
+
+
+_BEFORE_A_PATH = re.compile(r"(?:[\w.@-]{2,}+[=:](?!//))*+")
+"""What may stand before a path: the key of a setting, an engine, a metric (``llm-ad-eval@llama3:/mine``).
+
+Not the one letter of a drive, nor the scheme of an address.
+"""
+
+
+def without_folder(text: str) -> str:
+    """The text with the file's name alone where it is an absolute path, or ends in one after ``=`` or ``:``.
+
+    For what is passed on: folders of this machine are nobody's business.
+
+    >>> without_folder("llama3:/home/ann/models/mine")
+    'llama3:mine'
+    """
+    if "\n" in text:
+        return text
+    before = _BEFORE_A_PATH.match(text)
+    for start in (0, before.end() if before else 0):
+        for path in (PurePosixPath(text[start:]), PureWindowsPath(text[start:])):
+            if path.is_absolute():
+                return text[:start] + (path.name or text[start:])
+    return text
 
 
 def plural(number: int, singular: str, plural_form: str = "") -> str:

@@ -443,28 +443,31 @@ _PACKAGE_FOLDER = Path(__file__).resolve().parents[1]
 def data_root() -> Path:
     """The folder that holds ``prompts/``, ``configs/`` and ``models/``."""
     override = os.environ.get("SHOTAD_DATA")
-    return Path(override) if override else _program_root()
+    return Path(override) if override else program_root()
 
 
 def data_file(place: str) -> Path:
     """The path of a data file, such as ``prompts/stage1.j2``; where ``SHOTAD_DATA`` has none, the
     program's."""
     path = data_root() / place
-    return path if path.is_file() else _program_root() / place
+    return path if path.is_file() else program_root() / place
 
 
 def is_known_config(path: Path) -> bool:
     """Whether a file lies in ``configs/`` of the program, or of ``SHOTAD_DATA``."""
-    folders = (data_root() / "configs", _program_root() / "configs")
+    folders = (data_root() / "configs", program_root() / "configs")
     return any(path.resolve().is_relative_to(folder.resolve()) for folder in folders)
 
 
-def _program_root() -> Path:
+def program_root() -> Path:
     """The checkout that this file belongs to, else the data folder of the installed package."""
-    checkout = _PACKAGE_FOLDER.parent
-    if (checkout / "pyproject.toml").is_file() and (checkout / "prompts").is_dir():
-        return checkout
-    return _PACKAGE_FOLDER / "_data"
+    return checkout_folder() or _PACKAGE_FOLDER / "_data"
+
+
+def checkout_folder() -> Path | None:
+    """The checkout that this file belongs to; None where the package is installed without one."""
+    folder = _PACKAGE_FOLDER.parent
+    return folder if (folder / "pyproject.toml").is_file() and (folder / "prompts").is_dir() else None
 
 
 def dataset_path(name_or_file: str) -> Path:
@@ -496,7 +499,7 @@ def _file_of_name_or_path(
     if Path(name_or_file).is_file():
         return Path(name_or_file)
     names: set[str] = set()
-    for root in (data_root(), _program_root()):
+    for root in (data_root(), program_root()):
         names.update(path.stem for path in (root / folder).glob("*.yaml"))
     hint = f"Name {file_hint} or one of: {', '.join(sorted(names))}."
     raise error(f"There is no {kind} {name_or_file!r}.", hint, usage=not _is_file_name(name_or_file))
@@ -526,14 +529,14 @@ def prompt_file(file: str) -> tuple[Path, str]:
 
 def shipped_prompts(start: str = "") -> dict[str, str]:
     """The texts of the program's own templates whose names begin with ``start``, by name (``stage1``)."""
-    files = sorted((_program_root() / "prompts").glob(f"{start}*.j2"))
+    files = sorted((program_root() / "prompts").glob(f"{start}*.j2"))
     return {file.stem: file.read_text(encoding="utf-8") for file in files}
 
 
 def _config_folder(name: str) -> Path:
     """A folder of ``configs/``; where ``SHOTAD_DATA`` has none, the program's."""
     folder = data_root() / "configs" / name
-    return folder if folder.is_dir() else _program_root() / "configs" / name
+    return folder if folder.is_dir() else program_root() / "configs" / name
 
 
 def word_files(language: str) -> list[Path]:

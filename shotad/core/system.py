@@ -29,6 +29,7 @@ else:
 BUSY_FILE_HINT = _here.BUSY_FILE_HINT
 END_SIGNALS = _here.END_SIGNALS
 GPU_SHARES_MEMORY = _here.GPU_SHARES_MEMORY
+HAS_CERTIFICATES = _here.HAS_CERTIFICATES
 LONGEST_PATH = _here.LONGEST_PATH
 PipeEnd = _here.PipeEnd
 become_worker = _here.become_worker

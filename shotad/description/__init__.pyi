@@ -10,6 +10,7 @@ from . import (
     inputs as inputs,
     linting as linting,
     pipeline as pipeline,
+    preference_pairs as preference_pairs,
     preparing as preparing,
     prompts as prompts,
     seeds as seeds,

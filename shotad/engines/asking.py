@@ -840,6 +840,10 @@ class _MapRun:
                 item, result = drawn
                 try:
                     value = self._function(item)
+                    if self._advance is not None:
+                        # It may raise: whoever shows the progress was asked to stop.
+                        with dispatcher.lock:
+                            self._advance()
                 except BaseException as error:  # noqa: BLE001  raised again where the result is taken
                     if not isinstance(error, RunStopped):
                         pool.stop(error)
@@ -847,8 +851,6 @@ class _MapRun:
                         dispatcher.resolve(result, error=error)
                 else:
                     with dispatcher.lock:
-                        if self._advance is not None:
-                            self._advance()
                         dispatcher.resolve(result, value)
                 del item, drawn, result  # an item may be large; it must not stay while the next is drawn
         except RunStopped:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from shotad.core import (
     Reply,
@@ -19,9 +19,10 @@ from shotad.core import (
 )
 from shotad.core.errors import EngineError
 from shotad.core.memory_errors import is_out_of_memory
+from shotad.core.model_batches import Batch, BatchLimit, ClipSize, batches
+from shotad.core.model_cache import CACHE, Loaded, MemoryMeter, free_on_cards
 from shotad.core.model_loading import require_module, require_torch
-from shotad.engines.local_batches import Batch, BatchLimit, ClipSize, batches
-from shotad.engines.local_loading import PURPOSE, Loaded, context_of, keep_only, memory_left
+from shotad.engines.local_loading import PURPOSE, context_of
 from shotad.engines.thoughts import is_mark
 
 if TYPE_CHECKING:
@@ -152,11 +153,7 @@ class _Run:
 
     def _batches(self, indices: Sequence[int]) -> list[Batch]:
         answer = max((self._requests[index].sampling.max_tokens for index in indices), default=0)
-        free: dict[str, int] = {}
-        for card in self._loaded.cards:
-            bytes_left = memory_left(card)
-            if bytes_left is not None:
-                free[str(card)] = bytes_left
+        free = free_on_cards(self._loaded)
         return batches(indices, self._lengths, self._sizes, answer, self._limits, free, self._most)
 
     def _answer(self, batch: Batch, prepared: Future[ModelBatch]) -> dict[int, Reply]:
@@ -218,7 +215,7 @@ class _Run:
                 ) from None
         # Outside the except block: a caught error keeps its frames, and with them their tensors.
         if failure.is_out_of_memory:
-            keep_only(self._loaded)
+            CACHE.keep_only(self._loaded)
         return failure
 
     def _replies(self, indices: Sequence[int], batch: ModelBatch, limit: BatchLimit) -> list[Reply]:
@@ -278,27 +275,6 @@ class _Failure:
 
     why: str
     is_out_of_memory: bool
-
-
-class MemoryMeter:
-    """Measures what a block takes on each of ``cards``, at most and on top of what was there before.
-
-    ``peaks`` has bytes by card, after the block. Source: torch.cuda's ``max_memory_allocated``.
-    """
-
-    def __init__(self, cards: Sequence[torch.device]) -> None:
-        self._before: dict[torch.device, int] = dict.fromkeys(cards, 0)
-        self.peaks: dict[torch.device, int] = {}
-
-    def __enter__(self) -> Self:
-        for card in self._before:
-            torch.cuda.reset_peak_memory_stats(card)
-            self._before[card] = torch.cuda.memory_allocated(card)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        for card, before in self._before.items():
-            self.peaks[card] = torch.cuda.max_memory_allocated(card) - before
 
 
 class SeededChoice:

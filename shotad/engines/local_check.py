@@ -36,7 +36,7 @@ PURPOSE = "Checking a model"
 if TYPE_CHECKING:
     import torch
 
-    from shotad.engines.local_loading import Loaded
+    from shotad.core.model_cache import Loaded
 else:
     torch = require_torch(PURPOSE)
 
@@ -392,7 +392,7 @@ def _measured(engine: ChatModel, loaded: Loaded, request: Request, most: int) ->
         replies = _ask(engine, [replace(request, slot_id=f"doctor{number}") for number in range(most)])
         batch = f"{max(1, len(replies[-1].batch))} of {most} {subject}s at once"
     else:
-        from shotad.engines.local_batches import TOKENS
+        from shotad.core.model_batches import TOKENS
 
         rows = min(most, max(1, TOKENS // (usage.tokens_in + ANSWER_TOKENS)))
         batch = f"up to {rows} {subject}s at once; not tried without a GPU"

@@ -31,6 +31,7 @@ from shotad.core import (
 from shotad.core.config.film import FrameSettings
 from shotad.core.engine import Stage
 from shotad.core.errors import EngineError
+from shotad.core.model_cache import need_of
 from shotad.core.model_loading import (
     SMALL_FILES,
     HubModel,
@@ -63,7 +64,7 @@ from shotad.engines.local_words import (
 from shotad.film import vlm_size
 
 if TYPE_CHECKING:
-    from shotad.engines.local_loading import Loaded
+    from shotad.core.model_cache import Loaded, ModelNeed
 
 _INSTEAD = "A server can answer in its place: openai."
 PROMPT_TOKENS = 200
@@ -120,6 +121,23 @@ class ChatModel:
         """The published model that `get_ready` fetches; none where it is here or its size is not known."""
         model = None if self._is_ready else to_fetch(self._model, self._revision)
         return () if model is None else (model,)
+
+    def needs(self) -> tuple[ModelNeed, ...]:
+        """What the model takes in memory: by its files, else by the published size; nothing where that is not
+        known before it is fetched.
+
+        Raises EngineError as `get_ready` for a model that is to be fetched and cannot run here, ShotadError
+        without torch, ConfigError for a wrong device.
+        """
+        from shotad.engines import local_loading
+
+        check_fits(self.to_fetch, self._config, _INSTEAD)
+        compute, local = self._config.compute, self._config.local
+        place = self.place if self._is_ready else place_on_disk(self._model, self._revision)
+        if place is not None:
+            plan = local_loading.loading_plan(place, self.kind, compute, local)
+            return (need_of(plan, divides=local_loading.can_divide(plan)),)
+        return tuple(local_loading.need_of_published(model, compute, local) for model in self.to_fetch)
 
     def ready_if_here(self) -> None:
         """As `get_ready` where the model is on this machine; else nothing happens."""

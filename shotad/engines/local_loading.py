@@ -1,22 +1,16 @@
-"""Loads models through transformers and keeps those of this process: which class, where, how precisely.
+"""Loads language models through transformers: which class, where, how precisely.
 
 Only safetensors and GGUF are read, and no code that comes with a model is run. Engines with the same model
-share it. Where another model does not fit beside those that are there, these are put away: who uses one
-borrows it for a call (`ModelCache.lent`), and does not keep it.
+share it: they borrow it from the cache of this process for a call (`lent`), and do not keep it.
 """
 
 from __future__ import annotations
 
-import gc
 import importlib.util
-import json
-import struct
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from functools import cache
-from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -28,8 +22,11 @@ from shotad.core.errors import (
     EngineError,
     WeightsError,
 )
+from shotad.core.installation import install_command
 from shotad.core.memory_errors import is_out_of_memory
+from shotad.core.model_cache import CACHE, DeviceMap, Loaded, ModelNeed, cards_for
 from shotad.core.model_loading import (
+    HubModel,
     damaged_model_errors,
     device_of,
     first_message_line,
@@ -38,11 +35,11 @@ from shotad.core.model_loading import (
     require_module,
     require_torch,
     silence_transformers,
+    tensor_sizes,
     unusable_library,
     weight_files,
 )
-from shotad.core.system import memory_free, memory_total
-from shotad.engines.local_batches import BatchLimit, ClipSize
+from shotad.core.system import memory_total
 from shotad.engines.local_model import MEMORY_FACTOR, ModelPlace
 
 PURPOSE = "A local model"
@@ -95,32 +92,82 @@ class LoadingPlan:
     quantise: Literal["none", "8bit", "4bit"] = "none"
 
     @property
+    def label(self) -> str:
+        """The model's name in records and messages; never a path."""
+        return self.place.label
+
+    @property
     def precision(self) -> str:
         """Such as ``bfloat16``, or ``bfloat16 4bit``; part of an engine's identity."""
         name = str(self.dtype).removeprefix("torch.")
         return name if self.quantise == "none" else f"{name} {self.quantise}"
 
-
-@dataclass(slots=True)
-class Loaded:
-    """A model that is ready to answer.
-
-    Its ``generation_config`` holds the ids of special tokens alone, for transformers would fill what a call
-    leaves open from the model's own. ``device`` takes its input, ``devices`` are all that hold parts of it.
-    ``limits`` say how much it answers at once, by the size of the clips.
-    """
-
-    model: Any
-    device: torch.device
-    dtype: torch.dtype
-    label: str
-    devices: tuple[torch.device, ...]
-    limits: dict[ClipSize, BatchLimit] = field(default_factory=dict)
-
     @property
-    def cards(self) -> tuple[torch.device, ...]:
-        """Those of ``devices`` that are CUDA GPUs."""
-        return tuple(device for device in self.devices if device.type == "cuda")
+    def smaller(self) -> str:
+        """What to do where the model does not fit."""
+        return smaller_models(self.device)
+
+    def weight_bytes(self) -> int:
+        """As `weight_bytes`; but weights that were published in fewer bits (FP8, GPTQ, AWQ) stay as they are
+        in their files."""
+        place = self.place
+        if place.gguf is None and getattr(config_of(place), "quantization_config", None) is not None:
+            return sum(path.stat().st_size for path in weight_files(place.folder))
+        return weight_bytes(self)
+
+    def load(self, device_map: DeviceMap) -> Loaded:
+        """See `load_model`."""
+        return load_model(self, device_map)
+
+    def spread(self, bytes_needed: int, free: Mapping[torch.device, int]) -> DeviceMap | None:
+        """See `spread`."""
+        return spread(self, bytes_needed, free)
+
+
+def smaller_models(device: torch.device) -> str:
+    """What to do where a language model does not fit on ``device``."""
+    if device.type == "cpu":
+        return "Name a smaller model, or let a server answer."
+    smaller = "Name a smaller model, set local.quantise to 4bit (CUDA), or compute.device to cpu."
+    if len(cards_for(device)) > 1 and not _has_accelerate():
+        how = install_command("accelerate")
+        return f"{smaller} With accelerate a model can be spread over several GPUs: {how}."
+    return smaller
+
+
+def can_divide(plan: LoadingPlan) -> bool:
+    """Whether the model can be spread over several GPUs, see `spread`."""
+    return plan.place.gguf is None and _has_accelerate()
+
+
+def need_of_published(model: HubModel, compute: ComputeSettings, local: LocalSettings) -> ModelNeed:
+    """What a published model takes of this machine, which is not here. Raises as `check_machine`.
+
+    ``model.bytes`` are those of 2 for each weight.
+    """
+    device = check_machine(compute, local)
+    dtype = language_model_dtype(compute, device)
+    share = _BYTES_PER_QUANTISED_WEIGHT[local.quantise]
+    size = int(model.bytes / 2 * (share or dtype.itemsize))
+    precision = str(dtype).removeprefix("torch.")
+    if local.quantise != "none":
+        precision = f"{precision} {local.quantise}"
+    return ModelNeed(
+        model.repo,
+        device,
+        precision,
+        size,
+        download=model.bytes,
+        smaller=smaller_models(device),
+        divides=_has_accelerate(),
+    )
+
+
+def lent(
+    place: ModelPlace, kind: ModelKind, compute: ComputeSettings, local: LocalSettings
+) -> AbstractContextManager[Loaded]:
+    """The model for the time of a block, see `ModelCache.lent`. Raises also as `loading_plan`."""
+    return CACHE.lent(loading_plan(place, kind, compute, local))
 
 
 def loading_plan(
@@ -184,7 +231,7 @@ def check_machine(compute: ComputeSettings, local: LocalSettings) -> torch.devic
     if missing:
         raise ShotadError(
             f"local.quantise = {local.quantise!r} needs {' and '.join(missing)}, which is not installed.",
-            f"Install it: pip install {' '.join(missing)}. Or set local.quantise to none.",
+            f"Install it: {install_command(*missing)}. Or set local.quantise to none.",
         )
     return device
 
@@ -214,10 +261,6 @@ def import_class(place: ModelPlace, kind: ModelKind) -> None:
         raise unusable_library(
             f"The model {place.label} ({config.model_type}) needs a library", error
         ) from None
-
-
-DeviceMap = dict[str, torch.device]
-"""Where the parts of a model go, by their names; the empty name stands for the whole model."""
 
 
 def load_model(plan: LoadingPlan, device_map: DeviceMap) -> Loaded:
@@ -361,27 +404,13 @@ def weight_counts(place: ModelPlace) -> tuple[int, int]:
     """How many weights a model has, by its files: those of the language, and those of what sees and hears."""
     if place.gguf is not None:
         return _numbers_in_gguf(place.folder / place.gguf), 0
-    counts = [
-        _numbers_in_safetensors(path, path.stat().st_size, path.stat().st_mtime_ns)
-        for path in weight_files(place.folder)
-    ]
-    return sum(language for language, _ in counts), sum(senses for _, senses in counts)
-
-
-@cache
-def _numbers_in_safetensors(path: Path, _size: int, _modified: int) -> tuple[int, int]:
-    """As `weight_counts`, of one file. Kept, for as long as the file is the same."""
-    try:
-        with path.open("rb") as stream:
-            (size,) = struct.unpack("<Q", stream.read(8))
-            header = json.loads(stream.read(min(size, 100_000_000)))
-        counts = {name: prod(tensor["shape"]) for name, tensor in header.items() if name != "__metadata__"}
-    except (OSError, ValueError, struct.error, KeyError, TypeError, AttributeError) as error:
-        raise WeightsError(
-            f"The weights {path.name} are damaged: {first_message_line(error)}.", _DAMAGED_HINT
-        ) from None
-    senses = sum(count for name, count in counts.items() if not set(name.split(".")).isdisjoint(_SENSES))
-    return sum(counts.values()) - senses, senses
+    language = senses = 0
+    for name, count in tensor_sizes(place.folder).items():
+        if set(name.split(".")).isdisjoint(_SENSES):
+            language += count
+        else:
+            senses += count
+    return language, senses
 
 
 def _from_pretrained(plan: LoadingPlan, device_map: DeviceMap) -> tuple[Any, dict[str, Any]]:
@@ -423,7 +452,7 @@ def spread(plan: LoadingPlan, bytes_needed: int, free: Mapping[torch.device, int
     built without weights (on torch's device ``meta``), and accelerate's ``get_balanced_memory`` and
     ``infer_auto_device_map`` place its layers. What fits nowhere they would put on the disk.
     """
-    if plan.place.gguf is not None or not _has_accelerate():
+    if not can_divide(plan):
         return None
     transformers = require_module("transformers", PURPOSE)
     modeling = require_module("accelerate.utils.modeling", PURPOSE)
@@ -458,169 +487,3 @@ def _local_options(place: ModelPlace) -> dict[str, Any]:
 def _numbers_in_gguf(path: Path) -> int:
     # Kept, for the reader takes seconds to walk through the words that come before the tensors.
     return sum(int(tensor.n_elements) for tensor in require_module("gguf", PURPOSE).GGUFReader(path).tensors)
-
-
-_WORKING_BYTES = 1 << 30
-"""Bytes that a model needs to work on each device, on top of a tenth of its weights. Too little is no harm:
-where memory runs out at work, the others are put away then (`ModelCache.keep_only`)."""
-
-
-def memory_left(device: torch.device) -> int | None:
-    """Bytes of a GPU, or of this process, that can still be taken; None where that is not known."""
-    if device.type == "cuda":
-        unused: int = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-        return int(torch.cuda.mem_get_info(device)[0]) + unused
-    if device.type == "mps":
-        return int(torch.mps.recommended_max_memory() - torch.mps.driver_allocated_memory())
-    return memory_free()
-
-
-def cards_for(device: torch.device) -> list[torch.device]:
-    """The CUDA GPUs that ``device`` means: the one that is named, else all that can do what the first can."""
-    if device.type != "cuda":
-        return []
-    if device.index is not None:
-        return [device]
-    cards = [torch.device("cuda", index) for index in range(torch.cuda.device_count())]
-    least = torch.cuda.get_device_capability(cards[0])
-    return [card for card in cards if torch.cuda.get_device_capability(card) >= least]
-
-
-class ModelCache:
-    """Loaded models by their plan. Threads may share it."""
-
-    def __init__(self) -> None:
-        self._loaded: dict[LoadingPlan, Loaded] = {}
-        self._lock = threading.RLock()
-
-    def take(
-        self, place: ModelPlace, kind: ModelKind, compute: ComputeSettings, local: LocalSettings
-    ) -> Loaded:
-        """The model, loaded at first use.
-
-        Raises as `loading_plan` and `load_model`, and EngineError where it does not fit.
-        """
-        plan = loading_plan(place, kind, compute, local)
-        with self._lock:
-            if plan in self._loaded:
-                return self._loaded[plan]
-            for _ in range(2 if self._loaded else 1):
-                device_map = self._placement(plan)
-                try:
-                    self._loaded[plan] = load_model(plan, device_map)
-                    return self._loaded[plan]
-                except Exception as error:
-                    if not is_out_of_memory(error):
-                        raise
-                # Outside the except block: a caught error keeps its frames, and with them what was read.
-                self.clear()
-        raise EngineError(
-            f"The model {plan.place.label} does not fit into the memory of {plan.device} "
-            f"(its weights alone take about {weight_bytes(plan) / 1e9:.1f} GB in {plan.precision}).",
-            _SMALLER,
-        )
-
-    def _placement(self, plan: LoadingPlan) -> DeviceMap:
-        """Where the model goes, and put away what is in its way.
-
-        Of several GPUs it goes to the one with the most free memory, beside no other model if it can; to one
-        alone after others were put away; or is spread over all of them. Raises EngineError with the figures
-        where the GPUs cannot hold it.
-        """
-        cards = cards_for(plan.device)
-        if not cards:
-            free = memory_left(plan.device) if self._loaded else None
-            if free is not None and free < int(weight_bytes(plan) * 1.1) + _WORKING_BYTES:
-                self.clear()
-            memory = memory_total() if plan.device.type == "cpu" else None
-            weights = _bytes_in_memory(plan)
-            if memory is not None and weights > memory:
-                raise EngineError(
-                    f"The model {plan.place.label} does not fit: its weights take about "
-                    f"{weights / 1e9:.1f} GB in {plan.precision}, and this machine has "
-                    f"{memory / 1e9:.1f} GB of memory. Nothing was read.",
-                    "Name a smaller model, or let a server answer.",
-                )
-            return {"": plan.device}
-        weights = _bytes_in_memory(plan)
-        comfortable = int(weights * 1.1) + _WORKING_BYTES
-        free_now = {card: memory_left(card) or 0 for card in cards}
-        emptiest = max(cards, key=free_now.__getitem__)
-        if free_now[emptiest] >= comfortable:
-            return {"": emptiest}
-        free_when_empty = {card: _free_when_empty(card) for card in cards}
-        largest = max(cards, key=free_when_empty.__getitem__)
-        if free_when_empty[largest] < comfortable and len(cards) > 1:
-            for_weights = {card: size * 9 // 10 - _WORKING_BYTES for card, size in free_when_empty.items()}
-            device_map = spread(plan, weights, for_weights)
-            if device_map is not None:
-                self.clear()
-                return device_map
-        if free_when_empty[largest] < weights:
-            figures = ", ".join(f"{size / 1e9:.1f} GB on {card}" for card, size in free_when_empty.items())
-            raise EngineError(
-                f"The model {plan.place.label} does not fit: its weights take about {weights / 1e9:.1f} GB "
-                f"in {plan.precision}, and there are {figures}. Nothing was read.",
-                _SMALLER if len(cards) == 1 or _has_accelerate() else f"{_SMALLER} {_TO_SPREAD}",
-            )
-        self._put_away([held for held in self._loaded.values() if largest in held.devices])
-        return {"": largest}
-
-    @contextmanager
-    def lent(
-        self, place: ModelPlace, kind: ModelKind, compute: ComputeSettings, local: LocalSettings
-    ) -> Iterator[Loaded]:
-        """The model for the time of a block, in which no other thread uses or changes the cache."""
-        with self._lock:
-            yield self.take(place, kind, compute, local)
-
-    def keep_only(self, loaded: Loaded) -> None:
-        """Put away all others on its devices, and give back what torch keeps of freed tensors."""
-        with self._lock:
-            other_models = [held for held in self._loaded.values() if held is not loaded]
-            self._put_away([held for held in other_models if set(held.devices) & set(loaded.devices)])
-
-    def clear(self) -> None:
-        """Put away all."""
-        with self._lock:
-            self._put_away(list(self._loaded.values()))
-
-    def _put_away(self, models: list[Loaded]) -> None:
-        for plan, held in list(self._loaded.items()):
-            if any(held is model for model in models):
-                # Whoever has a reference left (a thread that is about to end) must not keep the memory.
-                self._loaded.pop(plan).model = None
-        empty_cache()
-
-
-_SMALLER = "Name a smaller model, set local.quantise to 4bit (CUDA), or compute.device to cpu."
-_TO_SPREAD = "With accelerate a model can be spread over several GPUs: pip install accelerate."
-
-
-def _bytes_in_memory(plan: LoadingPlan) -> int:
-    """As `weight_bytes`; but weights that were published in fewer bits (FP8, GPTQ, AWQ) stay as they are in
-    their files."""
-    if plan.place.gguf is None and getattr(config_of(plan.place), "quantization_config", None) is not None:
-        return sum(path.stat().st_size for path in weight_files(plan.place.folder))
-    return weight_bytes(plan)
-
-
-def _free_when_empty(card: torch.device) -> int:
-    """Bytes that are free once this process has put away all that it holds on a GPU."""
-    return int(torch.cuda.mem_get_info(card)[0]) + int(torch.cuda.memory_reserved(card))
-
-
-def empty_cache() -> None:
-    """Give back what torch keeps of freed tensors."""
-    gc.collect()
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()
-    if torch.backends.mps.is_available():
-        torch.mps.empty_cache()
-
-
-CACHE = ModelCache()
-"""That of this process."""
-
-lent = CACHE.lent
-keep_only = CACHE.keep_only

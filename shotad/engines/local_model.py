@@ -19,6 +19,7 @@ from shotad.core.errors import (
     WeightsError,
     did_you_mean,
 )
+from shotad.core.installation import install_command
 from shotad.core.model_loading import (
     NETWORK_HINT,
     TEXT_MODEL_FILES,
@@ -242,7 +243,7 @@ def check_fits(models: Sequence[HubModel], config: Config, instead: str) -> None
         return
     lacking, size = [], sum(model.bytes for model in models)
     if absent := [name for name in _PACKAGES if importlib.util.find_spec(name) is None]:
-        lacking.append(f'{" and ".join(absent)} (pip install "shotad[models]")')
+        lacking.append(f"{' and '.join(absent)} ({install_command('shotad[models]')})")
     lacking += _memory(max(model.bytes for model in models), config)
     place = cache_place()
     free = shutil.disk_usage(next(folder for folder in (place, *place.parents) if folder.is_dir())).free

@@ -25,6 +25,7 @@ from shotad.core import Config, Engine
 from shotad.core.engine import Stage
 from shotad.core.errors import EngineError, did_you_mean
 from shotad.core.files import remove_file
+from shotad.core.installation import missing_library_error
 from shotad.core.trust import user_folder
 
 ENGINES = {
@@ -93,6 +94,10 @@ def engine_class(name: str) -> type[Engine]:
     try:
         engine_type: type[Engine] = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
+        missing = missing_library_error(error)
+        if missing is not None:
+            problem = f"The engine {name} cannot be loaded. {missing.what}"
+            raise EngineError(problem, missing.hint, again=False) from None
         raise EngineError(
             f"The engine {name} cannot be loaded: {error}.", "Install what it needs.", again=False
         ) from None

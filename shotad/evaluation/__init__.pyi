@@ -5,6 +5,7 @@ from . import (
     interrater as interrater,
     making_actions as making_actions,
     metric as metric,
+    model_work as model_work,
     screenplay as screenplay,
     screenplay_files as screenplay_files,
     stage as stage,
@@ -13,6 +14,7 @@ from . import (
     store as store,
     story as story,
     story_questions as story_questions,
+    thread_annotations as thread_annotations,
     thread_labels as thread_labels,
     threads as threads,
 )
@@ -95,6 +97,7 @@ from .report.writing import (
 )
 from .running import (
     Report as Report,
+    estimate_evaluation as estimate_evaluation,
     evaluate as evaluate,
     read_inputs as read_inputs,
 )

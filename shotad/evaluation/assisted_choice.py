@@ -25,7 +25,7 @@ from shotad.evaluation.report.table import (
     paper_values,
     with_marks,
 )
-from shotad.evaluation.running import NotMeasured, Report, base_name, measure
+from shotad.evaluation.running import NotMeasured, Report, base_name, make_ready, measure, ready_metrics
 from shotad.evaluation.store import MetricContext
 
 EXPERT = ("cider", "action")
@@ -91,6 +91,9 @@ def choose_assisted(
             "No AD in the predictions has two candidates or more.",
             "Make them: shotad predict … --candidates 5 --sampling joint.",
         )
+    # What cannot run is said before the first candidate is scored.
+    make_ready(dict.fromkeys(expert, True), context)
+    ready_metrics(names, corpus, context)
     counts_missing = context.settings.missing == "zero"  # else ADs without a candidate are not scored
     places = [place for place, lines in enumerate(offers) if lines or counts_missing]
     ranks = _ranks(corpus, offers, places)
@@ -120,11 +123,13 @@ def choose_assisted(
         choices.append(choice)
     chosen = _with_candidates(corpus, offers, chosen_numbers)
     results: dict[Role, dict[str, Result]] = {role: {} for role in ROLES}
-    measured, left_out = measure(chosen, names, context, on_result=lambda result: done("chosen", result))
-    results["chosen"] = {result.name: result for result in measured}
-    for name in results["chosen"]:
+
+    def score_other_roles(result: Result) -> None:
+        """Score what the expert did not choose too, while the metric's model is still loaded."""
+        done("chosen", result)
+        name = result.name
         if base_name(name) in ENGINE_METRICS:
-            continue
+            return
         rank_results = results_of_ranks(name, 1 if name in ALONG else None)
         results["first"][name] = rank_results[0]
         if name not in ALONG:
@@ -133,6 +138,9 @@ def choose_assisted(
         for role in ROLES[1:]:
             if name in results[role]:
                 done(role, results[role][name])
+
+    measured, left_out = measure(chosen, names, context, on_result=score_other_roles)
+    results["chosen"] = {result.name: result for result in measured}
     titles = {name: results_of_ranks(name)[0].title for name in expert}
     counts = Counter(len(offers[place]) for place in places)
     sizes = {size: counts[size] for size in sorted(counts, reverse=True)}

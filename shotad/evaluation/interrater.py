@@ -19,12 +19,12 @@ from shotad.core.errors import EvaluationError
 from shotad.core.model_loading import require_module
 from shotad.core.progress import plural, table_lines
 from shotad.evaluation.datasets.tables import read_records
-from shotad.evaluation.metric import Corpus, Item, Json, Metric, make_metric, score
+from shotad.evaluation.metric import Corpus, Item, Json, Metric, score
 from shotad.evaluation.metrics.by_rule import actions_by_rule
 from shotad.evaluation.report.intervals import Span, basis_words, span_of
 from shotad.evaluation.report.records import metric_record
 from shotad.evaluation.report.table import CEILINGS, NONE, number, span_words
-from shotad.evaluation.running import NotMeasured
+from shotad.evaluation.running import NotMeasured, in_order_of_models, make_ready
 from shotad.evaluation.store import MetricContext
 from shotad.script import read_cues
 from shotad.script.cue import parse_time
@@ -117,15 +117,25 @@ def inter_rater(
         except ShotadError as error:
             left_out.append(("action", str(error)))
             metrics = [metric for metric in metrics if metric.name not in _ON_ACTIONS]
-    directions = []
+    directions: list[Json] = []
+    predictions_of_directions: list[tuple[Corpus, dict[str, str]]] = []
     for threshold in ordered:
         # Each line of one version is predicted by the text of its partner in the other.
         texts_of_b = {line_a.id: line_b.reference for line_a, line_b, _ in paired[threshold]}
         texts_of_a = {line_b.id: line_a.reference for line_a, line_b, _ in paired[threshold]}
         for reference, prediction, predictions in ((a, b, texts_of_b), (b, a, texts_of_a)):
             direction = {"tiou": threshold, "reference": reference.dataset, "prediction": prediction.dataset}
-            results = _score_texts(reference, predictions, metrics, context, actions)
-            directions.append({**direction, "pairs": len(predictions), "metrics": results})
+            directions.append({**direction, "pairs": len(predictions)})
+            predictions_of_directions.append((reference, predictions))
+    # Metric by metric, so that each model is loaded once.
+    records: dict[str, list[Json]] = {}
+    for metric in in_order_of_models(metrics):
+        records[metric.name] = [
+            _score_texts(reference, predictions, metric, context, actions)
+            for reference, predictions in predictions_of_directions
+        ]
+    for place, direction in enumerate(directions):
+        direction["metrics"] = [records[metric.name][place] for metric in metrics]
     return {
         "schema": 1,
         "a": {"name": a.dataset, "lines": len(a.items)},
@@ -152,40 +162,30 @@ def _line_record(item: Item) -> Json:
 def _score_texts(
     reference: Corpus,
     texts: dict[str, str],
-    metrics: Sequence[Metric],
+    metric: Metric,
     context: MetricContext,
     actions: dict[str, tuple[str, ...]] | None,
-) -> list[Json]:
-    """What each metric says of these texts, by the id of the line that each is a prediction of."""
+) -> Json:
+    """What a metric says of these texts, by the id of the line that each is a prediction of."""
     items = []
     for line in reference.items:
         own_actions = actions[line.reference] or None if actions else None
         items.append(replace(line, prediction=texts.get(line.id), actions=own_actions))
     places = [place for place, item in enumerate(items) if item.id in texts]
     films, unit = {item.id: item.film for item in items}, context.settings.report.unit
-    records = []
-    for metric in metrics:
-        result = score(metric, Corpus(tuple(items)), context, places)
-        remarks = (*result.remarks, *([BY_RULE] if metric.name in _ON_ACTIONS else []))
-        result = replace(result, remarks=remarks, comparable=False)
-        record = metric_record(result, span_of(result, films, unit=unit))
-        records.append({name: record[name] for name in _METRIC_KEYS})
-    return records
+    result = score(metric, Corpus(tuple(items)), context, places)
+    remarks = (*result.remarks, *([BY_RULE] if metric.name in _ON_ACTIONS else []))
+    result = replace(result, remarks=remarks, comparable=False)
+    record = metric_record(result, span_of(result, films, unit=unit))
+    return {name: record[name] for name in _METRIC_KEYS}
 
 
 def _make_metrics(names: Sequence[str], context: MetricContext) -> tuple[list[Metric], list[NotMeasured]]:
-    metrics: list[Metric] = []
-    left_out: list[NotMeasured] = []
-    for name in dict.fromkeys(names or METRICS):
+    for name in names:
         if name not in METRICS and name in ("critic", "names-kept", "action-description"):
             raise EvaluationError(f"{name} needs more than two texts.", f"Choose of {', '.join(METRICS)}.")
-        try:
-            metrics.append(make_metric(name, context))
-        except ShotadError as error:
-            if names:
-                raise
-            left_out.append((name, str(error)))
-    return metrics, left_out
+    metrics, reasons = make_ready(dict.fromkeys(names or METRICS, bool(names)), context)
+    return metrics, list(reasons.items())
 
 
 RATER_COLUMNS = ("rater", "version", "annotator", "describer")

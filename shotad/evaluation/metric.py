@@ -25,7 +25,8 @@ from shotad.core.errors import (
     did_you_mean,
     quoted,
 )
-from shotad.core.progress import progress_task
+from shotad.core.model_cache import ModelNeed
+from shotad.core.progress import progress_task, without_folder
 from shotad.core.workfolder import hash_key
 from shotad.evaluation.store import MetricContext
 
@@ -258,10 +259,22 @@ class Metric:
     figure: MetricFormula = MetricFormula(factor=100.0)
     higher_is_better: bool = True
     """False where a smaller value is better."""
+    model: str = ""
+    """The model of this process by which new rows are computed, by a name of ours; empty where there is none.
+    Metrics with the same are scored one after another, so that a large model is loaded once."""
 
     def __init__(self, name: str, context: MetricContext) -> None:
         self.name = name
         self._context = context
+
+    @classmethod
+    def needs(cls, name: str, context: MetricContext) -> tuple[ModelNeed, ...]:
+        """What the models of the metric called ``name`` take of this machine, as far as that is known before
+        they are fetched.
+
+        Fetches no weights. Raises ShotadError for a model that cannot run here.
+        """
+        return ()
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -299,6 +312,11 @@ def make_metric(name: str, context: MetricContext) -> Metric:
 
     Raises EvaluationError for an unknown name, ShotadError where the metric cannot run here.
     """
+    return metric_class(name)(name, context)
+
+
+def metric_class(name: str) -> type[Metric]:
+    """The class of the metric called ``name``. Raises EvaluationError for an unknown name."""
     plain, at, _ = name.partition("@")
     if plain not in METRICS:
         hint = f"{did_you_mean(plain, METRICS)}Known: all, {', '.join(METRICS)}."
@@ -306,8 +324,8 @@ def make_metric(name: str, context: MetricContext) -> Metric:
     if at and plain not in ENGINE_METRICS:
         raise EvaluationError(f"The metric {plain} asks no engine.", f"Leave out what follows {plain}.")
     module_name, _, class_name = METRICS[plain].partition(":")
-    metric_class: type[Metric] = getattr(importlib.import_module(module_name), class_name)
-    return metric_class(name, context)
+    found: type[Metric] = getattr(importlib.import_module(module_name), class_name)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,7 +437,7 @@ def score(
     rows = tuple(replace(rows_by_key[keys[place]], id=corpus.items[place].id) for place in places)
     remarks = metric.remarks  # read before the clock is: some metrics compute what they remark
     return Result(
-        metric.name,
+        without_folder(metric.name),
         metric.title,
         metric.columns,
         metric.figure,

@@ -18,7 +18,8 @@ from shotad.core import (
     load_config,
 )
 from shotad.core.errors import EvaluationError
-from shotad.core.progress import address_without_secrets
+from shotad.core.model_cache import ModelNeed, check_needs
+from shotad.core.progress import address_without_secrets, without_folder
 from shotad.core.weight_store import file_sha256
 from shotad.evaluation.datasets.dataset import WHOLE, Dataset, Shard
 from shotad.evaluation.datasets.loading import load_dataset
@@ -32,8 +33,10 @@ from shotad.evaluation.metric import (
     Metric,
     Result,
     make_metric,
+    metric_class,
     score,
 )
+from shotad.evaluation.model_work import Workload, count_work, work_lines
 from shotad.evaluation.predictions import Joined, join, read_predictions
 from shotad.evaluation.store import MetricContext, Store, store_file
 
@@ -210,8 +213,10 @@ def read_inputs(
         extra=len(joined.extra),
         doubled=len(joined.doubled),
         # The report is passed on to others, so it must not hold keys that the user typed.
-        configs=tuple(address_without_secrets(name) for name in configs if isinstance(name, str)),
-        assignments=tuple(address_without_secrets(text) for text in assignments),
+        configs=tuple(
+            without_folder(address_without_secrets(name)) for name in configs if isinstance(name, str)
+        ),
+        assignments=tuple(without_folder(address_without_secrets(text)) for text in assignments),
         title=data.title,
         titles=data.films,
         differs=prediction_table.differs,
@@ -275,33 +280,67 @@ def measure(
     context: MetricContext,
     *,
     shard: Shard = WHOLE,
+    on_ready: Callable[[Sequence[Metric]], None] = lambda _: None,
     on_result: Callable[[Result], None] = lambda _: None,
 ) -> tuple[tuple[Result, ...], tuple[NotMeasured, ...]]:
     """The results of ``corpus`` by the metrics of these names, and the metrics left out with the reason.
 
-    ``on_result`` is called with each result as it comes. Only the films of ``shard`` are scored. A metric or
+    ``on_ready`` is called with the metrics before the first is scored, ``on_result`` with each result as it
+    comes. Only the films of ``shard`` are scored. A metric or
     a judge that was named and cannot run is an error before anything is scored; one that only ``all`` asks
     for is left out, also when it fails while scoring. Raises EvaluationError where no metric is named, and
     where none of ``all`` can be computed.
     """
-    ready, not_measured = _ready_metrics(names, corpus, context)
-    places = shard_places(corpus, shard)
-    if context.settings.missing == "skip":
-        places = [place for place in places if corpus.items[place].prediction is not None]
-    results = []
-    for by_name, metric in ready:
+    ready, not_measured = ready_metrics(names, corpus, context)
+    on_ready([metric for _, metric in ready])
+    places = scored_places(corpus, shard, context)
+    named = {metric.name for by_name, metric in ready if by_name}
+    results: dict[str, Result] = {}
+    for metric in in_order_of_models([metric for _, metric in ready]):
         try:
-            results.append(score(metric, corpus, context, places))
+            results[metric.name] = score(metric, corpus, context, places)
         except ShotadError as error:
-            if by_name:
+            if metric.name in named:
                 raise
             not_measured.append((metric.name, str(error)))
             continue
-        on_result(results[-1])
+        on_result(results[metric.name])
     if not results:
         reasons = " ".join(f"{name}: {reason}" for name, reason in not_measured)
         raise EvaluationError(f"Nothing could be measured. {reasons}")
-    return tuple(results), tuple(not_measured)
+    in_order = tuple(results[metric.name] for _, metric in ready if metric.name in results)
+    return in_order, tuple(not_measured)
+
+
+def in_order_of_models(metrics: Sequence[Metric]) -> list[Metric]:
+    """The metrics in the order in which they are scored: those without a model, then model by model.
+
+    So each model is loaded once, also where no two of them fit into memory together. Models come in the order
+    of the table of metrics, judges in that in which they are named.
+    """
+    of_table = list(METRICS)
+    by_table = sorted(metrics, key=lambda metric: of_table.index(base_name(metric.name)))
+    models = list(dict.fromkeys(["", *(metric.model for metric in by_table)]))
+    return sorted(metrics, key=lambda metric: models.index(metric.model))
+
+
+def estimate_evaluation(
+    inputs: Report,
+    names: Sequence[str],
+    *,
+    shard: Shard = WHOLE,
+    cache: Path | None = None,
+    force: bool = False,
+) -> Workload:
+    """What the models have to do in an evaluation with the same arguments (`evaluate`), and in what time.
+
+    Nothing is sent, and no model is fetched but the parser. Raises EvaluationError where no metric is named.
+    """
+    with Store(cache or store_file(), forget=force) as store:
+        context = MetricContext(inputs.config, store)
+        requested = _requested_metrics(names, context.settings.judge.engines)
+        can_run = [name for name in requested if _missing_input(name, inputs.corpus, context) is None]
+        return count_work(can_run, inputs.corpus, scored_places(inputs.corpus, shard, context), context)
 
 
 def evaluate(
@@ -329,8 +368,25 @@ def evaluate(
             scored = f"{result.scored} ADs{fresh}; {result.seconds:.1f} s"
             progress.note(f"{result.title}: {value} ({scored}).")
 
-        results, not_measured = measure(inputs.corpus, names, context, shard=shard, on_result=show_result)
+        def show_estimate(metrics: Sequence[Metric]) -> None:
+            if any(type(metric).needs(metric.name, context) for metric in metrics):
+                places = scored_places(inputs.corpus, shard, context)
+                work = count_work([metric.name for metric in metrics], inputs.corpus, places, context)
+                for line in work_lines(work):
+                    progress.note(line)
+
+        results, not_measured = measure(
+            inputs.corpus, names, context, shard=shard, on_ready=show_estimate, on_result=show_result
+        )
     return replace(inputs, results=results, not_measured=not_measured)
+
+
+def scored_places(corpus: Corpus, shard: Shard, context: MetricContext) -> list[int]:
+    """Indices into ``corpus.items`` of the ADs of a shard that are scored, ascending."""
+    places = shard_places(corpus, shard)
+    if context.settings.missing == "skip":
+        places = [place for place in places if corpus.items[place].prediction is not None]
+    return places
 
 
 def shard_places(corpus: Corpus, shard: Shard) -> list[int]:
@@ -348,35 +404,67 @@ def shard_places(corpus: Corpus, shard: Shard) -> list[int]:
     return sorted(places)
 
 
-def _ready_metrics(
+def ready_metrics(
     names: Sequence[str], corpus: Corpus, context: MetricContext
 ) -> tuple[list[tuple[bool, Metric]], list[NotMeasured]]:
     """The metrics that can run, each with whether it was named; and those that cannot, with the reason.
 
     A metric comes once, one with a judge once for each judge. Raises EvaluationError where no metric is
-    named, or one that was named cannot run; ShotadError where a named metric or judge cannot be made.
+    named, or one that was named cannot run; as `make_ready` where a named metric or judge cannot be made.
     """
     if not names:
         raise EvaluationError("No metric is named.", "Name some, or all.")
-    ready, not_measured = [], []
     requested = _requested_metrics(names, context.settings.judge.engines)
+    is_wanted: dict[str, bool] = {}
+    reasons: dict[str, str] = {}
     for name, (by_name, by_judge) in requested.items():
         reason = _missing_input(name, corpus, context)
         if reason is None:
-            try:
-                metric = make_metric(name, context)
-                # Finds or downloads the models now: after an hour of scoring would be too late to fail.
-                _ = metric.identity
-                ready.append((by_name, metric))
-                continue
-            except ShotadError as error:
-                if by_name or by_judge:
-                    raise
-                reason = str(error)
+            is_wanted[name] = by_name or by_judge
         elif by_name:
             raise EvaluationError(f"{name} cannot be measured: {reason}")
-        not_measured.append((name, reason))
-    return ready, not_measured
+        else:
+            reasons[name] = reason
+    metrics, reasons_of_models = make_ready(is_wanted, context)
+    reasons |= reasons_of_models
+    ready = [(requested[metric.name][0], metric) for metric in metrics]
+    return ready, [(name, reasons[name]) for name in requested if name in reasons]
+
+
+def make_ready(is_wanted: Mapping[str, bool], context: MetricContext) -> tuple[list[Metric], dict[str, str]]:
+    """The metrics of these names, in order, with their models fetched; and by name why others cannot run.
+
+    First, before anything is fetched, all models are held against the memory of this machine. Where a metric
+    that is wanted cannot run its error is raised: EngineError with the figures for models that do not fit.
+    """
+    reasons: dict[str, str] = {}
+    wanted_needs: list[ModelNeed] = []
+    for name, wanted in is_wanted.items():
+        try:
+            needs = metric_class(name).needs(name, context)
+            if wanted:
+                wanted_needs += needs
+            else:
+                check_needs(needs)
+        except ShotadError as error:
+            if wanted:
+                raise
+            reasons[name] = str(error)
+    check_needs(wanted_needs)
+    metrics = []
+    for name, wanted in is_wanted.items():
+        if name in reasons:
+            continue
+        try:
+            metric = make_metric(name, context)
+            # Finds or downloads the models now: after an hour of scoring would be too late to fail.
+            _ = metric.identity
+            metrics.append(metric)
+        except ShotadError as error:
+            if wanted:
+                raise
+            reasons[name] = str(error)
+    return metrics, reasons
 
 
 def _requested_metrics(names: Sequence[str], judges: Sequence[str]) -> dict[str, tuple[bool, bool]]:

@@ -21,12 +21,14 @@ import numpy as np
 
 from shotad.core import (
     Config,
+    Engine,
     NoProgress,
     Progress,
 )
 from shotad.core.config.measures import MeasureSettings
 from shotad.core.errors import EvaluationError
 from shotad.core.files import remove_file
+from shotad.core.model_cache import ModelNeed
 from shotad.core.progress import progress_task
 from shotad.core.system import when_free
 from shotad.core.weight_store import cache_folder
@@ -35,7 +37,9 @@ from shotad.script import Embedder, make_embedder
 from shotad.script.embeddings import (
     Vectors,
     check_installed,
+    embedder_need,
     embedding_model,
+    embedding_precision,
 )
 from shotad.script.parsing import (
     Parse,
@@ -57,6 +61,8 @@ class MetricContext:
     config: Config
     store: Store
     progress: Progress = field(default_factory=NoProgress)
+    stand_in: Callable[[Engine], Engine] | None = None
+    """Gives the engine that is asked in the place of a judge's, such as one that counts."""
     _shared: dict[str, object] = field(default_factory=dict)
 
     @property
@@ -252,12 +258,22 @@ INSTRUCTIONS = {
 """Prompts that stand before each text, human and predicted alike, in the form that the gte models expect: the
 sentence of the paper (Shot-by-Shot, section 4.2), or that of its published code."""
 
-VECTORS_AT_ONCE, PARSED_AT_ONCE = 64, 256
-"""Batch sizes of the embedder and the parser, in texts; larger ones are no faster. They change no score."""
+PARSED_AT_ONCE = 256
+"""Batch size of the parser, in texts; a larger one is no faster. It changes no score."""
+VECTORS_AT_ONCE = 256
+"""Texts whose vectors are computed, and stored, together: a run that is killed loses no more."""
 LONGEST = 1000
 """Characters of a text that are used (published code)."""
 _GROUP = 4
-"""Batches whose values are stored together: more leave a slow machine without progress for minutes."""
+"""Batches of the parser whose values are stored together: more leave a slow machine without progress for
+minutes."""
+EMBEDDER = "embedder"
+"""The embedder as `Metric.model`."""
+_SMALLER_EMBEDDER = (
+    "Set measures.embedding.model to another embedder: Alibaba-NLP/gte-Qwen2-1.5B-instruct takes 3.6 GB in "
+    "bfloat16, minilm 0.1 GB (neither is comparable with the paper's figures). With "
+    "compute.precision=bfloat16 a model takes half of what it takes in float32."
+)
 
 
 class VectorService:
@@ -274,9 +290,13 @@ class VectorService:
 
     @cached_property
     def identity(self) -> Json:
-        """The model, its revision, precision and longest text; without the instruction, which is a prompt."""
+        """The model, its revision, precision and longest text; without the instruction, which is a prompt.
+
+        The precision is that of this machine: in another one the vectors are others.
+        """
         model = embedding_model(self._settings.model, self._context.progress)
-        return {**model, "longest": LONGEST, "precision": self._context.config.compute.precision}
+        precision = embedding_precision(self._settings.model, self._context.config.compute)
+        return {**model, "longest": LONGEST, "precision": precision}
 
     @property
     def instruction(self) -> str:
@@ -297,7 +317,7 @@ class VectorService:
                 f"vectors/{hash_key(self.identity, prompt)}",
                 unique,
                 "Comparing by meaning",
-                VECTORS_AT_ONCE * _GROUP,
+                VECTORS_AT_ONCE,
                 lambda new_texts: [
                     vector.tobytes() for vector in self._embedder.of(new_texts, prompt=prompt)
                 ],
@@ -311,7 +331,7 @@ class VectorService:
     @cached_property
     def _embedder(self) -> Embedder:
         compute, progress = self._context.config.compute, self._context.progress
-        return make_embedder(self._settings.model, compute, progress, batch=VECTORS_AT_ONCE)
+        return make_embedder(self._settings.model, compute, progress, smaller=_SMALLER_EMBEDDER)
 
 
 class ParseService:
@@ -340,6 +360,13 @@ class ParseService:
     @cached_property
     def _parser(self) -> Parser:
         return Parser(self._model, PARSED_AT_ONCE)
+
+
+def embedder_needs(context: MetricContext) -> tuple[ModelNeed, ...]:
+    """What the embedder takes of this machine; nothing where it is small. See `embedder_need`."""
+    model, compute = context.settings.embedding.model, context.config.compute
+    need = embedder_need(model, compute, context.progress, _SMALLER_EMBEDDER)
+    return () if need is None else (need,)
 
 
 def vectors_of(context: MetricContext) -> VectorService:

@@ -9,7 +9,7 @@ One JSON file for each clip, anywhere below a folder, or files that hold a list 
 ``clip`` is the film's path relative to the JSON file; ``shots`` are half-open seconds from the film's start,
 in order; ``clusters`` are groups of shot numbers, counted from 0, that share a camera set-up; a shot in no
 cluster is alone. ``frame_rate`` ("24000/1001", 25) is for clips that are numbered pictures. Other keys are
-left alone. ``tools/thread_safe.py`` writes this layout.
+left alone. `thread_annotations` writes this layout.
 """
 
 from __future__ import annotations

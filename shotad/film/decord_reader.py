@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from shotad.core.errors import FilmError, UsageError
+from shotad.core.installation import install_command
 from shotad.film.container import find_media, probe, timeline_of
 from shotad.film.reader import TOLERANCE, Film, Frame, picture_holes
 
@@ -24,7 +25,9 @@ class DecordFilm(Film):
         try:
             import decord
         except ImportError:
-            raise UsageError("The reader decord is not installed.", "Install shotad[decord].") from None
+            raise UsageError(
+                "The reader decord is not installed.", f"{install_command('shotad[decord]')}."
+            ) from None
         self.media = self._file = find_media(path)
         self._decord, probed = decord, probe(self._file)
         self.info = probed.info

@@ -20,6 +20,7 @@ from typing import Any
 from shotad.core.config.film import TranscriptSettings
 from shotad.core.config.languages import language_of
 from shotad.core.errors import ConfigError, WeightsError
+from shotad.core.installation import install_command
 from shotad.core.model_loading import (
     TEXT_MODEL_FILES,
     damaged_model_errors,
@@ -43,7 +44,7 @@ def missing_modules() -> str:
     absent = [name for name in ("torch", "transformers") if importlib.util.find_spec(name) is None]
     if not absent:
         return ""
-    return f'{_PURPOSE} needs {" and ".join(absent)}: pip install "shotad[{_EXTRA}]"'
+    return f"{_PURPOSE} needs {' and '.join(absent)}: {install_command(f'shotad[{_EXTRA}]')}"
 
 
 def _refuse_long(samples: Samples) -> float:

@@ -1,5 +1,6 @@
 from . import (
     features as features,
+    published_checkpoint as published_checkpoint,
     scale_data as scale_data,
     scale_net as scale_net,
     threads as threads,

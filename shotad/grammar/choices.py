@@ -12,6 +12,7 @@ from shotad.core.config.sight import (
     ThreadSettings,
 )
 from shotad.core.errors import ConfigError, did_you_mean
+from shotad.core.installation import install_command
 from shotad.core.model_loading import (
     cached_model_folder,
     device_of,
@@ -81,7 +82,7 @@ def auto_choice(compute: ComputeSettings) -> tuple[str, str]:
     """
     missing = [name for name in ("torch", "transformers") if importlib.util.find_spec(name) is None]
     if missing:
-        return "grid", f'{missing[0]} is not installed: pip install "shotad[models]"'
+        return "grid", f"{missing[0]} is not installed: {install_command('shotad[models]')}"
     here = features_at_hand()
     if not here:
         return "grid", "no DINOv2 weights are at hand: shotad models pull dinov2-base"

@@ -225,7 +225,7 @@ def load_released(net: ScaleNet, weights: Weights) -> None:
 
 def is_of_the_paper(path: Path) -> bool:
     """Whether a checkpoint holds the weights published with Shot-by-Shot, converted by
-    ``tools/convert_scale_checkpoint.py``. Reads no weights. Raises WeightsError as `load_net`."""
+    `published_checkpoint`. Reads no weights. Raises WeightsError as `load_net`."""
     with _opened(path) as (about, _):
         return "converted" in about.get("training", {})
 

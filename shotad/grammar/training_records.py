@@ -16,6 +16,7 @@ import numpy.typing as npt
 from shotad.core import ShotScale
 from shotad.core.errors import DatasetError
 from shotad.core.files import append_to_file, replace_file
+from shotad.core.installation import install_command
 
 FILE = "metrics.csv"
 COLUMNS = (
@@ -61,7 +62,7 @@ class MetricLog:
         except ImportError:
             self.note = (
                 "TensorBoard is not installed, so the figures go to metrics.csv alone; "
-                "the extra shotad[train] brings it."
+                f"{install_command('shotad[train]')} brings it."
             )
         else:
             # TensorBoard itself hides what an earlier run wrote from this step on.

@@ -1,5 +1,7 @@
 from .opening import (
+    OpenFilms as OpenFilms,
     OpenReview as OpenReview,
+    open_films as open_films,
     open_review as open_review,
 )
 from .parts import (
@@ -15,4 +17,5 @@ from .proxy import (
 from .serving import (
     ReviewServer as ReviewServer,
     serve as serve,
+    serve_films as serve_films,
 )

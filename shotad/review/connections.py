@@ -28,7 +28,7 @@ _LOG = logging.getLogger(__name__)
 
 REQUEST_SECONDS = 20.0
 """For a whole request to arrive, head and body, from its first byte or from when the connection was opened.
-The page sends a megabyte at most."""
+The page sends a megabyte at most, except for a film: of that each piece has so long."""
 
 _MOST, _FEWEST = 128, 16
 """Connections at once. A browser has six for all tabs of a page."""
@@ -43,7 +43,8 @@ _SHARE_AT_ONCE = 16
 and those must not be closed as strangers meanwhile."""
 
 LET_IN = "shotad.let_in"
-"""Extension of an ASGI scope: called, without arguments, for a request that comes from the page."""
+"""Extension of an ASGI scope: called for a request that comes from the page, with ``is_long=True`` where its
+body is a film."""
 
 
 def most_connections() -> int:
@@ -161,7 +162,7 @@ class _Connection(H11Protocol):
         super().__init__(**given)
         self._all = connections
         self._inner, self.app = self.app, self._answer
-        self.let_in = self._has_begun = False
+        self.let_in = self._has_begun = self._is_long = False
         self.last_use = time.monotonic()
         self.owes_since: float | None = self.last_use
 
@@ -190,10 +191,13 @@ class _Connection(H11Protocol):
             self._has_begun, self.owes_since = True, None
         super().data_received(data)
         self._used()
+        if self._is_long:
+            self.owes_since = None  # counted anew from this piece on
         self._see_what_is_owed()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
+        self._is_long = False
         # The next request may have begun behind the one that was answered.
         self._see_what_is_owed()
 
@@ -207,8 +211,8 @@ class _Connection(H11Protocol):
         self.transport.abort()
 
     async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
-        def welcome() -> None:
-            self.let_in = True
+        def welcome(*, is_long: bool = False) -> None:
+            self.let_in, self._is_long = True, is_long
             self._used()
 
         async def send_and_note(message: Any) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from queue import SimpleQueue
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from shotad.core import (
     Progress,
@@ -26,7 +26,16 @@ from shotad.core.memory_errors import memory_error_of
 from shotad.review.events import Json, Tabs
 
 State = Literal["waiting", "running", "done", "failed", "stopped"]
-Work = Callable[[Progress], Json]
+
+
+class JobProgress(Progress, Protocol):
+    """The progress of a job, to which it can be asked to stop."""
+
+    def check(self) -> None:
+        """Raise Stopped where the job was asked to stop; every task and note does so too."""
+
+
+Work = Callable[[JobProgress], Json]
 """What a job does; its result goes to the page. ``files`` of it may be fetched by their ``name``; ``path`` is
 where they are, from the work folder on."""
 
@@ -154,6 +163,18 @@ class Jobs:
     def version(self) -> int:
         """What jobs begun from now on have higher versions than."""
         return next(_VERSIONS)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no job runs or waits."""
+        with self._lock:
+            return all(job.has_ended for job in self._jobs.values())
+
+    def view(self, name: str) -> Json | None:
+        """The job called ``name`` as it is now; None where it is not known any more."""
+        with self._lock:
+            job = self._jobs.get(name)
+            return None if job is None else job.view()
 
     def stop(self, name: str) -> Json:
         """Ask a job to stop: one that waits does at once, one that runs at its next step."""

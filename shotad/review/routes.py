@@ -67,22 +67,32 @@ from shotad.sound.voicing import pronunciations
 
 _LOG = logging.getLogger(__name__)
 
-_LOOK = 1.0
+LOOK_SECONDS = 1.0
 """Seconds between two looks at whether another program has changed the track."""
 
 
 def make_app(review: Review, keys: Keys, hosts: Hosts) -> ASGIApp:
-    """The application, behind its guard. It watches the disk as long as it runs."""
+    """The application of one review, behind its guard."""
+    return Guard(review_app(review), keys, hosts)
+
+
+async def look_for_changes(review: Review) -> None:
+    """Take in what other programs have changed of a review that somebody looks at."""
+    if len(review.tabs):
+        await anyio.to_thread.run_sync(review.look)
+        if review.pictures is not None:
+            await anyio.to_thread.run_sync(review.pictures.proxy.look)
+
+
+def review_app(review: Review) -> ASGIApp:
+    """The application of one review, without a guard. It watches the disk as long as it runs."""
 
     @asynccontextmanager
     async def alive(_: Starlette) -> AsyncIterator[None]:
         async def watch() -> None:
             while True:
-                await asyncio.sleep(_LOOK)
-                if len(review.tabs):
-                    await anyio.to_thread.run_sync(review.look)
-                    if review.pictures is not None:
-                        await anyio.to_thread.run_sync(review.pictures.proxy.look)
+                await asyncio.sleep(LOOK_SECONDS)
+                await look_for_changes(review)
 
         watching = asyncio.ensure_future(watch())
         try:
@@ -112,11 +122,11 @@ def make_app(review: Review, keys: Keys, hosts: Hosts) -> ASGIApp:
             *work_routes(review),
             *voice_routes(review),
         ],
-        exception_handlers={HTTPException: _refuse, ShotadError: _refuse, Exception: _failed},
+        exception_handlers=EXCEPTION_HANDLERS,
         lifespan=alive,
     )
     app.router.redirect_slashes = False
-    return Guard(app, keys, hosts)
+    return app
 
 
 async def _refuse(request: Request, error: Exception) -> Response:
@@ -137,6 +147,14 @@ async def _refuse(request: Request, error: Exception) -> Response:
 async def _failed(request: Request, error: Exception) -> Response:
     """What Starlette answers to a fault, which it raises again for the guard to log."""
     return fault_answer(request.scope, error)
+
+
+EXCEPTION_HANDLERS: Mapping[Any, Any] = {
+    HTTPException: _refuse,
+    ShotadError: _refuse,
+    Exception: _failed,
+}
+"""What an application answers where something is raised."""
 
 
 Handler = Callable[..., Any]
@@ -269,11 +287,13 @@ def acts_routes(review: Review) -> list[Route]:
             waiting = threading.Timer(_BREATH, warm)
             waiting.daemon = True
             waiting.start()
-        jobs_version = review.jobs.version()
+        # Before what they tell of: what changes in between makes them too old, and the page asks again.
+        jobs_version, revision, findings = review.jobs.version(), session.revision, review.findings.summary()
         return film_view(
             session,
+            revision=revision,
+            findings=findings,
             lines=review.lines.all(),
-            findings=review.findings,
             playable=pictures.proxy.state() if pictures else _NO_FILM,
             voice=pictures.hearing.voices() if pictures else _NO_VOICE,
             jobs=review.jobs.views(),

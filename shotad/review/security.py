@@ -39,6 +39,7 @@ from shotad.core.files import is_busy, remove_file
 from shotad.core.progress import size_text
 from shotad.core.records import parse_json
 from shotad.core.system import is_private, user_number
+from shotad.core.trust import bears_seal, sealed
 from shotad.review.connections import LET_IN, Seldom
 from shotad.sound.recordings import MAX_RECORDING_BYTES
 
@@ -48,19 +49,36 @@ METHODS = ("GET", "HEAD", "POST")
 HEADER, HEADER_VALUE = "x-shotad", "page"
 MOST_BYTES = 1_000_000
 """Of a request's body."""
+FILM_UPLOAD = "/api/films"
+"""Takes a whole film, as the request's body. It goes to the disk while it arrives."""
 UPLOADS: Mapping[re.Pattern[str], int] = {
+    re.compile(FILM_UPLOAD): 1_000_000_000_000,
     re.compile(r"/api/import"): 40_000_000,
     re.compile(r"/api/lines/[^/]+/recording"): MAX_RECORDING_BYTES,
 }
 """Addresses that take a file as it is instead of JSON, and the most bytes of one. A Word document may have
-pictures of each slot in it."""
+pictures of each slot in it. How long a film may be is for the disk to say."""
 UPLOAD_TYPE = "application/octet-stream"
 """The content type of such a request: one that no form can send."""
 
 
+FILM_PAGE = re.compile(r"/films/(?P<film>[0-9a-f]{12})(?P<path>/.*)", re.DOTALL)
+"""The address of one film's review page, and of all that it asks for, on a server for a folder of films."""
+
+
+def page_path(path: str) -> str:
+    """The part of an address that the review page itself knows.
+
+    ``/films/0123456789ab/api/acts → /api/acts``; other addresses stay as they are.
+    """
+    match = FILM_PAGE.fullmatch(path)
+    return path if match is None else match["path"]
+
+
 def upload_limit(path: str) -> int | None:
     """The most bytes of a file that an address takes; None where it takes JSON."""
-    return next((limit for pattern, limit in UPLOADS.items() if pattern.fullmatch(path)), None)
+    own_path = page_path(path)
+    return next((limit for pattern, limit in UPLOADS.items() if pattern.fullmatch(own_path)), None)
 
 
 _ONCE = 120.0
@@ -152,19 +170,23 @@ def new_secrets() -> tuple[str, str]:
 
 
 _SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
+_SEAL = "page secret"
+"""What the seal of such a file is for."""
 
 
 def kept_secrets(file: Path) -> tuple[str, str]:
     """The token and the cookie's value in a file that only its owner can read; new ones where there is none.
 
-    A file that others can read, that is a link or that is damaged is replaced. Where none can be written,
-    the secrets end with the server.
+    A file that others can read, that is a link, that is damaged or that has not this user's seal is replaced:
+    who sent a folder to somebody would know the secrets in it. Where none can be written, or sealed, the
+    secrets end with the server.
     """
     with suppress(OSError, ValueError):
         status = file.lstat()
         if stat.S_ISREG(status.st_mode) and is_private(status):
-            token, cookie = file.read_text("ascii").split()
-            if _SECRET.fullmatch(token) and _SECRET.fullmatch(cookie):
+            token, cookie, seal = file.read_text("ascii").split()
+            is_whole = _SECRET.fullmatch(token) and _SECRET.fullmatch(cookie)
+            if is_whole and bears_seal(seal, _SEAL, [token, cookie]):
                 return token, cookie
     token, cookie = new_secrets()
     with suppress(OSError):
@@ -172,7 +194,7 @@ def kept_secrets(file: Path) -> tuple[str, str]:
         remove_file(file)
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="ascii") as out:
-            out.write(f"{token}\n{cookie}\n")
+            out.write(f"{token}\n{cookie}\n{sealed(_SEAL, [token, cookie]) or ''}\n")
     return token, cookie
 
 
@@ -329,7 +351,7 @@ class Guard:
             refuse(request, self._keys, self._hosts)
             answering = self._app
         if (welcome := scope.get("extensions", {}).get(LET_IN)) is not None:
-            welcome()
+            welcome(is_long=request.scope["path"] == FILM_UPLOAD)
         return answering
 
     def _log(self, scope: Any, error: Exception) -> None:
@@ -408,7 +430,7 @@ def error_answer(scope: Any, status: int, error: ShotadError) -> Response:
         '<p><a href="/">Try again</a></p>\n</main>\n</body>\n</html>\n'
     )
     answer: Response = HTMLResponse(page, status)
-    if scope["path"].startswith(("/api/", "/media/", "/files/", "/web/")):
+    if page_path(scope["path"]).startswith(("/api/", "/media/", "/files/", "/web/")):
         answer = JSONResponse({"error": {"what": error.what, "hint": error.hint}}, status)
     if scope["method"] == "HEAD":
         answer.body = b""

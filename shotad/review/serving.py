@@ -1,21 +1,21 @@
-"""The program behind ``shotad review``: one server for each work folder.
+"""The program behind ``shotad review``: one server for each work folder, or for a folder of films.
 
-`serve` opens the folder, prints the address and answers requests until a signal ends it; then it stops the
-jobs that run and writes what is still due.
+`serve` and `serve_films` open the folder, print the address and answer requests until a signal ends them;
+then they stop the jobs that run and write what is still due.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import signal
 import socket
 import sys
 import threading
 import time
 import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from types import FrameType
@@ -23,31 +23,19 @@ from typing import Any, Protocol
 from urllib.parse import quote
 
 import uvicorn
-from filelock import Timeout
+from starlette.types import ASGIApp
 
 from shotad.core import (
     Progress,
     RunSettings,
     WorkFolder,
 )
-from shotad.core.errors import (
-    FolderInUse,
-    ReviewError,
-    UsageError,
-    WorkFolderError,
-)
-from shotad.core.files import (
-    lock_file,
-    read_file,
-    remove_file,
-    write_text,
-)
-from shotad.core.records import parse_json
+from shotad.core.errors import FolderInUse, UsageError
+from shotad.core.progress import plural
 from shotad.core.system import END_SIGNALS, listen_again
 from shotad.review.connections import REQUEST_SECONDS, Connections
-from shotad.review.opening import OpenReview, open_review
-
-LOCK, ADDRESS = ".review.lock", ".review.address"
+from shotad.review.lock import folder_lock
+from shotad.review.opening import open_films, open_review
 
 _FIRST_PORT, _PORT_COUNT = 20_000, 12_000
 """Range of `usual_port`, below the ports that systems give to outgoing connections."""
@@ -68,6 +56,24 @@ class ServerConsole(Progress, Protocol):
         """Print the command's result: ``text`` for people, or ``value`` as JSON."""
 
 
+class Opened(Protocol):
+    """What is served: `shotad.review.opening.OpenReview`, or `OpenFilms`."""
+
+    app: ASGIApp
+    token: str
+    token_for_once: str
+    open_to_others: bool
+
+    def end_event_streams(self) -> None:
+        """Tell all tabs that the server ends, and end their streams of events."""
+
+    def stop_jobs(self, seconds: float = 0.0) -> tuple[str, ...]:
+        """Ask all jobs to stop, and wait so many seconds at most; titles of what still runs."""
+
+    def close(self) -> None:
+        """Write what is still due."""
+
+
 def serve(
     folder: Path,
     film: Path | None,
@@ -85,46 +91,112 @@ def serve(
     ``reviewer`` None: the name that was given last. Raises ReviewError where another server has the folder
     open, UsageError for an address that cannot be had, and what `open_review` raises.
     """
-    with _folder_lock(folder) as write_address, _listening_socket(host, port, folder) as listener:
-        bound_host, bound_port = listener.getsockname()[:2]
-        # The zone of an IPv6 address, fe80::1%eth0, has no place in a URL.
-        bound_host = bound_host.partition("%")[0]
-        address = _address(bound_host, bound_port)
+    with folder_lock(folder) as write_address, _listening_socket(host, port, folder) as listener:
+        bound = _Bound.of(listener)
         # Remove what a killed server left half-written. A run that holds the folder has done so at its
         # start.
         with suppress(FolderInUse), WorkFolder(folder):
             pass
-        opened = open_review(folder, film, run, reviewer=reviewer, address=bound_host, port=bound_port)
-        with opened as review, _EndSignals().counted() as end_signals:
-            write_address(address)
-            if review.open_to_others:
-                console.note(
-                    "Warning: everybody in your network who has the address can reach this page and change "
-                    "the track, and what is sent is not encrypted."
-                )
-            if film is None:
-                console.note("The film is not where it was: lines can be reviewed without picture and sound.")
-            # The address can be printed before the server runs: the socket listens already, so a browser
-            # waits a moment, and nothing that follows can fail.
-            result = {"address": f"{address}?token={quote(review.token)}", "folder": str(folder)}
-            text = f"Review: {result['address']}\nCtrl-C ends it. Every change is saved at once."
-            console.result(text, result)
-            if open_browser:
-                _open_browser(f"{address}?token={quote(review.token_for_once)}", console)
-            # An answer passes through several threads, and each would wait Python's 5 ms again while lines
-            # are checked or a film is rendered.
-            sys.setswitchinterval(_THREAD_SWITCH_SECONDS)
-            server = end_signals.server = ReviewServer(review)
-            try:
-                if not end_signals.count:
-                    server.run(sockets=[listener])
-            finally:
-                _close(review, end_signals, console)
+        opening = open_review(folder, film, run, reviewer=reviewer, address=bound.host, port=bound.port)
+        with opening as review:
+            write_address(bound.url)
+            gone = "The film is not where it was: lines can be reviewed without picture and sound."
+            notes = [gone] if film is None else []
+            _serve_until_end(review, listener, bound, folder, console, notes, open_browser=open_browser)
+
+
+def serve_films(
+    folder: Path,
+    *,
+    host: str,
+    port: int | None,
+    open_browser: bool,
+    reviewer: str | None,
+    console: ServerConsole,
+) -> None:
+    """Serve the first screen for a folder of films, and from there the review page of each. As `serve`.
+
+    Raises what `open_films` raises, and UsageError for an address that cannot be had.
+    """
+    with _listening_socket(host, port, folder) as listener:
+        bound = _Bound.of(listener)
+        opening = open_films(
+            folder,
+            reviewer=reviewer,
+            address=bound.host,
+            port=bound.port,
+            url=bound.url,
+            on_note=console.note,
+        )
+        with opening as films:
+            resumed = f"Going on with {plural(films.resumed, 'film')} of the last time."
+            notes = [resumed] if films.resumed else []
+            _serve_until_end(films, listener, bound, folder, console, notes, open_browser=open_browser)
+
+
+def _serve_until_end(
+    opened: Opened,
+    listener: socket.socket,
+    bound: _Bound,
+    folder: Path,
+    console: ServerConsole,
+    notes: Sequence[str],
+    *,
+    open_browser: bool,
+) -> None:
+    """Print ``notes`` and the address, and answer requests until a signal ends it."""
+    with _EndSignals().counted() as end_signals:
+        if opened.open_to_others:
+            console.note(
+                "Warning: everybody in your network who has the address can reach this page and change "
+                "the track, and what is sent is not encrypted."
+            )
+        for note in notes:
+            console.note(note)
+        # The address can be printed before the server runs: the socket listens already, so a browser waits a
+        # moment, and nothing that follows can fail.
+        result = {"address": f"{bound.url}?token={quote(opened.token)}", "folder": str(folder)}
+        text = f"Review: {result['address']}\nCtrl-C ends it. Every change is saved at once."
+        console.result(text, result)
+        if open_browser:
+            _open_browser(f"{bound.url}?token={quote(opened.token_for_once)}", console)
+        # An answer passes through several threads, and each would wait Python's 5 ms again while lines are
+        # checked or a film is rendered.
+        sys.setswitchinterval(_THREAD_SWITCH_SECONDS)
+        server = end_signals.server = ReviewServer(opened)
+        try:
+            if not end_signals.count:
+                server.run(sockets=[listener])
+        finally:
+            _close(opened, end_signals, console)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """Where a socket listens: ``host`` in digits, ``port``, and the ``url`` for people, without the token."""
+
+    host: str
+    port: int
+    url: str
+
+    @staticmethod
+    def of(listener: socket.socket) -> _Bound:
+        host, port = listener.getsockname()[:2]
+        # The zone of an IPv6 address, fe80::1%eth0, has no place in a URL.
+        host = host.partition("%")[0]
+        return _Bound(host, port, _address(host, port))
+
+
+_CONTAINER_FILES = (Path("/.dockerenv"), Path("/run/.containerenv"))
+"""Docker and Podman put these into a container (systemd, src/basic/virt.c, `detect_container_files`)."""
 
 
 def _address(host: str, port: int) -> str:
     """The URL for people, without the token, of a server that listens at ``host``, an IP address."""
-    if host in ("0.0.0.0", "::"):
+    if host in ("0.0.0.0", "::") and any(file.exists() for file in _CONTAINER_FILES):
+        # A container's own address is of no use outside; its port is published at the machine it runs on.
+        host = "localhost"
+    elif host in ("0.0.0.0", "::"):
         # This machine's address in its network; nothing is sent to find it.
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
             try:
@@ -133,39 +205,6 @@ def _address(host: str, port: int) -> str:
             except OSError:
                 host = "127.0.0.1"
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
-
-
-@contextmanager
-def _folder_lock(folder: Path) -> Iterator[Callable[[str], None]]:
-    """Lock the folder for one server; gives a function that writes its address to a file.
-
-    A second server that finds the lock taken names that address in its error. Raises ReviewError where
-    another server holds the lock, WorkFolderError for a folder that cannot be written.
-    """
-    lock, address_file = lock_file(folder / LOCK, timeout=0), folder / ADDRESS
-    try:
-        # The system releases the lock of a server that was killed; its address file alone means nothing.
-        lock.acquire()
-    except Timeout:
-        address = ""
-        with suppress(OSError, WorkFolderError, ValueError, KeyError, TypeError):
-            address = str(parse_json(read_file(address_file))["address"])
-        at_address = f" at {address}" if address else ""
-        raise ReviewError(
-            f"A review of {folder} is open already{at_address}.",
-            "Go on there, or end it first: Ctrl-C in its terminal.",
-        ) from None
-    except OSError as error:
-        raise WorkFolderError(f"{folder} cannot be written: {error.strerror}.") from None
-
-    def write_address(address: str) -> None:
-        write_text(address_file, json.dumps({"address": address}) + "\n")
-
-    try:
-        yield write_address
-    finally:
-        remove_file(address_file)
-        lock.release()
 
 
 @contextmanager
@@ -224,7 +263,7 @@ class ReviewServer(uvicorn.Server):
 
     def __init__(
         self,
-        review: OpenReview,
+        opened: Opened,
         *,
         most_connections: int | None = None,
         request_seconds: float = REQUEST_SECONDS,
@@ -233,7 +272,7 @@ class ReviewServer(uvicorn.Server):
         self._connections = Connections(most_connections, request_seconds=request_seconds)
         super().__init__(
             uvicorn.Config(
-                review.app,
+                opened.app,
                 http=self._connections.protocol,  # type: ignore[arg-type]  # no class, but called as one
                 backlog=self._connections.accepted_at_once,
                 loop="asyncio",
@@ -249,7 +288,7 @@ class ReviewServer(uvicorn.Server):
                 timeout_graceful_shutdown=_LAST_ANSWERS_SECONDS,
             )
         )
-        self._review = review
+        self._opened = opened
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -268,7 +307,7 @@ class ReviewServer(uvicorn.Server):
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._review.end_event_streams()
+        self._opened.end_event_streams()
         await super().shutdown(sockets)
         # A client that does not read its answer would keep its connection open for good.
         self._connections.abort_all()
@@ -302,15 +341,15 @@ class _EndSignals:
             self.server.should_exit = True
 
 
-def _close(review: OpenReview, end_signals: _EndSignals, console: ServerConsole) -> None:
+def _close(opened: Opened, end_signals: _EndSignals, console: ServerConsole) -> None:
     """Stop the jobs and write what is due. Waits `_JOB_STOP_SECONDS` for a job, or until one more signal."""
     signals_before, deadline = end_signals.count, time.monotonic() + _JOB_STOP_SECONDS
-    running = review.stop_jobs()
+    running = opened.stop_jobs()
     with suppress(OSError):  # the terminal may be gone
         if running:
             console.note(f"Waiting for {running[0]} to stop. Ctrl-C: do not wait.")
     while running and end_signals.count == signals_before and time.monotonic() < deadline:
-        running = review.stop_jobs(0.1)
-    review.close()
+        running = opened.stop_jobs(0.1)
+    opened.close()
     with suppress(OSError):
         console.note("The review has ended. Every change is saved.")

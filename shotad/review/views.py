@@ -269,8 +269,9 @@ FORMAT_TITLES: Mapping[str, str] = {
 def film_view(
     session: Session,
     *,
+    revision: int,
+    findings: Json,
     lines: Sequence[Json],
-    findings: Findings,
     playable: Json,
     voice: Json,
     jobs: Sequence[Json] = (),
@@ -279,6 +280,8 @@ def film_view(
 ) -> dict[str, Any]:
     """Everything that the page needs at its start, as JSON values.
 
+    revision, findings: `Session.revision` and `Findings.summary`, both taken before ``lines``: what is
+    changed or checked in between may be missing in these, and the page must see that it is.
     lines: `LineViews.all`. playable: state of the copy for the browser (`Proxy.state`).
     voice: `Hearing.voices`. jobs: `Jobs.views`.
     jobs_version: taken before ``jobs``, so a job that is not among them is newer than this, or forgotten.
@@ -315,8 +318,8 @@ def film_view(
         "free": [span_view(gap) for gap in prepared.gaps],
         "progress": progress_view(track),
         "history": session.next_steps,
-        "findings": findings.summary(),
-        "revision": session.revision,
+        "findings": dict(findings),
+        "revision": revision,
         "trouble": session.trouble,
         "jobs": [dict(job) for job in jobs],
         "jobs_version": jobs_version,

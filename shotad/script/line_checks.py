@@ -25,6 +25,7 @@ from shotad.core.config.languages import is_english
 from shotad.core.config.sound import LintSettings
 from shotad.core.engine import TextFact
 from shotad.core.errors import quoted
+from shotad.core.installation import install_command
 from shotad.core.types import time_range
 from shotad.core.weight_store import is_fetched
 from shotad.script.cast_members import listed_gender
@@ -445,7 +446,8 @@ def make_sentence_reader(settings: LintSettings) -> tuple[SentenceReader | None,
         return None, ""
     if settings.parse == "auto":
         if importlib.util.find_spec("spacy") is None:
-            return None, _ONLY_WORD_LISTS.format("spaCy is not installed (pip install 'shotad[evaluate]')")
+            how = install_command("shotad[evaluate]")
+            return None, _ONLY_WORD_LISTS.format(f"spaCy is not installed ({how})")
         is_installed = importlib.util.find_spec(SENTENCE_MODEL) is not None
         if not is_installed and not is_fetched(SENTENCE_MODEL.replace("_", "-")):
             return None, _ONLY_WORD_LISTS.format(

@@ -18,6 +18,7 @@ from PIL import Image as Pictures, ImageOps, UnidentifiedImageError, features
 
 from shotad.core import Image
 from shotad.core.errors import CastError
+from shotad.core.installation import install_command
 from shotad.core.progress import plural
 
 _ALWAYS_READ = (".bmp", ".gif", ".jfif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
@@ -75,7 +76,7 @@ def is_unread_photo(path: Path) -> bool:
 def how_to_read(paths: Iterable[Path]) -> str:
     """A sentence on what to do about ``paths``, pictures that cannot be read."""
     if any(path.suffix.lower() in _HEIF for path in paths):
-        return 'Save pictures as JPEG or PNG, or have HEIC read: pip install "shotad[heic]".'
+        return f"Save pictures as JPEG or PNG, or have HEIC read: {install_command('shotad[heic]')}."
     return "Save pictures as JPEG or PNG."
 
 

@@ -27,6 +27,7 @@ import numpy.typing as npt
 
 from shotad.core.config.sound import VoiceSettings
 from shotad.core.errors import VoiceError
+from shotad.core.installation import install_command
 from shotad.script.letters import words_in_other_scripts
 from shotad.sound.voice_engines import (
     ANY_LANGUAGE,
@@ -54,7 +55,7 @@ _PACE = 0.81
 of its clock: 152."""
 _PACE_RANGE = (0.5, 2.0)
 """Settings that its makers name."""
-_INSTALL = 'pip install "shotad[voice]".'
+_INSTALL = f"{install_command('shotad[voice]')}."
 
 
 class HibariVoice(Speaker):

@@ -142,7 +142,7 @@ def test_what_is_not_there_is_refused(here: str, there: str) -> None:
     ("https://films.invalid/ad", r"Nothing can be written to an address of the web"),
     ("s3://", r"s3:// names no bucket"),
     ("s3://key:hidden@described/ad", r"s3://described/ad was given with credentials"),
-    ("s3://described/ad", r"pip install 'shotad\[s3\]'"),
+    ("s3://described/ad", r'pip install "shotad\[s3\]"'),
     ("gs://described/ad", r"pip install gcsfs"),
     ("az://described/ad", r"pip install adlfs"),
     ("abfs://described/ad", r"pip install adlfs"),

@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -60,6 +61,39 @@ def test_links_lead_somewhere(page: Path) -> None:
             target = page.parent / name if name else page
             assert target.exists(), link
             assert not anchor or anchor in anchors(target), link
+
+
+_OF_A_CHECKOUT = re.compile(
+    r"\bpython (tools|benchmarks|tests)/|\btools/check|constraints(-dev)?\.txt|\btests/"
+)
+"""What a command names that an installed package lacks."""
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+def test_a_command_that_needs_a_checkout_is_said_to_need_it(page: Path) -> None:
+    """Most readers have installed a package: for them only a page's words about checkouts lead to such a one."""
+    text = page.read_text(encoding="utf-8")
+    commands = [line for block in _BLOCK.findall(text) for line in block.splitlines()]
+    needing = [line for line in commands if _OF_A_CHECKOUT.search(line)]
+    assert not needing or re.search(r"in a\s+checkout", text, re.IGNORECASE), needing
+
+
+def test_every_extra_that_is_named_is_one() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = set(project["optional-dependencies"])
+    named: dict[str, str] = {}
+    for path in [*pages(), ROOT / "CONTRIBUTING.md", *(ROOT / "shotad").rglob("*.py")]:
+        text = path.read_text(encoding="utf-8")
+        for brackets in re.findall(r"(?:shotad|whl|\"\.)\[([a-z0-9,]+)\]", text):
+            named |= dict.fromkeys(brackets.split(","), str(path))
+        for words in re.findall(r"\bextras?((?:,? (?:and )?`[a-z0-9]+`)+)", text):
+            named |= dict.fromkeys(re.findall(r"`([a-z0-9]+)`", words), str(path))
+    assert {name: path for name, path in named.items() if name not in extras} == {}
+    assert {"voice", "review", "openai", "models", "train", "heic"} <= set(named)
+    installing = (ROOT / "docs/install.md").read_text(encoding="utf-8")
+    table = installing.partition("## Extras")[2].partition("To add one")[0]
+    listed = set(re.findall(r"`(\w+)`", table))
+    assert extras - listed == {"dev", "docs"}
 
 
 def shown() -> list[Any]:
@@ -161,10 +195,16 @@ def test_accepted_lines_that_people_rewrote_become_pairs(shotad: Shotad, tmp_pat
     rewritten = accept(by_hand, "Ann", "review")
     kept = [accept(one, "Ann", "review") for one in rest]
     save_track(track.with_cues([rewritten, *kept]), folder, film.stem)
-    command = [sys.executable, TOOLS / "preference_pairs.py", folder]
-    run = subprocess.run(command, capture_output=True, text=True, check=True)
-    (pair,) = map(json.loads, run.stdout.splitlines())
+    pairs_file = tmp_path / "pairs.jsonl"
+    done = shotad("train", "pairs", folder, "--out", pairs_file)
+    assert done.code == 0, done.err
+    assert done.out == f"1 pairs: {pairs_file}\n"
+    (pair,) = map(json.loads, pairs_file.read_text(encoding="utf-8").splitlines())
     assert pair["chosen"] == [{"role": "assistant", "content": "She opens the door."}]
     assert pair["rejected"] == [{"role": "assistant", "content": first.text}]
     assert [turn["role"] for turn in pair["prompt"]] == ["system", "user"]
     assert pair["seconds"][0] <= pair["start"] < pair["seconds"][-1]
+    (folder / "stage2.jsonl").write_text('{"key": "a", "slot": 3}\n', encoding="utf-8")
+    damaged = shotad("train", "pairs", folder, "--out", pairs_file)
+    assert damaged.code == 1
+    assert "stage2.jsonl is damaged" in damaged.err

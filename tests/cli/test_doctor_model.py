@@ -194,7 +194,7 @@ def test_on_a_gpu_it_finds_the_batch_and_the_peak(
     shotad: Shotad, folder_of: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("accelerate")
-    from shotad.engines.local_loading import CACHE
+    from shotad.core.model_cache import CACHE
 
     CACHE.clear()
     Cards(monkeypatch, [Card(24 * 10**9)], lambda name: 16 * 10**9, bytes_per_token=5 * 10**6)

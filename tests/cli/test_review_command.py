@@ -44,12 +44,19 @@ class Served:
 
     def film(self) -> dict[str, Any]:
         """What the page is told when it is opened."""
+        return self._asked("/api/film")
+
+    def _asked(self, path: str) -> dict[str, Any]:
         httpx = pytest.importorskip("httpx")
         base, _, token = self.address.partition("?token=")
         port = base.rstrip("/").rpartition(":")[2]
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
             client.get("/", params={"token": token})
-            return dict(client.get("/api/film", headers={"X-Shotad": "page"}).json())
+            return dict(client.get(path, headers={"X-Shotad": "page"}).json())
+
+    def films(self) -> list[dict[str, Any]]:
+        """What the page of a folder of films is told."""
+        return list(self._asked("/api/films")["films"])
 
     @property
     def listens_at(self) -> list[tuple[str, int]]:
@@ -80,6 +87,9 @@ def test_options_reach_the_server(place: Path, tmp_path: Path) -> None:
     words = ("--no-open", "--host", "0.0.0.0", "--port", port, "--reviewer", "Ann", "--film", moved)
     with Served(place, *words) as served:
         assert served.listens_at == [("0.0.0.0", port)]
+        # The address of a container is of no use to people outside it.
+        is_container = any(Path(file).exists() for file in ("/.dockerenv", "/run/.containerenv"))
+        assert served.address.startswith(f"http://localhost:{port}/") == is_container
         assert f":{port}/" in served.address
         film = served.film()
         assert (film["reviewer"], film["film"]["name"]) == ("Ann", "moved.mp4")
@@ -98,7 +108,7 @@ def test_missing_packages_are_named_with_the_extra(shotad, place, missing, monke
     heard = shotad("review", place)
     assert heard.code == 2
     assert missing in heard.err
-    assert "pip install 'shotad[review]'" in heard.err
+    assert 'pip install "shotad[review]"' in heard.err
 
 
 def test_it_is_served_to_this_machine_alone_and_opened_unless_asked(place: Path, tmp_path: Path) -> None:
@@ -115,3 +125,23 @@ def test_it_is_served_to_this_machine_alone_and_opened_unless_asked(place: Path,
         assert re.match(r"http://127\.0\.0\.1:\d+/\?token=", served.address)
         assert opened.read_text().startswith(served.address.partition("?")[0])
         assert served.result["folder"] == str(place)
+
+
+def test_a_folder_of_films_is_told_from_a_film_and_from_a_work_folder(
+    shotad: Any, place: Path, tmp_path: Path
+) -> None:
+    films = tmp_path / "films"
+    films.mkdir()
+    with Served(films, "--no-open") as served:
+        assert served.films() == []
+        (films / "film.mp4").write_bytes(film_with().read_bytes())
+        assert [film["name"] for film in served.films()] == ["film.mp4"]
+    # A work folder without a track is no folder of films, whatever it is called.
+    (place / "track.json").unlink()
+    assert "has no track" in shotad("review", place, "--no-open").err
+    place.rename(tmp_path / "renamed")
+    assert "has no track" in shotad("review", tmp_path / "renamed", "--no-open").err
+    assert "has no track" in shotad("review", films / "film.mp4", "--no-open").err
+    assert "has no track" in shotad("review", tmp_path / "nowhere", "--no-open").err
+    said = shotad("review", films, "--no-open", "--film", films / "film.mp4")
+    assert "folder of films" in said.err

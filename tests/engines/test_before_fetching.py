@@ -28,10 +28,11 @@ import transformers
 from shotad.core import NoProgress, ShotadError, load_config
 from shotad.core.config.sight import ComputeSettings
 from shotad.core.errors import ConfigError, EngineError
+from shotad.core.model_cache import CACHE
 from shotad.core.model_loading import dtype_of
 from shotad.core.system import gpu_memories, gpu_memory
 from shotad.description import Engines
-from shotad.engines import local_loading, make_engine
+from shotad.engines import make_engine
 from tests.gpus import show_gpus
 from tests.language_models import make_llama
 from tests.vision_models import qwen_folder
@@ -214,7 +215,7 @@ def test_a_processor_reads_no_weights_that_it_cannot_hold(
         ],
     )
     engine: Any = make_engine("llama3", config, "stage2")
-    local_loading.CACHE.clear()
+    CACHE.clear()
     have_memory(monkeypatch, (model / "model.safetensors").stat().st_size // 2)
     with pytest.raises(
         EngineError, match=r"tiny does not fit: .* in float32, and this machine has .* Nothing"
@@ -236,7 +237,7 @@ def in_another_process(program: str, *paths: Path, **environment: str) -> str:
 ASK_BOTH = """
 import sys
 from shotad.core import NoProgress, ShotadError, load_config
-from shotad.engines import local_loading, make_engine
+from shotad.engines import make_engine
 config = load_config(None, ["compute.device=cpu", *sys.argv[1:], {settings}])
 for name, stage in (("qwen2-vl", "stage1"), ("llama3", "stage2")):
     try:
@@ -294,7 +295,7 @@ def test_no_error_of_a_library_is_taken_for_damaged_weights(
         engine.generate([])
 
     load()
-    local_loading.CACHE.clear()
+    CACHE.clear()
     for loader in (transformers.AutoModelForCausalLM, transformers.AutoTokenizer):
         monkeypatch.setattr(loader, "from_pretrained", missing)
         with pytest.raises(

@@ -15,9 +15,9 @@ import torch
 from shotad.core import Config, Message, Reply, Request
 from shotad.core.config.words import SamplingSettings
 from shotad.core.errors import EngineError
+from shotad.core.model_cache import CACHE
 from shotad.core.settings import build_settings
 from shotad.engines import make_engine
-from shotad.engines.local_loading import CACHE
 from tests.gpus import Card, Cards
 from tests.language_models import add_ballast, make_llama
 

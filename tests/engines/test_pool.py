@@ -255,6 +255,21 @@ def test_what_a_function_raises_stops_the_run_at_once() -> None:
         list(pool.map(breaks, NAMES, workers=1))
 
 
+def test_what_the_progress_raises_stops_the_run_too() -> None:
+    """As where a person stops a job of the review page."""
+
+    class Stopped(BaseException):
+        pass
+
+    def advance() -> None:
+        raise Stopped
+
+    engine = Listed()
+    with pytest.raises(Stopped), AskingPool({"stage2": engine}) as pool:
+        list(pool.map(lambda name: pool.ask("stage2", Request(name, ())), NAMES, workers=2, advance=advance))
+    assert len(engine.calls) < len(NAMES)
+
+
 def test_results_before_a_source_that_fails_are_handed_out_first() -> None:
     def source() -> Iterator[str]:
         yield from NAMES[:4]

@@ -7,7 +7,6 @@ import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ import pytest
 from shotad.core import ShotadError
 from shotad.core.config.sight import ComputeSettings
 from shotad.core.errors import WeightsError
+from shotad.core.model_cache import CACHE
 from shotad.script import Embedder, make_embedder
 from shotad.script.embeddings import TokenEncoder, find_encoder, missing_end_token
 from tests.conftest import needed
@@ -124,12 +124,13 @@ def first_change(folder: Path) -> float:
     """How much the first word's state changes where the last word is another."""
     import torch
 
-    model: Any = make_embedder(str(folder), CPU)._model[0].auto_model  # type: ignore[attr-defined]
-    assert type(model).__module__ == "transformers.models.qwen2.modeling_qwen2"
-    with torch.no_grad():
+    with CACHE.lent(make_embedder(str(folder), CPU).plan) as loaded, torch.no_grad():
+        model = loaded.model[0].auto_model
+        assert type(model).__module__ == "transformers.models.qwen2.modeling_qwen2"
         one, other = (
             model(input_ids=torch.tensor([ids])).last_hidden_state for ids in ([5, 6, 7], [5, 6, 8])
         )
+        assert model(input_ids=torch.tensor([[5, 6]])).past_key_values is None
     return float((one - other)[0, 0].abs().max())
 
 
@@ -142,10 +143,11 @@ def test_the_vector_is_that_of_the_end_token_where_the_tokenizer_leaves_it_out(g
     from tokenizers import Tokenizer, processors
 
     embedder = make_embedder(str(gte), CPU)
-    bare, ended = (
-        embedder._model.encode([f"Query: {text}{end}" for text in TEXTS], normalize_embeddings=True)  # type: ignore[attr-defined]
-        for end in ("", END)
-    )
+    with CACHE.lent(embedder.plan) as loaded:
+        bare, ended = (
+            loaded.model.encode([f"Query: {text}{end}" for text in TEXTS], normalize_embeddings=True)
+            for end in ("", END)
+        )
     found = embedder.of(TEXTS, prompt="Query: ")
     assert found == pytest.approx(ended, abs=1e-5)
     assert abs(found - bare).max() > 0.05

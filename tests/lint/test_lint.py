@@ -432,7 +432,7 @@ def test_only_lines_that_a_parse_may_change_load_a_parser(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("missing", "told"),
-    [("en_core_web_sm", "--set lint.parse=spacy gets it"), ("spacy", "pip install 'shotad[evaluate]'")],
+    [("en_core_web_sm", "--set lint.parse=spacy gets it"), ("spacy", 'pip install "shotad[evaluate]"')],
 )
 def test_auto_fetches_nothing_and_says_so(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, missing: str, told: str

@@ -447,6 +447,22 @@ def test_a_fault_that_comes_again_and_again_is_logged_once(
     assert SECRET in caplog.text, "what broke is in the log"
 
 
+def test_secrets_that_somebody_else_wrote_are_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever sends a work folder knows what lies in it."""
+    place = write_folder(tmp_path / "film.shotad")
+
+    def token() -> str:
+        with open_review(place, None, port=PORT) as review:
+            return review.token
+
+    of_sender = token()
+    monkeypatch.setenv("SHOTAD_CONFIG", str(tmp_path / "of-another-user"))
+    of_receiver = token()
+    assert of_sender != of_receiver == token()
+
+
 @pytest.mark.posix  # users have numbers
 def test_the_secrets_of_a_folder_are_kept_and_only_its_owner_can_read_them(tmp_path: Path) -> None:
     place = write_folder(tmp_path / "film.shotad")

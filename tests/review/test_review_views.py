@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import pytest
 
 from shotad.core import Interval, load_config
 from shotad.description import lint_track
+from shotad.review.views import LineViews
 from shotad.script import (
     ALL_FORMATS,
     Cue,
@@ -196,6 +197,25 @@ def test_a_change_is_checked_with_all_lines_that_it_reaches_and_only_news_are_to
         told = tab.until("findings", 3)
     assert [list(event["lines"]) for event in told] == [[RAIN], [CAT], [RAIN]]
     assert all(event["summary"]["done"] for event in told)
+
+
+def test_what_changes_while_the_film_is_answered_is_not_passed_off_as_known(page, monkeypatch):
+    page.checked()
+    all_lines, later = LineViews.all, iter([LINES[14.0]])
+
+    def all_and_then_a_change(views: LineViews) -> Sequence[Any]:
+        lines = all_lines(views)
+        for text in later:
+            page.do("write", DOOR, text=text)
+            page.checked()
+        return lines
+
+    monkeypatch.setattr(LineViews, "all", all_and_then_a_change)
+    old, new = page.film(), page.film()
+    assert [line["text"] for line in old["lines"] if line["id"] == DOOR] == [LINES[9.0]]
+    assert old["revision"] < new["revision"]
+    assert old["findings"]["version"] < new["findings"]["version"]
+    assert rules(page, RAIN) == ["L9"]
 
 
 def test_lines_checked_again_are_as_when_all_are_checked(place, page):

@@ -1,11 +1,9 @@
-"""The converter of the published checkpoint's form, on tiny random weights."""
+"""``shotad train convert``: the published checkpoint's form, on tiny random weights."""
 
 from __future__ import annotations
 
-import runpy
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,15 +12,11 @@ import torch
 from transformers import Dinov2Config, Dinov2Model
 
 from shotad.core.errors import WeightsError
+from shotad.grammar.published_checkpoint import convert_checkpoint
 from shotad.grammar.scale_net import is_of_the_paper, load_net, released_weights
+from tests.cli.program import Shotad
 
-ROOT = Path(__file__).resolve().parents[2]
 Change = Callable[[dict[str, torch.Tensor]], object]
-
-
-@pytest.fixture(scope="module")
-def tool() -> Any:
-    return SimpleNamespace(**runpy.run_path(str(ROOT / "tools" / "convert_scale_checkpoint.py")))
 
 
 @pytest.fixture(scope="module")
@@ -68,11 +62,14 @@ def tuned(backbone: Path) -> Dinov2Model:
 
 @pytest.mark.parametrize("prefix", ["", "module.transformer."])
 def test_the_converted_net_says_what_the_published_one_says(
-    tool: Any, backbone: Path, tuned: Dinov2Model, tmp_path: Path, prefix: str
+    shotad: Shotad, backbone: Path, tuned: Dinov2Model, tmp_path: Path, prefix: str
 ) -> None:
     head = torch.nn.Linear(32, 5)
     torch.save(published(tuned, head, prefix), tmp_path / "published.pt")
-    assert tool.converted(tmp_path / "published.pt", tmp_path / "ours.safetensors", str(backbone)) == [1, 2]
+    files = (tmp_path / "published.pt", tmp_path / "ours.safetensors")
+    done = shotad("train", "convert", *files, "--backbone", backbone)
+    assert done.code == 0, done.err
+    assert "blocks 1 to 2 and the head" in done.out
     assert is_of_the_paper(tmp_path / "ours.safetensors")
     net, record = load_net(tmp_path / "ours.safetensors")
     assert net.design.tuned_blocks == 2
@@ -96,13 +93,13 @@ def test_the_converted_net_says_what_the_published_one_says(
     (lambda tree: [tree.pop(k) for k in list(tree) if "blocks" in k], "holds no blocks"),
 ])  # fmt: skip
 def test_other_weights_are_refused(
-    tool: Any, backbone: Path, tuned: Dinov2Model, tmp_path: Path, change: Change, message: str
+    backbone: Path, tuned: Dinov2Model, tmp_path: Path, change: Change, message: str
 ) -> None:
     tree = published(tuned, torch.nn.Linear(32, 5), "")
     change(tree["model_state_dict"])
     torch.save(tree, tmp_path / "published.pt")
     with pytest.raises(WeightsError, match=message):
-        tool.converted(tmp_path / "published.pt", tmp_path / "ours.safetensors", str(backbone))
+        convert_checkpoint(tmp_path / "published.pt", tmp_path / "ours.safetensors", str(backbone))
     assert not (tmp_path / "ours.safetensors").exists()
 
 
@@ -111,7 +108,7 @@ class _Code:
         return pytest.fail, ("the code ran",)
 
 
-def test_code_in_a_checkpoint_never_runs(tool: Any, backbone: Path, tmp_path: Path) -> None:
+def test_code_in_a_checkpoint_never_runs(backbone: Path, tmp_path: Path) -> None:
     torch.save({"model_state_dict": _Code()}, tmp_path / "evil.pt")
     with pytest.raises(WeightsError, match="cannot be read"):
-        tool.converted(tmp_path / "evil.pt", tmp_path / "ours.safetensors", str(backbone))
+        convert_checkpoint(tmp_path / "evil.pt", tmp_path / "ours.safetensors", str(backbone))

@@ -20,9 +20,17 @@ from pathlib import PurePath
 import numpy as np
 
 from shotad.core.errors import ScriptError
+from shotad.core.model_cache import ModelNeed
 from shotad.description.answers import parse_stage1
 from shotad.evaluation.metric import Corpus, Floats, Item, Json, Metric, MetricFormula, Row
-from shotad.evaluation.store import MetricContext, ParseService, parser_of, vectors_of
+from shotad.evaluation.store import (
+    EMBEDDER,
+    MetricContext,
+    ParseService,
+    embedder_needs,
+    parser_of,
+    vectors_of,
+)
 from shotad.script.embeddings import Vectors
 from shotad.script.english_words import (
     gerund_forms,
@@ -48,6 +56,7 @@ class Action(Metric):
     """
 
     columns = ("score", "ads")
+    model = EMBEDDER
     figure = MetricFormula("share", 100.0 * _SPREAD, -_CHANCE)
 
     def __init__(self, name: str, context: MetricContext) -> None:
@@ -58,6 +67,10 @@ class Action(Metric):
         self._rules = RULES[context.settings.rules]()
         self._parses, self._vectors = parser_of(context), vectors_of(context)
         self._paragraphs = name == DESCRIPTION
+
+    @classmethod
+    def needs(cls, name: str, context: MetricContext) -> tuple[ModelNeed, ...]:
+        return embedder_needs(context)
 
     @property
     def remarks(self) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from shotad.core.errors import EvaluationError, quoted
+from shotad.core.installation import install_command
 from shotad.core.system import find_program
 from shotad.core.weight_store import file_sha256
 from shotad.core.workfolder import hash_key
@@ -483,7 +484,7 @@ def coco_file(path: str, metric: str) -> Path:
         missing = "the package pycocoevalcap, which is not installed"
     raise EvaluationError(
         f"{metric} needs {missing}.",
-        'Install it with: pip install "shotad[coco]" (about 100 MB), or leave the metric out.',
+        f"Install it with: {install_command('shotad[coco]')} (about 100 MB), or leave the metric out.",
     )
 
 

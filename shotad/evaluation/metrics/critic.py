@@ -18,15 +18,18 @@ import importlib.util
 import json
 import logging
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
-from functools import cached_property
+from dataclasses import asdict, dataclass
+from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shotad.core.errors import EvaluationError, did_you_mean
+from shotad.core.installation import install_command
+from shotad.core.memory_errors import is_out_of_memory
+from shotad.core.model_cache import CACHE, DeviceMap, Loaded, ModelNeed, need_of, run_alone_if_needed
 from shotad.core.model_loading import (
     NETWORK_HINT,
     device_of,
@@ -38,6 +41,9 @@ from shotad.core.workfolder import hash_key
 from shotad.evaluation.metric import Corpus, Json, Metric, Row
 from shotad.evaluation.metrics.pronouns import Document, People, Resolver, named
 from shotad.evaluation.store import MetricContext
+
+if TYPE_CHECKING:
+    import torch
 
 RESOLVERS = {
     "plain": "shotad.evaluation.metrics.pronouns:PlainResolver",
@@ -85,6 +91,12 @@ class Critic(Metric):
 
     title = "CRITIC"
     columns = ("overlap", "ADs")
+    model = "coreference"
+
+    @classmethod
+    def needs(cls, name: str, context: MetricContext) -> tuple[ModelNeed, ...]:
+        resolver = make_resolver(context.settings.critic.resolver, context)
+        return resolver.needs if isinstance(resolver, FastCoref) else ()
 
     def __init__(self, name: str, context: MetricContext) -> None:
         """No model is loaded. Raises EvaluationError for a resolver that cannot run here."""
@@ -208,8 +220,8 @@ class FastCoref:
         if importlib.util.find_spec("fastcoref") is None:
             raise EvaluationError(
                 f"CRITIC's resolver {self.name} needs the library fastcoref, which is not installed.",
-                f'Install it: pip install "shotad[{EXTRA}]", in an environment of its own if its pins clash '
-                "with yours; or set measures.critic.resolver=plain.",
+                f"Install it: {install_command(f'shotad[{EXTRA}]')}, in an environment of its own if its "
+                "pins clash with yours; or set measures.critic.resolver=plain.",
             )
         self._context = context
         self._settings = context.settings.critic
@@ -247,28 +259,30 @@ class FastCoref:
 
     def resolve(self, documents: Sequence[Document]) -> list[tuple[People, ...]]:
         """The characters that each sentence of each film means."""
-        model = self._context.once(f"coref/{self.name}/{self._model}", self._load)
-
-        def fits(text: str) -> bool:
-            """Whether the model reads so long a text: the library skips longer ones without a message."""
-            if model.max_doc_len is None:
-                return True
-            words = [token.text for token in model.nlp(text)]
-            pieces = model.tokenizer(words, is_split_into_words=True)["input_ids"]
-            return len(pieces) <= int(model.max_doc_len)
-
         people: list[tuple[People, ...]] = []
-        for document in documents:
-            pieces = parts(document, fits)
-            self._divided += len(pieces) > 1
-            names = () if self._settings.rules == "code" else named(document)
-            people_by_sentence: list[set[str]] = []
-            for piece in pieces:
-                clusters = _clusters(model, piece[0])
-                piece_names = names[len(people_by_sentence) :]
-                people_by_sentence += meant(piece, clusters, document.cast, piece_names)
-            people.append(tuple(tuple(sorted(sentence_people)) for sentence_people in people_by_sentence))
+        with CACHE.lent(self._plan) as loaded:
+            for document in documents:
+                pieces = parts(document, partial(_can_read, loaded.model))
+                self._divided += len(pieces) > 1
+                names = () if self._settings.rules == "code" else named(document)
+                people_by_sentence: list[set[str]] = []
+                for piece in pieces:
+                    clusters = run_alone_if_needed(loaded, partial(_clusters, loaded.model, piece[0]))
+                    piece_names = names[len(people_by_sentence) :]
+                    people_by_sentence += meant(piece, clusters, document.cast, piece_names)
+                people.append(tuple(tuple(sorted(people)) for people in people_by_sentence))
         return people
+
+    @property
+    def needs(self) -> tuple[ModelNeed, ...]:
+        """What the model takes of this machine; nothing where it is not here, since these are small."""
+        folder = Path(self._model).expanduser()
+        return (need_of(self._plan),) if folder.is_dir() and _is_complete(folder) else ()
+
+    @cached_property
+    def _plan(self) -> CoreferencePlan:
+        device = device_of(self._context.config.compute)
+        return CoreferencePlan(self._folder, self.title, self._revision, self.library_class, device)
 
     @cached_property
     def _folder(self) -> Path:
@@ -310,12 +324,45 @@ class FastCoref:
                 digest.update(path.name.encode() + b"\0" + hashlib.file_digest(stream, "sha256").digest())
         return digest.hexdigest()[:16]
 
-    def _load(self) -> Any:
+
+class LingMess(FastCoref):
+    """LingMess: more exact, and slower; reads 4,096 word pieces at once."""
+
+    title = "LingMess"
+    name = "lingmess"
+    library_class = "LingMessCoref"
+    repo = "biu-nlp/lingmess-coref"
+    published = False
+
+
+@dataclass(frozen=True, slots=True)
+class CoreferencePlan:
+    """How a coreference model is loaded, by fastcoref: a `ModelPlan`. ``library_class`` is the library's."""
+
+    folder: Path
+    label: str
+    revision: str
+    library_class: str
+    device: torch.device
+    precision: str = "float32"
+    smaller: str = "Set measures.critic.resolver to plain, which is not comparable with the paper's figures."
+
+    def weight_bytes(self) -> int:
+        """Bytes of the weights: they are kept as they stay in the file."""
+        sizes = [(self.folder / name).stat().st_size for name in _WEIGHTS if (self.folder / name).is_file()]
+        return sizes[0]
+
+    def spread(self, bytes_needed: int, free: Mapping[torch.device, int]) -> DeviceMap | None:
+        """None: these models are not divided."""
+        return None
+
+    def load(self, device_map: DeviceMap) -> Loaded:
         """The library's model. Raises EvaluationError where it cannot be loaded."""
-        folder = self._folder
+        device = device_map[""]
         with _quiet():
             library = require_module("fastcoref", _PURPOSE, EXTRA)
             spacy = require_module("spacy", _PURPOSE, EXTRA)
+            torch = require_module("torch", _PURPOSE, EXTRA)
             transformers = require_module("transformers", _PURPOSE, EXTRA)
             # What transformers asks of a model class since 4.46 (no fused attention in Longformer) and 5.
             classes = "fastcoref.coref_models.modeling_"
@@ -329,8 +376,8 @@ class FastCoref:
                 with silence_transformers(transformers):
                     # Only spaCy's words are used, which its models have from the language.
                     model = getattr(library, self.library_class)(
-                        model_name_or_path=str(folder),
-                        device=str(device_of(self._context.config.compute)),
+                        model_name_or_path=str(self.folder),
+                        device=str(device),
                         nlp=spacy.blank("en"),
                         enable_progress_bar=False,
                     )
@@ -339,22 +386,23 @@ class FastCoref:
                 pre_tokenizer = model.tokenizer.backend_tokenizer.pre_tokenizer
                 if getattr(pre_tokenizer, "add_prefix_space", True) is False:
                     pre_tokenizer.add_prefix_space = True
-                return model
             except (OSError, ValueError, RuntimeError, LookupError, TypeError, AttributeError) as error:
+                if is_out_of_memory(error):
+                    raise
                 raise EvaluationError(
-                    f"The coreference model in {folder} cannot be loaded: {first_message_line(error)}.",
-                    f"Give a folder with a {self.title} model by measures.critic.model.",
+                    f"The coreference model in {self.folder} cannot be loaded: {first_message_line(error)}.",
+                    f"Give a folder with a {self.label} model by measures.critic.model.",
                 ) from None
+        return Loaded(model, device, torch.float32, self.label, (device,))
 
 
-class LingMess(FastCoref):
-    """LingMess: more exact, and slower; reads 4,096 word pieces at once."""
-
-    title = "LingMess"
-    name = "lingmess"
-    library_class = "LingMessCoref"
-    repo = "biu-nlp/lingmess-coref"
-    published = False
+def _can_read(model: Any, text: str) -> bool:
+    """Whether the model reads so long a text: the library skips longer ones without a message."""
+    if model.max_doc_len is None:
+        return True
+    words = [token.text for token in model.nlp(text)]
+    pieces = model.tokenizer(words, is_split_into_words=True)["input_ids"]
+    return len(pieces) <= int(model.max_doc_len)
 
 
 def _is_complete(folder: Path) -> bool:

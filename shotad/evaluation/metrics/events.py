@@ -15,10 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
+from shotad.core.model_cache import ModelNeed
 from shotad.core.weight_store import weights, weights_file
 from shotad.evaluation.metric import Corpus, Floats, Item, Json, Metric, MetricFormula, Row
 from shotad.evaluation.metrics.action import VERB, VectorTable, base_of
-from shotad.evaluation.store import MetricContext, parser_of, vectors_of
+from shotad.evaluation.store import EMBEDDER, MetricContext, embedder_needs, parser_of, vectors_of
 from shotad.script.english_words import listed
 from shotad.script.parsing import Parse
 
@@ -82,6 +83,7 @@ class Events(Metric):
     """
 
     columns = ("score", "ads")
+    model = EMBEDDER
     figure = MetricFormula("share", 100.0)
 
     def __init__(self, name: str, context: MetricContext) -> None:
@@ -90,6 +92,10 @@ class Events(Metric):
         self.title = TITLES[name]
         self._parses, self._vectors = parser_of(context), vectors_of(context)
         self._verbs = context.once("verbs", lambda: _Verbs(weights_file(WORDNET, context.progress)))
+
+    @classmethod
+    def needs(cls, name: str, context: MetricContext) -> tuple[ModelNeed, ...]:
+        return embedder_needs(context)
 
     @property
     def identity(self) -> Json:

@@ -35,9 +35,11 @@ from shotad.core.config.words import SamplingSettings, Stage2Settings
 from shotad.core.engine import (
     Stage,
     SupportsEstimates,
+    SupportsNeeds,
     SupportsPreparing,
 )
 from shotad.core.errors import EvaluationError
+from shotad.core.model_cache import ModelNeed, check_needs
 from shotad.core.progress import progress_task
 from shotad.core.settings import shipped_prompts
 from shotad.core.workfolder import hash_key
@@ -169,6 +171,11 @@ class Judge:
         return self._engine.identity.model
 
     @property
+    def needs(self) -> tuple[ModelNeed, ...]:
+        """What its model takes of this machine; nothing where a server answers. Fetches nothing."""
+        return self._engine.needs() if isinstance(self._engine, SupportsNeeds) else ()
+
+    @property
     def sends_to(self) -> str:
         """The host that is sent the texts; empty where they stay on this machine."""
         return self._engine.abilities.sends_to
@@ -238,12 +245,13 @@ class Judge:
             )
         if isinstance(engine, SupportsEstimates):
             engine.ready_if_here()
-        elif isinstance(engine, SupportsPreparing):
+        elif isinstance(engine, SupportsPreparing) and context.stand_in is None:
             engine.get_ready(context.progress)
-        return engine
+        return engine if context.stand_in is None else context.stand_in(engine)
 
     def _get_ready(self) -> None:
         def ready() -> bool:
+            check_needs(self.needs)
             prepare_engine(self._engine, self.context.progress)
             if self.sends_to:
                 where = self._engine.abilities.destination

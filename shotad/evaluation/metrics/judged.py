@@ -25,6 +25,8 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
+from shotad.core.model_cache import ModelNeed
+from shotad.core.progress import without_folder
 from shotad.evaluation.metric import Corpus, Item, Json, Metric, MetricFormula, Row, says_something
 from shotad.evaluation.metrics.judge import (
     SENTENCE,
@@ -67,8 +69,13 @@ class JudgedMetric(Metric):
         super().__init__(name, context)
         self._prompts = checked_prompts()
         self._judge = Judge(judge_of(name, context.settings.judge.engines), context)
+        self.model = f"judge {self._judge.name}"
         self._lowest = 0 if context.settings.rules == "code" else 1
-        self.title = f"{self.heading} ({self._judge.name})"
+        self.title = f"{self.heading} ({without_folder(self._judge.name)})"
+
+    @classmethod
+    def needs(cls, name: str, context: MetricContext) -> tuple[ModelNeed, ...]:
+        return Judge(judge_of(name, context.settings.judge.engines), context).needs
 
     @property
     def comparable(self) -> bool:
@@ -78,7 +85,10 @@ class JudgedMetric(Metric):
     def remarks(self) -> tuple[str, ...]:
         judge = self._judge
         sent = f"Texts were sent to {judge.sends_to}." if judge.sends_to else ""
-        return (f"{self.heading}: judged by {judge.name}, asked in our own words.", *([sent] if sent else []))
+        return (
+            f"{self.heading}: judged by {without_folder(judge.name)}, asked in our own words.",
+            *([sent] if sent else []),
+        )
 
     @property
     def identity(self) -> Json:

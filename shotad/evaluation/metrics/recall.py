@@ -21,7 +21,8 @@ import numpy as np
 
 from shotad.core.config.measures import RecallSettings
 from shotad.core.errors import EvaluationError
-from shotad.core.progress import progress_task
+from shotad.core.model_cache import ModelNeed
+from shotad.core.progress import progress_task, without_folder
 from shotad.core.workfolder import hash_key
 from shotad.evaluation.metric import Corpus, Json, Metric, Row, says_something
 from shotad.evaluation.store import MetricContext
@@ -30,6 +31,7 @@ from shotad.script.embeddings import (
     TokenEncoder,
     TokenVectors,
     check_encoder_name,
+    encoder_need,
     find_encoder,
 )
 
@@ -59,10 +61,11 @@ class Recall(Metric):
     without a word is never found. Its similarity to an AD is the largest to any of its references."""
 
     columns = ("found", "asked")
+    model = "encoder"
 
     def __init__(self, name: str, context: MetricContext) -> None:
-        """Fetches the model if it is not here. Raises EvaluationError where k leaves nothing to find or the
-        model has no such layer, WeightsError for a model that is none or cannot be had."""
+        """Fetches nothing. Raises EvaluationError where k leaves nothing to find, WeightsError for a model
+        that is none."""
         super().__init__(name, context)
         self._settings = settings = context.settings.recall
         if settings.k >= settings.neighbours:
@@ -73,10 +76,15 @@ class Recall(Metric):
         check_encoder_name(source_of(settings.model))
         self._rule = "full" if context.settings.rules == "code" else "all"
         self._pairs: PairScores = context.once("pair scores", lambda: PairScores(context))
-        _ = self._pairs.identity  # a model that cannot be had is said now
         self._corpus: Corpus | None = None
         self._neighbours: list[Neighbours] = []
         self.title = f"Recall@{settings.k}/{settings.neighbours}"
+
+    @classmethod
+    def needs(cls, name: str, context: MetricContext) -> tuple[ModelNeed, ...]:
+        model, compute = source_of(context.settings.recall.model), context.config.compute
+        need = encoder_need(model, compute, context.progress, _SMALLER)
+        return () if need is None else (need,)
 
     @property
     def identity(self) -> Json:
@@ -100,7 +108,9 @@ class Recall(Metric):
         """Sentences: what differs from the paper."""
         settings, differences = self._settings, []
         if published(settings.model) is not PUBLISHED[_PAPER]:
-            differences.append(f"BERTScore with {settings.model}; the paper's is roberta-large.")
+            differences.append(
+                f"BERTScore with {without_folder(settings.model)}; the paper's is roberta-large."
+            )
         if self._known is None:
             differences.append(f"Vectors of layer {self._pairs.layer} of {self._pairs.place.layers}.")
         if (settings.k, settings.neighbours) not in _PAPER_WINDOWS:
@@ -236,6 +246,7 @@ Pair = tuple[str, str]
 
 AT_ONCE = 64
 """Texts that are encoded together; it changes no figure."""
+_SMALLER = "Set measures.recall.model to minilm, which is not comparable with the paper's figures."
 _BATCHES = 8
 """Batches between two reports of progress."""
 _ROOM = 1 << 29
@@ -294,7 +305,7 @@ class PairScores:
             for group in (missing[first : first + size] for first in range(0, len(missing), size)):
                 if self._encoder is None:
                     compute = self._context.config.compute
-                    self._encoder = TokenEncoder(self.place, self.layer, compute, AT_ONCE)
+                    self._encoder = TokenEncoder(self.place, self.layer, compute, AT_ONCE, _SMALLER)
                 self._vectors.update(zip(group, self._encoder.of(group), strict=True))
                 task.advance(len(group))
         scores = {pair: f_score(*(self._vectors[text] for text in pair)) for pair in pairs}

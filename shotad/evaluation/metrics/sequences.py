@@ -13,8 +13,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from shotad.core.model_cache import ModelNeed
 from shotad.evaluation.metric import Corpus, Json, Metric, Row
-from shotad.evaluation.store import MetricContext, VectorService, vectors_of
+from shotad.evaluation.store import EMBEDDER, MetricContext, VectorService, embedder_needs, vectors_of
 from shotad.script.cast_members import TITLES, members
 from shotad.script.english_words import listed
 from shotad.script.line_mentions import (
@@ -103,10 +104,15 @@ class RepetitionOfMeaning(_SequenceMetric):
 
     title = "Repetition of meaning"
     columns = ("cosine", "lines")
+    model = EMBEDDER
 
     def __init__(self, name: str, context: MetricContext) -> None:
         super().__init__(name, context)
         self._vectors: VectorService = vectors_of(context)
+
+    @classmethod
+    def needs(cls, name: str, context: MetricContext) -> tuple[ModelNeed, ...]:
+        return embedder_needs(context)
 
     @property
     def identity(self) -> Json:

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import reduce
 from operator import add
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 from typing import Any
 
 import shotad
@@ -27,6 +27,7 @@ from shotad import __version__
 from shotad.core import Config, Interval
 from shotad.core.config.measures import MeasureSettings
 from shotad.core.errors import EvaluationError, quoted
+from shotad.core.progress import without_folder
 from shotad.core.records import map_texts
 from shotad.core.system import find_program
 from shotad.evaluation.metric import Corpus, Item, Json, MetricFormula, Result, Row, only
@@ -142,7 +143,7 @@ def report_record(run: Report, intervals: Mapping[str, Span | None]) -> Json:
         "left_out": [{"metric": name, "reason": reason} for name, reason in run.not_measured],
         "paper": list(paper_rows(corpus.dataset, run.protocol)),
     }
-    portable: Json = map_texts(record, _without_folder)
+    portable: Json = map_texts(record, without_folder)
     portable["films"] = dict(sorted(run.titles.items()))
     portable["casts"] = {film: list(corpus.casts[film]) for film in sorted(films) if corpus.casts.get(film)}
     return portable
@@ -253,19 +254,6 @@ def item_table(run: Report) -> str:
         notes = item.failure or item.missing or "; ".join(failures)
         table.writerow([*map(formula_safe_cell, cells), *numbers, formula_safe_cell(notes)])
     return "\ufeff" + out.getvalue()
-
-
-def _without_folder(text: str) -> str:
-    """The name of the file where ``text`` is an absolute path, else ``text``.
-
-    Folders of this machine are nobody's business, and the file's content stands by its hash.
-    """
-    if "\n" in text:
-        return text
-    for path in (PurePosixPath(text), PureWindowsPath(text)):
-        if path.is_absolute():
-            return path.name or text
-    return text
 
 
 def read_report(path: Path) -> Report:

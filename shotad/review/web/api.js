@@ -8,6 +8,15 @@ const randomBytes = crypto.getRandomValues(new Uint8Array(8));
 /** Id of this tab: changes that come back with it are our own. */
 export const tab = Array.from(randomBytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
+/** Where this page lies on its server: "/", or "/films/ID/" where the server has the films of a folder. */
+export const base = location.pathname.replace(/[^/]*$/u, "");
+
+/**
+ * @param {string} path As the server's answers have it, such as "/media/film".
+ * @returns {string} Its address, below that of this page.
+ */
+export const addressOf = (path) => (path.startsWith("/") ? base + path.slice(1) : path);
+
 /** An answer that is no success. `status` 0: the server was not reached at all. */
 export class ApiError extends Error {
   /**
@@ -36,7 +45,7 @@ export const GONE = { what: "The server is gone.", hint: "Start “shotad review
 async function request(path, options) {
   let response;
   try {
-    response = await fetch(path, { credentials: "same-origin", cache: "no-store", ...options });
+    response = await fetch(addressOf(path), { credentials: "same-origin", cache: "no-store", ...options });
   } catch {
     throw new ApiError(0, GONE);
   }
@@ -84,7 +93,7 @@ export const upload = (path, file) => send(path, "application/octet-stream", fil
 /** Names of events that the server sends. */
 const EVENTS = [
   "hello", "change", "findings", "job", "playable", "heard", "film", "reviewer", "trouble", "bye", "waveform", "lengths",
-  "subtitles",
+  "subtitles", "films",
 ];
 /** Milliseconds without a connection after which people are told. */
 const PATIENCE = 1500;
@@ -122,7 +131,7 @@ export function listen(handlers) {
   const connect = () => {
     clearTimeout(retryTimer);
     source?.close();
-    const connection = new EventSource("/api/events");
+    const connection = new EventSource(addressOf("/api/events"));
     source = connection;
     connection.onopen = () => {
       stopLossTimer();

@@ -16,7 +16,7 @@
  * @property {string} like  Key of a person who looks alike.
  */
 
-import { get } from "./api.js";
+import { addressOf, get } from "./api.js";
 import { make } from "./build.js";
 import { register } from "./commands.js";
 import { disabledWhile, makeDialog } from "./dialogs.js";
@@ -38,7 +38,7 @@ const titleOf = (person) => person.says || person.name || `No name yet (${person
 function pictures(person) {
   const alt = `Face of ${person.says || person.name || person.key}`;
   const images = person.pictures.slice(0, SHOWN).map((src, i) =>
-    make("img", { src, alt: i ? "" : alt, loading: "lazy", decoding: "async", width: 96, height: 96 }),
+    make("img", { src: addressOf(src), alt: i ? "" : alt, loading: "lazy", decoding: "async", width: 96, height: 96 }),
   );
   if (!images.length) images.push(make("span", { className: "hint" }, "No picture"));
   return make("div", { className: "faces" }, ...images);

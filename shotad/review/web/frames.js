@@ -6,6 +6,7 @@
  *   the few that tell enough. painted: the model saw marks on it.
  */
 
+import { addressOf } from "./api.js";
 import { make, setText } from "./build.js";
 import { say } from "./say.js";
 import { shortTime } from "./times.js";
@@ -26,7 +27,7 @@ function makeEnlarger() {
   let index = 0;
   const show = () => {
     const frame = frames[index];
-    image.src = isPainted ? frame.painted_url : frame.url;
+    image.src = addressOf(isPainted ? frame.painted_url : frame.url);
     image.alt = nameOf(frame);
     setText(caption, `${nameOf(frame)} (${index + 1} of ${frames.length})`);
     earlier.setAttribute("aria-disabled", String(index === 0));
@@ -77,7 +78,7 @@ export function framePanel(place) {
   /** @type {Frame[]} Those in the list: all, or the few that tell enough. */
   let listed = [];
 
-  const sourceOf = (frame) => (painted.checked ? frame.painted_url : frame.url);
+  const sourceOf = (frame) => addressOf(painted.checked ? frame.painted_url : frame.url);
   const buttons = () => [...list.querySelectorAll("button")];
   // One stop of the Tab key for all frames; arrow keys move among them.
   const focusFrame = (index) => {

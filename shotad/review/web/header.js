@@ -1,6 +1,6 @@
 /** The head of the page: the film's name, how far the review is, undo and redo, who reviews. */
 
-import { ApiError, post } from "./api.js";
+import { ApiError, base, post } from "./api.js";
 import { labelled, make, setText } from "./build.js";
 import { commandNamed, describeButton, keyLabels, register, showKey } from "./commands.js";
 import { makeDialog } from "./dialogs.js";
@@ -136,6 +136,7 @@ async function step(way) {
 
 /** Starts the head of the page. */
 export function start() {
+  byId("all-films").hidden = base === "/"; // the server has this film alone
   register({
     name: "undo", title: "Undo", group: "Choose and edit", keys: { any: ["Ctrl+Z"] }, repeats: true,
     run: () => step(undo),

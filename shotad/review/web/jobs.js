@@ -5,12 +5,13 @@
  * @typedef {import("./store.js").Job} Job
  */
 
-import { post } from "./api.js";
+import { addressOf, post } from "./api.js";
 import { make, setText } from "./build.js";
 import { keepFocus } from "./commands.js";
 import { alert, say } from "./say.js";
 import { applyJob, emit, lineById, lineNumber, openLine, settled, store, subscribe, undo } from "./store.js";
 import { clock } from "./times.js";
+import { sizeText } from "./wording.js";
 
 const KEPT = 2; // jobs that have ended and are still shown in the foot
 const STATE_WORDS = { waiting: "waits", running: "", done: "done", failed: "failed", stopped: "stopped" };
@@ -167,21 +168,12 @@ function findingText({ level, message, cue_id: id }) {
   return `${lead}: ${lineText}${message}`;
 }
 
-const UNITS = ["bytes", "kB", "MB", "GB"];
-
-/** @param {number} bytes */
-function sizeText(bytes) {
-  const power = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(bytes, 1)) / 3));
-  const size = bytes / 1000 ** power;
-  return `${power && size < 10 ? size.toFixed(1) : Math.round(size)} ${UNITS[power]}`;
-}
-
 /** @param {{name: string, url: string, size: number, fresh?: boolean}[]} files fresh: false if nothing was to be done. */
 function fileList(files) {
   if (!files.length) return null;
   const items = files.map((file) => {
     const state = file.fresh === false ? ", as it was" : "";
-    const link = make("a", { href: file.url, download: file.name }, file.name);
+    const link = make("a", { href: addressOf(file.url), download: file.name }, file.name);
     return make("li", {}, link, ` (${sizeText(file.size)}${state})`);
   });
   return make("ul", { className: "files", "aria-label": "Files to download" }, ...items);

@@ -119,6 +119,8 @@ async function start() {
     return;
   }
   retry = listenToServer();
+  // The list of films has links to what can be made of one.
+  if (location.hash === "#export") commands.runCommand("export");
 }
 
 start();

@@ -16,6 +16,7 @@
  * @property {string[]} after
  */
 
+import { addressOf } from "./api.js";
 import { make } from "./build.js";
 import { register } from "./commands.js";
 import { say } from "./say.js";
@@ -42,7 +43,7 @@ function remark(heading, texts) {
 }
 
 function pictureItem({ url, name }) {
-  const options = { src: url, alt: name, title: name, loading: "lazy", decoding: "async", width: 112, height: 63 };
+  const options = { src: addressOf(url), alt: name, title: name, loading: "lazy", decoding: "async", width: 112, height: 63 };
   return make("li", {}, make("img", options));
 }
 

@@ -9,9 +9,10 @@
  *   kept until a person has decided.
  */
 
-import { tab } from "./api.js";
+import { base, tab } from "./api.js";
 
-const STORAGE_KEY = "shotad-outbox";
+/** One for each film: a tab that goes from one film to another must not send the acts of the first to the second. */
+const STORAGE_KEY = `shotad-outbox${base.slice(0, -1)}`;
 const BATCH_ACTS = 200; // acts sent at once
 const BATCH_CHARACTERS = 200_000; // sent at once: the server reads no more than a million bytes
 

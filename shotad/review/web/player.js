@@ -5,7 +5,7 @@
  * meanwhile, the new sound takes over where the old one is.
  */
 
-import { ApiError, get, post } from "./api.js";
+import { addressOf, ApiError, get, post } from "./api.js";
 import { register } from "./commands.js";
 import { followJob, isAtWork } from "./jobs.js";
 import * as outbox from "./outbox.js";
@@ -96,7 +96,7 @@ export function now() {
 
 /** Address of the film's sound, by the second from which it is played. */
 const urlFrom = (kind) => (seconds) =>
-  `/media/sound/${kind}.wav?v=${store.revision}&from=${toMilliseconds(seconds)}`;
+  addressOf(`/media/sound/${kind}.wav?v=${store.revision}&from=${toMilliseconds(seconds)}`);
 
 /**
  * Goes to a second of the film; what is played on goes on from there.
@@ -212,7 +212,7 @@ async function begin(wanted) {
     sound.volume = storedVolume();
     if (wanted.kind === "mix") fetchCaptions(wanted.from);
     const from = toMilliseconds(wanted.from);
-    const url = wanted.url ?? urlFrom(wanted.kind)(from);
+    const url = wanted.url ? addressOf(wanted.url) : urlFrom(wanted.kind)(from);
     const hasBegun = await sound.start(url, from, wanted.mode !== "voice" && canShow());
     if (!hasBegun) return;
     endPreparing();

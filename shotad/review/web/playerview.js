@@ -1,5 +1,6 @@
 /** What is seen of the player: the picture with its caption, one row of keys, and more behind a button. */
 
+import { addressOf } from "./api.js";
 import { make, setText } from "./build.js";
 import { commandButton } from "./commands.js";
 import { followOpener, placeBeside } from "./popups.js";
@@ -140,7 +141,8 @@ function makeScreen() {
       caption.lang = store.film?.language ?? "";
     },
     showFilm(playable) {
-      const { state, url, done } = playable;
+      const { state, done } = playable;
+      const url = playable.url && addressOf(playable.url);
       const isShown = Boolean(["film", "proxy"].includes(state) && url);
       const isOther = video.getAttribute("src") !== url || stateBefore === "gone" || Boolean(video.error);
       const isNew = isShown && isOther;

@@ -1,5 +1,6 @@
 /** The time line: shots, speech, slots and lines beside each other; scrolled, zoomed, clicked, dragged. */
 
+import { addressOf } from "./api.js";
 import { make, setText } from "./build.js";
 import { register } from "./commands.js";
 import * as player from "./player.js";
@@ -109,7 +110,7 @@ class Timeline {
   /** Fetches the wave form; one that is not computed yet is fetched when the server says that it is. */
   async fetchWaveform() {
     if (this.waveform) return;
-    const response = await fetch("/media/waveform", { credentials: "same-origin" }).catch(() => null);
+    const response = await fetch(addressOf("/media/waveform"), { credentials: "same-origin" }).catch(() => null);
     if (response?.status !== 200) return; // not yet, or the film is gone
     const peaks = await response.arrayBuffer().catch(() => null);
     if (!peaks) return; // the server ended meanwhile

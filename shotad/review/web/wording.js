@@ -18,3 +18,22 @@ export function threadLetters(thread) {
     letters = String.fromCharCode(65 + ((rest - 1) % 26)) + letters;
   return letters;
 }
+
+const UNITS = ["bytes", "kB", "MB", "GB"];
+
+/**
+ * @param {number} bytes
+ * @returns {string} "740 bytes", "1.2 MB"
+ */
+export function sizeText(bytes) {
+  const power = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(bytes, 1)) / 3));
+  const size = bytes / 1000 ** power;
+  return `${power && size < 10 ? size.toFixed(1) : Math.round(size)} ${UNITS[power]}`;
+}
+
+/**
+ * @param {string} name
+ * @param {string} text  A sentence about what is called so.
+ * @returns {string} "movie.mp4: It failed.", and as it is where the sentence begins with the name.
+ */
+export const about = (name, text) => (text.startsWith(name) ? text : `${name}: ${text}`);

@@ -4,7 +4,6 @@ are compared, what is kept, broken films, and the table."""
 from __future__ import annotations
 
 import json
-import runpy
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -36,6 +35,7 @@ from shotad.evaluation.threads import (
     threads_text,
 )
 from shotad.grammar import Features
+from tests.cli.program import Shotad
 from tests.media import FilmSpec, make_film, make_stills, read_number
 
 GOOD: dict[str, Any] = {"clip": "films/a.mp4", "shots": [[0, 1.5], [1.5, 2], [2, 4.25]], "clusters": [[2, 0]]}
@@ -122,9 +122,6 @@ def test_a_folder_without_labels_is_refused_and_all_mistakes_are_told_at_once(tm
         assert needle in said
 
 
-TOOL = Path(__file__).parents[3] / "tools" / "thread_safe.py"
-
-
 @pytest.mark.parametrize(
     ("words", "rows", "expected"),
     [
@@ -135,16 +132,62 @@ TOOL = Path(__file__).parents[3] / "tools" / "thread_safe.py"
     ],
 )
 def test_frame_numbers_become_seconds(
-    tmp_path: Path, words: tuple[str, ...], rows: str, expected: list[tuple[float, float]]
+    shotad: Shotad, tmp_path: Path, words: tuple[str, ...], rows: str, expected: list[tuple[float, float]]
 ) -> None:
     (tmp_path / "films").mkdir()
     shutil.copy(make_film(FilmSpec(frames=50)).path, tmp_path / "films" / "hug.mp4")
     source, out = tmp_path / "threads.csv", tmp_path / "out"
     source.write_text("clip,start,end,thread\n" + "\n".join(f"hug,{row},1" for row in rows.split()))
-    main = runpy.run_path(str(TOOL))["main"]
-    assert main([str(source), "--films", str(tmp_path / "films"), "--out", str(out), *words]) == 0
+    done = shotad("evaluate", "thread-labels", source, "--films", tmp_path / "films", "--out", out, *words)
+    assert done.code == 0, done.err
+    assert done.out == f"1 clips, 2 shots, 1 threads of two or more: {out}\n"
     ((clip,), _) = read_thread_labels(out)
     assert [(shot.start, shot.end) for shot in clip.shots] == expected
+
+
+def test_a_matlab_file_with_other_names_is_read(shotad: Shotad, tmp_path: Path) -> None:
+    savemat = pytest.importorskip("scipy.io", reason="MATLAB files need scipy").savemat
+    shutil.copy(make_film(FilmSpec(frames=50)).path, tmp_path / "hug.mp4")
+    clip = {"video": "hug", "shots": np.array([[0.0, 0.5], [0.5, 1.0], [1.0, 2.0]]), "threads": [1, -1, 1]}
+    savemat(tmp_path / "threads.mat", {"annotation": clip, "remark": 1})
+    words = (
+        "evaluate",
+        "thread-labels",
+        tmp_path / "threads.mat",
+        "--films",
+        tmp_path,
+        "--out",
+        tmp_path / "out",
+    )
+    assert "Choose one with --variable" in shotad(*words).err
+    refused = shotad(*words, "--variable", "annotation")
+    assert refused.code == 1
+    assert "has no field 'clip'" in refused.err
+    assert shotad(*words, "--variable", "annotation", "--field", "video=clip").code == 2
+    done = shotad(*words, "--variable", "annotation", "--field", "clip=video")
+    assert done.code == 0, done.err
+    ((label,), _) = read_thread_labels(tmp_path / "out")
+    assert label.clusters == ((0, 2),)
+    assert label.path.samefile(tmp_path / "hug.mp4")
+
+
+def test_clips_that_are_not_there_are_named(shotad: Shotad, tmp_path: Path) -> None:
+    (tmp_path / "threads.csv").write_text("clip;start;end;thread\nhug;0;1;a\nhug;1;2;a\n", encoding="utf-8")
+    words = (
+        "evaluate",
+        "thread-labels",
+        tmp_path / "threads.csv",
+        "--films",
+        tmp_path,
+        "--out",
+        tmp_path / "out",
+    )
+    done = shotad(*words)
+    assert done.code == 1
+    assert f"Not there: {tmp_path / 'hug'}" in done.err
+    assert (tmp_path / "out/hug.json").is_file()
+    (tmp_path / "threads.csv").write_text("clip;start;end\nhug;0;1\n", encoding="utf-8")
+    assert "has no column thread" in shotad(*words).err
 
 
 def ap(scores: list[float], together: list[int], unscored: int = 0) -> float | None:

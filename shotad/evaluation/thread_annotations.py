@@ -1,6 +1,4 @@
-"""Turns annotations of threads into the labels that ``shotad evaluate threads`` reads.
-
-    python tools/thread_safe.py ANNOTATION --films FOLDER --out LABELS
+"""Annotations of threads, turned into the labels that `read_thread_labels` reads.
 
 Meant for Thread-Safe (M. Hoai, A. Zisserman: Thread-safe: Towards recognizing human actions across shot
 boundaries, ACCV 2014; http://www3.cs.stonybrook.edu/~minhhoai/projects/threadsafe/), whose films and
@@ -13,45 +11,30 @@ into, and nothing is guessed: what is not in one of them is refused with a messa
    or number that the shots of one camera set-up of one clip share; empty or -1: a shot that is alone.
 
 2. A MATLAB file (v5 to v7, needs scipy) with a struct array of one element for each clip and the fields
-   ``clip`` (text), ``shots`` (n x 2) and ``threads`` (n numbers, as above). Other names are given with
-   ``--variable`` and ``--field clip=NAME``. Files of v7.3 are HDF5: save them again with ``-v7``.
-
-Times are seconds from the film's start, half-open, unless said otherwise: ``--units frames`` divides by the
-film's frame rate (or by ``--fps``), ``--first-frame 1`` is for counting from 1 as MATLAB does,
-``--last-included`` for ends that are the last frame of the shot itself.
-
-One JSON file is written for each clip, below LABELS, with the film's path relative to it; then all of them
-are read back and checked. Exit code 1 if a film is not there, 2 if the annotation cannot be read.
+   ``clip`` (text), ``shots`` (n x 2) and ``threads`` (n numbers, as above), or fields of other names. Files
+   of v7.3 are HDF5: save them again with ``-v7``.
 """
 
 from __future__ import annotations
 
-import argparse
 import csv
 import importlib
 import json
 import math
 import os
-import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from shotad.core import ShotadError
-from shotad.evaluation.thread_labels import read_thread_labels
+from shotad.core.errors import DatasetError
+from shotad.core.installation import install_command
 
 COLUMNS = ("clip", "start", "end", "thread")
 FIELDS = ("clip", "shots", "threads")
 SUFFIXES = (".mp4", ".avi", ".mkv", ".webm", ".mov", ".m4v", ".mpg", ".wmv")
 ALONE = ("", "-1")
-
-
-class AnnotationError(ShotadError):
-    """An annotation that is in none of the forms."""
-
-    exit_code = 2
 
 
 @dataclass(frozen=True)
@@ -86,18 +69,38 @@ class Clock:
 # Reading
 
 
+def read_annotation(
+    path: Path, variable: str | None = None, fields: Mapping[str, str] | None = None
+) -> list[Row]:
+    """The shots of an annotation, at least one.
+
+    ``variable`` and ``fields`` are for MATLAB files: the variable, where there are several, and the names of
+    fields that are not called as `FIELDS`. Raises DatasetError.
+    """
+    try:
+        if path.suffix.lower() == ".mat":
+            rows = mat_rows(path, variable, {**dict(zip(FIELDS, FIELDS, strict=True)), **(fields or {})})
+        else:
+            rows = table_rows(path)
+    except (OSError, UnicodeDecodeError) as error:
+        raise DatasetError(f"{path} cannot be read: {error}.") from None
+    if not rows:
+        raise DatasetError(f"{path.name} holds no shot.")
+    return rows
+
+
 def table_rows(path: Path) -> list[Row]:
     """The shots of a table with a head line."""
     lines = path.read_text(encoding="utf-8-sig").splitlines()
     lines_left = [(k, line) for k, line in enumerate(lines, 1) if line.strip()]
     if not lines_left:
-        raise AnnotationError(f"{path.name} is empty.")
+        raise DatasetError(f"{path.name} is empty.")
     head = lines_left[0][1]
     delimiter = next((d for d in "\t;," if d in head), None)
     names = [name.strip().lower() for name in _split(head, delimiter)]
     missing = [name for name in COLUMNS if name not in names]
     if missing:
-        raise AnnotationError(
+        raise DatasetError(
             f"{path.name} has no column {' and no column '.join(missing)}: its first line is {head!r}.",
             f"The first line names the columns {', '.join(COLUMNS)}.",
         )
@@ -110,10 +113,10 @@ def _split(line: str, delimiter: str | None) -> list[str]:
 
 def _table_row(names: Sequence[str], cells: Sequence[str], where: str) -> Row:
     if len(cells) != len(names):
-        raise AnnotationError(f"{where} has {len(cells)} values for {len(names)} columns: {list(cells)}.")
+        raise DatasetError(f"{where} has {len(cells)} values for {len(names)} columns: {list(cells)}.")
     value = {name: cell.strip() for name, cell in zip(names, cells, strict=True)}
     if not value["clip"]:
-        raise AnnotationError(f"{where} names no clip.")
+        raise DatasetError(f"{where} names no clip.")
     return Row(
         value["clip"], _number(value["start"], where), _number(value["end"], where), value["thread"], where
     )
@@ -125,9 +128,7 @@ def _number(text: Any, where: str) -> float:
     except (TypeError, ValueError):
         number = math.nan
     if not math.isfinite(number):
-        raise AnnotationError(
-            f"{where}: {text!r} is no time.", "Give seconds, or frames with --units frames."
-        )
+        raise DatasetError(f"{where}: {text!r} is no time.", "Give seconds, or frames with --units frames.")
     return number
 
 
@@ -136,14 +137,16 @@ def mat_rows(path: Path, variable: str | None, fields: dict[str, str]) -> list[R
     try:
         loadmat = importlib.import_module("scipy.io").loadmat
     except ImportError:
-        raise AnnotationError(f"{path.name} is a MATLAB file.", "Install scipy: pip install scipy.") from None
+        raise DatasetError(
+            f"{path.name} is a MATLAB file.", f"{install_command('scipy')} reads it."
+        ) from None
     try:
         content = loadmat(path, simplify_cells=True)
     except NotImplementedError:
         hint = "Save it again in MATLAB: save(name, '-v7')."
-        raise AnnotationError(f"{path.name} is of version 7.3 (HDF5).", hint) from None
+        raise DatasetError(f"{path.name} is of version 7.3 (HDF5).", hint) from None
     except ValueError as error:
-        raise AnnotationError(f"{path.name} is no MATLAB file: {error}.") from None
+        raise DatasetError(f"{path.name} is no MATLAB file: {error}.") from None
     return struct_rows(content, variable, fields, path.name)
 
 
@@ -153,12 +156,12 @@ def struct_rows(
     """The shots in the variables of a MATLAB file, as ``loadmat(…, simplify_cells=True)`` gives them."""
     names = [key for key in content if not key.startswith("__")]
     if variable is None and len(names) != 1:
-        raise AnnotationError(
+        raise DatasetError(
             f"{name} holds {len(names)} variables: {', '.join(names)}.", "Choose one with --variable."
         )
     chosen = variable or names[0]
     if chosen not in content:
-        raise AnnotationError(f"{name} holds no variable {chosen!r}, but {', '.join(names)}.")
+        raise DatasetError(f"{name} holds no variable {chosen!r}, but {', '.join(names)}.")
     elements = content[chosen]
     elements = [elements] if isinstance(elements, dict) else list(elements)
     rows: list[Row] = []
@@ -171,14 +174,14 @@ def _struct_rows(element: Any, fields: dict[str, str], where: str) -> list[Row]:
     has = sorted(element) if isinstance(element, dict) else []
     for field in FIELDS:
         if fields[field] not in has:
-            raise AnnotationError(
+            raise DatasetError(
                 f"{where} has no field {fields[field]!r}, but {', '.join(has) or 'none at all'}.",
                 f"Say which it is: --field {field}=NAME.",
             )
     clip = str(element[fields["clip"]])
     shots, threads = _rows_of(element[fields["shots"]]), _list_of(element[fields["threads"]])
     if any(len(shot) != 2 for shot in shots) or len(shots) != len(threads):
-        raise AnnotationError(f"{where} must have n x 2 shots and n threads, got {shots} and {threads}.")
+        raise DatasetError(f"{where} must have n x 2 shots and n threads, got {shots} and {threads}.")
     return [
         Row(clip, _number(a, where), _number(b, where), _thread(t), f"{where} shot {k}")
         for k, ((a, b), t) in enumerate(zip(shots, threads, strict=True), 1)
@@ -220,7 +223,7 @@ def film_rate(path: Path) -> Fraction:
 
     with open_film(path) as film:
         if film.info.frame_rate is None:
-            raise AnnotationError(f"{path} tells no frame rate.", "Give it with --fps.")
+            raise DatasetError(f"{path} tells no frame rate.", "Give it with --fps.")
         return film.info.frame_rate
 
 
@@ -245,7 +248,10 @@ def label_of(rows: Sequence[Row], clock: Clock, film: Path, base: Path) -> dict[
 
 
 def write_labels(rows: Iterable[Row], clock: Clock, films: Path, out: Path) -> list[str]:
-    """Write a file for each clip; names of the films that are not there."""
+    """Write a file of labels for each clip below ``out``; returns the films that are not in ``films``.
+
+    A label file names its film relative to itself. Raises DatasetError.
+    """
     clips: dict[str, list[Row]] = {}
     for row in rows:
         clips.setdefault(row.clip, []).append(row)
@@ -255,7 +261,7 @@ def write_labels(rows: Iterable[Row], clock: Clock, films: Path, out: Path) -> l
         if not film.exists():
             missing.append(str(film))
             if clock.frames and clock.fps is None:
-                raise AnnotationError(f"{film} is not there, so its frame rate is unknown.", "Give --fps.")
+                raise DatasetError(f"{film} is not there, so its frame rate is unknown.", "Give --fps.")
         target = _target(out, clip)
         target.parent.mkdir(parents=True, exist_ok=True)
         record = label_of(shots, clock, film, target.parent)
@@ -270,76 +276,5 @@ def _target(out: Path, clip: str) -> Path:
     """Where a clip's labels go: below ``out``, as the clip below its folder."""
     relative = Path(clip)
     if relative.is_absolute() or ".." in relative.parts:
-        raise AnnotationError(f"The clip {clip!r} must be named relative to the folder of films.")
+        raise DatasetError(f"The clip {clip!r} must be named relative to the folder of films.")
     return out / relative.with_name(relative.name + ".json")
-
-
-# The program
-
-
-def main(words: Sequence[str] | None = None) -> int:
-    """Convert; the exit code."""
-    asked = _parser().parse_args(words)
-    clock = Clock(asked.units == "frames", asked.fps, asked.first_frame, asked.last_included)
-    try:
-        rows = _read(asked)
-        missing = write_labels(rows, clock, asked.films, asked.out)
-        clips, _ = read_thread_labels(asked.out)
-    except ShotadError as error:
-        print(f"Error: {error}", file=sys.stderr)
-        return 2
-    shots = sum(len(clip.shots) for clip in clips)
-    threads = sum(len(clip.clusters) for clip in clips)
-    print(f"{len(clips)} clips, {shots} shots, {threads} threads of two or more: {asked.out}")
-    for name in missing:
-        print(f"Not there: {name}", file=sys.stderr)
-    return 1 if missing else 0
-
-
-def _read(asked: argparse.Namespace) -> list[Row]:
-    path: Path = asked.annotation
-    try:
-        if path.suffix.lower() == ".mat":
-            rows = mat_rows(path, asked.variable, dict(zip(FIELDS, FIELDS, strict=True)) | dict(asked.field))
-        else:
-            rows = table_rows(path)
-    except (OSError, UnicodeDecodeError) as error:
-        raise AnnotationError(f"{path} cannot be read: {error}.") from None
-    if not rows:
-        raise AnnotationError(f"{path.name} holds no shot.")
-    return rows
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description="Turn annotations of threads into labels for shotad evaluate threads.",
-        epilog="The forms that are taken stand at the top of this file.",
-    )
-    parser.add_argument("annotation", type=Path, help="a table with clip, start, end, thread; or a .mat file")
-    parser.add_argument("--films", type=Path, required=True, help="the folder that holds the clips")
-    parser.add_argument("--out", type=Path, required=True, help="the folder for the labels")
-    parser.add_argument("--units", choices=["seconds", "frames"], default="seconds")
-    parser.add_argument("--fps", type=_rate, help="frames a second, such as 25 or 24000/1001")
-    parser.add_argument("--first-frame", type=int, choices=[0, 1], default=0)
-    parser.add_argument("--last-included", action="store_true", help="an end is the shot's last frame")
-    parser.add_argument("--variable", help="the variable of a .mat file")
-    parser.add_argument("--field", type=_field, action="append", default=[], metavar="clip=NAME")
-    return parser
-
-
-def _rate(text: str) -> Fraction:
-    rate = Fraction(text)
-    if rate <= 0:
-        raise ValueError(text)
-    return rate
-
-
-def _field(text: str) -> tuple[str, str]:
-    key, sign, name = text.partition("=")
-    if not sign or key not in FIELDS or not name:
-        raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join(f'{f}=NAME' for f in FIELDS)}")
-    return key, name
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,4 @@
-"""Turn the checkpoint published with Shot-by-Shot into one that ``--set scale.checkpoint=FILE`` takes.
-
-    python tools/convert_scale_checkpoint.py CHECKPOINT.pt OUT.safetensors [--backbone NAME|FOLDER]
+"""The checkpoint published with Shot-by-Shot, turned into one that ``--set scale.checkpoint=FILE`` takes.
 
 The published file holds the last six blocks of DINOv2 ViT-B/14 and the linear layer (``model_state_dict``);
 the rest is the plain backbone's, which is taken from the hub or a folder. It is read as weights only: a
@@ -9,19 +7,15 @@ pickle that would run code is refused.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import pickle
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 import torch
 
-from shotad.core import NoProgress, ShotadError
+from shotad.core import NoProgress
 from shotad.core.errors import WeightsError
 from shotad.grammar.scale_net import load_released, released_weights, save_net
 from shotad.grammar.scale_training import start_net
@@ -32,10 +26,11 @@ _BLOCK = re.compile(r"(?:.*\.)?blocks\.(?:\d+\.)?(\d+\.(?:norm|attn|ls|mlp)\S*)"
 _HEAD = re.compile(r"(?:.*\.)?(?:linear|head|classifier|fc)(?:\.\d+)?\.(weight|bias)")
 
 
-def converted(source: Path, out: Path, backbone: str) -> list[int]:
-    """Write ``out``; the numbers of the blocks that the checkpoint brought.
+def convert_checkpoint(source: Path, out: Path, backbone: str) -> list[int]:
+    """Write ``source`` in our form to ``out``; returns the numbers of the blocks that it brought.
 
-    Raises WeightsError for a file without the weights of whole blocks and of a head with five classes.
+    ``backbone`` is a name such as ``dinov2-base``, or a folder. Raises WeightsError for a file without the
+    weights of whole blocks and of a head with five classes.
     """
     brought = _named(source, _weights(source))
     blocks = sorted({int(name.split(".")[2]) for name in brought if "blocks" in name})
@@ -89,20 +84,3 @@ def _check(
         if brought[name].shape != all_weights[name].shape:
             shapes = f"{tuple(brought[name].shape)}, wanted {tuple(all_weights[name].shape)}"
             raise WeightsError(f"{source}: {name} is {shapes}.", "Name a backbone that fits.")
-
-
-def main() -> None:
-    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    words.add_argument("checkpoint", type=Path)
-    words.add_argument("out", type=Path)
-    words.add_argument("--backbone", default="dinov2-base")
-    asked = words.parse_args()
-    try:
-        blocks = converted(asked.checkpoint, asked.out, asked.backbone)
-    except ShotadError as error:
-        words.exit(error.exit_code, f"Error: {error}\n")
-    print(f"{asked.out}: blocks {blocks[0]} to {blocks[-1]} and the head from {asked.checkpoint}.")
-
-
-if __name__ == "__main__":
-    main()
