@@ -98,7 +98,10 @@ def test_a_system_other_than_linux_is_asked_in_its_ways(linux: Path, monkeypatch
 
 
 def test_a_process_runs_until_it_has_ended_also_while_nobody_has_cleared_it_away() -> None:
-    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    code = "print(flush=True); input()"
+    process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.readline()
     assert system.is_running(process.pid)
     assert (system.process_memory(process.pid) or 0) > MB
     process.kill()

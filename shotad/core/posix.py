@@ -200,8 +200,9 @@ def yield_thread(amount: int) -> None:
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), amount)
 
 
-GPU_SHARES_MEMORY = sys.platform == "darwin"
-"""Whether the GPU has the machine's memory and none of its own."""
+def gpu_shares_memory() -> bool:
+    """Whether the GPU has the machine's memory and none of its own, as that of a Mac."""
+    return sys.platform == "darwin"
 
 
 def most_open_files() -> int | None:

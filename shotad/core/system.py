@@ -28,7 +28,6 @@ else:
 
 BUSY_FILE_HINT = _here.BUSY_FILE_HINT
 END_SIGNALS = _here.END_SIGNALS
-GPU_SHARES_MEMORY = _here.GPU_SHARES_MEMORY
 HAS_CERTIFICATES = _here.HAS_CERTIFICATES
 LONGEST_PATH = _here.LONGEST_PATH
 PipeEnd = _here.PipeEnd
@@ -37,6 +36,7 @@ can_be_named = _here.can_be_named
 end_apart = _here.end_apart
 find_program = _here.find_program
 forget_peak = _here.forget_peak
+gpu_shares_memory = _here.gpu_shares_memory
 how_it_ended = _here.how_it_ended
 interrupt = _here.interrupt
 interrupt_self = _here.interrupt_self
@@ -145,7 +145,7 @@ def gpu_memories() -> list[int] | None:
     NVIDIA's own program is asked, so that torch need not be loaded. Of its cards those count that
     ``CUDA_VISIBLE_DEVICES`` names by number, in that order; all where it names none, or names them otherwise.
     """
-    if GPU_SHARES_MEMORY or any(Path(name).exists() for name in ("/dev/kfd", "/dev/dxg")):
+    if gpu_shares_memory() or any(Path(name).exists() for name in ("/dev/kfd", "/dev/dxg")):
         return None
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is not None and visible.strip() in ("", "-1"):

@@ -200,8 +200,9 @@ def yield_thread(amount: int) -> None:
     _kernel32.SetThreadPriority(_kernel32.GetCurrentThread(), _THREAD_PRIORITY_BELOW_NORMAL)
 
 
-GPU_SHARES_MEMORY = False
-"""Whether the GPU has the machine's memory and none of its own."""
+def gpu_shares_memory() -> bool:
+    """Whether the GPU has the machine's memory and none of its own."""
+    return False
 
 
 def most_open_files() -> int | None:
