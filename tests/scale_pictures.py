@@ -132,23 +132,38 @@ def make_movieshots(
     form: Literal["clips", "frames"] = "clips",
     size: tuple[int, int] = (96, 72),
 ) -> dict[str, Any]:
-    """A small MovieShots in the published layout; the scales take turns. Returns the tree of the split.
+    """A small MovieShots in the published layout. Returns the tree of the split.
 
-    ``trailer/tt0000000/shot_0000.mp4``, or key frames ``shot_0000_img_0.jpg`` to ``_2``, with
-    ``v1_full_trailer.json`` and ``v1_split_trailer.json`` (films 7:1:2).
+    ``trailer/tt0000000/shot_0000.mp4``, or key frames ``shot_0000_img_0.jpg`` to ``_2``, with annotations.
     """
+    for film in range(films):
+        for shot in range(shots):
+            frames = scale_frames(scale_of(film, shot), f"{seed}:{film}:{shot}", size)
+            write_shot(folder / "trailer" / film_id(film), shot, frames, form)
+    return write_annotations(folder, films, shots)
+
+
+def film_id(film: int) -> str:
+    """As films are named in MovieShots."""
+    return f"tt{film:07d}"
+
+
+def scale_of(film: int, shot: int) -> ShotScale:
+    """The scales take turns."""
+    return list(ShotScale)[(film + shot) % len(ShotScale)]
+
+
+def write_annotations(folder: Path, films: int, shots: int) -> dict[str, Any]:
+    """Write ``v1_full_trailer.json`` and ``v1_split_trailer.json`` (films 7:1:2). Returns the tree of the split."""
     full: dict[str, dict[str, Any]] = {}
     for film in range(films):
-        name = f"tt{film:07d}"
-        full[name] = {}
+        of_film = full[film_id(film)] = {}
         for shot in range(shots):
-            scale = list(ShotScale)[(film + shot) % len(ShotScale)]
-            full[name][f"{shot:04d}"] = {
+            scale = scale_of(film, shot)
+            of_film[f"{shot:04d}"] = {
                 "scale": {"label": LABELS[scale], "value": scale.number},
                 "movement": {"label": "Static", "value": 1},
             }
-            frames = scale_frames(scale, f"{seed}:{film}:{shot}", size)
-            write_shot(folder / "trailer" / name, shot, frames, form)
     names = sorted(full)
     cuts = {"train": (0, 0.7), "val": (0.7, 0.8), "test": (0.8, 1.0)}
     split = {

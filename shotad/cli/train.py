@@ -41,25 +41,49 @@ command.add_command(pairs_command)
 )
 @click.option("--backbone", metavar="NAME|FOLDER", help="DINOv2 model to start from, such as dinov2-base.")
 @click.option("--resume", is_flag=True, help="Continue the training in the folder.")
+@click.option(
+    "--evaluate",
+    "checkpoint",
+    type=PATH,
+    metavar="CHECKPOINT",
+    help="Train nothing: score this checkpoint on the test split.",
+)
 @console_options
-def scale(console: Console, data: Path, out: Path, resume: bool, **options: Any) -> None:
+def scale(
+    console: Console, data: Path, out: Path, resume: bool, checkpoint: Path | None, **options: Any
+) -> None:
     """Train on shots with labels of their scale.
 
     Use the best checkpoint with shotad describe --set scale.checkpoint=OUT/best.safetensors.
-    Several GPUs: torchrun --nproc_per_node 8 -m shotad.cli.main train scale … (or accelerate launch).
+    Several GPUs: torchrun --standalone --nproc-per-node 8 -m shotad.cli.main train scale …
     """
     from shotad.core.model_loading import require_module
 
     for module in ("torch", "transformers", "accelerate"):
         require_module(module, "shotad train", "train")
+    from shotad.core.errors import UsageError
     from shotad.core.settings import load_settings
-    from shotad.grammar import ScaleTraining, end_process, published_comparison, scores_by_class, train_scale
+    from shotad.grammar import (
+        ScaleTraining,
+        end_process,
+        evaluate_scale,
+        published_comparison,
+        scores_by_class,
+        train_scale,
+    )
 
     files, backbone = options["config"] or [RECIPE], options["backbone"]
     settings = load_settings(ScaleTraining, files, options["assignments"], net__backbone=backbone)
-    outcome = train_scale(data, out, settings, resume=resume, progress=console)
+    if checkpoint is None:
+        result = train_scale(data, out, settings, resume=resume, progress=console)
+        last_line = f"Best epoch: {result.epoch}. Use it: --set scale.checkpoint={result.checkpoint}"
+    else:
+        if resume or backbone:
+            raise UsageError("--evaluate goes with neither --resume nor --backbone.", "Leave one out.")
+        result = evaluate_scale(data, checkpoint, out, settings, progress=console)
+        last_line = f"Report: {out / 'report.json'}"
     if int(os.environ.get("RANK", "0")) == 0:
-        use = f"Best epoch: {outcome.epoch}. Use it: --set scale.checkpoint={outcome.checkpoint}"
-        text = "\n\n".join([scores_by_class(outcome.test), published_comparison(outcome.test), use])
-        console.result(text, {"checkpoint": str(outcome.checkpoint), **outcome.record})
+        comparison = published_comparison(result.test, result.differences)
+        text = "\n\n".join([scores_by_class(result.test), comparison, last_line])
+        console.result(text, {"checkpoint": str(result.checkpoint), **result.record})
     end_process()

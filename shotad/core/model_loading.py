@@ -151,8 +151,8 @@ def dtype_of(settings: ComputeSettings, device: torch.device, root: Path = ROOT)
 
     It gains on GPUs of CUDA capability 8 and above, and on processors with bfloat16 instructions
     (benchmarks/LOG.md); elsewhere bfloat16 is emulated, and slower than float32. Never float16, which is for
-    `language_model_dtype`: the networks that ask here are small, and one of them is trained. ``root`` is
-    where the kernel's files lie, by which Linux tells of its processors.
+    `language_model_dtype` and for training: the networks that ask here are small. ``root`` is where the
+    kernel's files lie, by which Linux tells of its processors.
     """
     torch = require_torch("A model")
     if settings.precision != "auto":

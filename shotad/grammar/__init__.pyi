@@ -31,6 +31,8 @@ from .features import (
     Features as Features,
 )
 from .scale_training import (
+    TrainingResult as TrainingResult,
+    evaluate_scale as evaluate_scale,
     train_scale as train_scale,
 )
 from .threads import (

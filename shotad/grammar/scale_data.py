@@ -39,7 +39,7 @@ import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
@@ -94,11 +94,14 @@ class ScaleData:
     """A whole data set, in ascending order of the keys.
 
     ``layout`` says in words what was read, ``notes`` what people should know about it: one sentence each.
+    ``has_published_split``: whether the splits are those of MovieShots' own annotation.
     """
 
     items: tuple[ScaleItem, ...]
     layout: str
     notes: tuple[str, ...] = ()
+    is_movieshots: bool = False
+    has_published_split: bool = False
 
     def of(self, split: Split) -> tuple[ScaleItem, ...]:
         """The items of one split, in ascending order of the keys."""
@@ -108,6 +111,28 @@ class ScaleData:
         """How many items of a split each scale has, all five in the order of the classes."""
         scale_counts = Counter(item.scale for item in self.items if item.split == split)
         return {scale: scale_counts[scale] for scale in ShotScale}
+
+    def without(self, broken: Sequence[ScaleItem], missing: float) -> ScaleData:
+        """The data without the items ``broken``, whose files cannot be read, and with a note of them.
+
+        Raises DatasetError where they are more than the share ``missing``, or all of a split or of a training
+        class.
+        """
+        if not broken:
+            return self
+        examples = _examples(item.key for item in broken)
+        if len(broken) > missing * len(self.items):
+            raise DatasetError(
+                f"{len(broken)} of the {len(self.items)} shots have clips that cannot be read, such as "
+                f"{examples}.",
+                f"Fetch them again, or allow a larger share than {missing:g} (data.missing).",
+            )
+        keys = {item.key for item in broken}
+        readable = tuple(item for item in self.items if item.key not in keys)
+        note = f"{len(broken)} clips cannot be read and are left out, such as {examples}."
+        data = replace(self, items=readable, notes=(*self.notes, note))
+        _check_splits(data)
+        return data
 
     @property
     def fingerprint(self) -> str:
@@ -139,13 +164,13 @@ def split_by_hash(
     return result
 
 
-def open_picture(item: ScaleItem, chance: random.Random | None = None) -> Image:
-    """A frame of the shot, RGB ``uint8[H, W, 3]`` at its own size: the middle one, or one by ``chance``.
+def open_picture(item: ScaleItem, rng: random.Random | None = None) -> Image:
+    """A frame of the shot, RGB ``uint8[H, W, 3]`` at its own size: the middle one, or one by ``rng``.
 
     The middle of ``n`` frames is number ``n // 2`` from 0. Raises DatasetError where it cannot be read.
     """
     if isinstance(item.source, ClipFile):
-        share = 0.5 if chance is None else chance.random()
+        share = 0.5 if rng is None else rng.random()
         from shotad.film import open_film
 
         try:
@@ -153,13 +178,13 @@ def open_picture(item: ScaleItem, chance: random.Random | None = None) -> Image:
                 for picture in film.pictures([share * picture_length(film.info)]):
                     return picture.image
         except FilmError as error:
-            raise _unreadable(item, item.source.path, error.what) from None
-        raise _unreadable(item, item.source.path, "It has no frames.")
+            raise unreadable(item, item.source.path, error.what) from None
+        raise unreadable(item, item.source.path, "It has no frames.")
     import numpy as np
     from PIL import Image as Pictures, ImageOps
 
     paths = item.source.paths
-    path = paths[len(paths) // 2 if chance is None else chance.randrange(len(paths))]
+    path = paths[len(paths) // 2 if rng is None else rng.randrange(len(paths))]
     try:
         with Pictures.open(path) as opened:
             upright = ImageOps.exif_transpose(opened)
@@ -168,7 +193,7 @@ def open_picture(item: ScaleItem, chance: random.Random | None = None) -> Image:
                 upright = Pictures.fromarray((np.asarray(upright) >> 8).astype(np.uint8))
             return np.array(upright.convert("RGB"), dtype=np.uint8)
     except (OSError, ValueError, SyntaxError, Pictures.DecompressionBombError) as error:
-        raise _unreadable(item, path, f"{error}.") from None
+        raise unreadable(item, path, f"{error}.") from None
 
 
 def picture_length(info: FilmInfo) -> float:
@@ -178,7 +203,8 @@ def picture_length(info: FilmInfo) -> float:
     return info.duration
 
 
-def _unreadable(item: ScaleItem, path: Path, why: str) -> DatasetError:
+def unreadable(item: ScaleItem, path: Path, why: str) -> DatasetError:
+    """What to raise for the file of a shot that cannot be read; ``why`` is a sentence."""
     return DatasetError(
         f"{path} ({item.key}) cannot be read: {why}", "Replace the file, or take it out of the data set."
     )
@@ -334,19 +360,24 @@ def read_items(
         data = _movieshots(folder, max(annotations, key=merit), files, seed, missing)
     else:
         data = read_folders(folder, seed=seed)
+    _check_splits(data)
+    return data
+
+
+def _check_splits(data: ScaleData) -> None:
+    """Raise DatasetError for a split or a training class without items."""
     for split in SPLITS:
         if not data.of(split):
             raise DatasetError(
-                f"The {split} split of {folder} is empty ({data.layout}, {len(data.items)} items).",
+                f"The {split} split is empty ({data.layout}, {len(data.items)} items).",
                 "Add pictures, or leave the split's folder out so that it is taken out of train.",
             )
     without = [scale.value for scale, count in data.counts("train").items() if not count]
     if without:
         raise DatasetError(
-            f"The train split of {folder} has no item of {', '.join(without)}.",
+            f"The train split has no item of {', '.join(without)}.",
             "All five scales must be there: a class that is never seen cannot be learnt.",
         )
-    return data
 
 
 KINDS = ("trailer", "movie")
@@ -536,12 +567,15 @@ def _movieshots(
         for label, scale in labels.items()
         if (source := sources[label]) is not None
     ]
-    own = all(label.split for label in labels)
-    layout = f"MovieShots, {path.name}, " + (
-        "published split" if own else "split by the hash of the films' ids"
+    is_published = all(label.split for label in labels)
+    how_split = "published split" if is_published else "split by the hash of the films' ids"
+    return ScaleData(
+        tuple(sorted(items, key=lambda item: item.key)),
+        f"MovieShots, {path.name}, {how_split}",
+        tuple(_notes(without_scale, absent, splits)),
+        is_movieshots=True,
+        has_published_split=is_published,
     )
-    notes = tuple(_notes(without_scale, absent, splits))
-    return ScaleData(tuple(sorted(items, key=lambda item: item.key)), layout, notes)
 
 
 def _notes(without: int, absent: Sequence[Label], splits: Mapping[Label, Split]) -> Iterator[str]:

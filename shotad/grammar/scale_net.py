@@ -5,8 +5,8 @@ ViT-B/14 without registers, the last six blocks tuned, five classes on the CLS t
 The last layer norm stays as it is: its scale and shift are absorbed by the linear layer behind it, so that
 tuning it could express nothing more.
 
-A checkpoint has DINOv2's weights under the names of its first release (facebookresearch/dinov2), since
-those inside transformers' module differ between its releases. The first release keeps some weights as one
+A checkpoint has DINOv2's weights under the names of its first release (facebookresearch/dinov2), because
+the names inside transformers' module differ between its releases. The first release keeps some weights as one
 that transformers has as several: queries, keys and values (``attn.qkv``), and the two halves of the gated
 MLP of the giant model (``mlp.w12``).
 """
@@ -63,7 +63,7 @@ class BackboneShape:
 
 @dataclass(frozen=True, slots=True)
 class ScaleDesign:
-    """All that says what a net computes, but for its weights."""
+    """What a net computes, without its weights."""
 
     backbone: BackboneShape = BackboneShape()
     tuned_blocks: int = 6
@@ -159,7 +159,7 @@ FORMAT = "shotad shot scale"
 SCHEMA = 1
 
 Record = dict[str, Any]
-"""What is known of a training, as JSON."""
+"""The record of a training, as JSON."""
 
 _REMEDY = "Name a file made by `shotad train scale`."
 
@@ -262,7 +262,7 @@ def _opened(path: Path) -> Iterator[tuple[Mapping[str, Any], Any]]:
 
 
 class ScaleClassifier:
-    """Tells the scale of frames by a trained net (a `ScaleReader`)."""
+    """Guesses the scale of frames by a trained net (a `ScaleReader`)."""
 
     moments: tuple[Moment, ...] = ("middle",)
 
@@ -288,8 +288,8 @@ class ScaleClassifier:
         guesses: list[ScaleGuess | None] = [None] * len(images)
         design, device = self._net.design, self._device
         mixed = torch.autocast(device.type, torch.bfloat16, enabled=self._precision is torch.bfloat16)
-        for way in (False, True):  # all broad ones go through the net, then all upright ones
-            places = [k for k, image in enumerate(images) if is_upright(image) is way]
+        for upright in (False, True):  # all broad ones go through the net, then all upright ones
+            places = [k for k, image in enumerate(images) if is_upright(image) is upright]
             for start in range(0, len(places), self._batch):
                 batch = places[start : start + self._batch]
                 stack = np.stack([fitted(images[k], design.long_side, design.short_side) for k in batch])

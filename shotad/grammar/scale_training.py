@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -35,9 +35,10 @@ from shotad.core.model_loading import (
     is_model_folder,
     require_torch,
 )
+from shotad.core.weight_store import file_sha256
 from shotad.core.workfolder import readable_json
 from shotad.grammar.features import MODELS
-from shotad.grammar.scale_data import SPLITS, ScaleData, read_items
+from shotad.grammar.scale_data import SPLITS, ClipFile, ScaleData, Split, read_items
 from shotad.grammar.scale_net import (
     BackboneShape,
     ScaleDesign,
@@ -47,9 +48,17 @@ from shotad.grammar.scale_net import (
     released_weights,
     save_net,
 )
-from shotad.grammar.training_loop import BEST, STATE, Loop, ProcessGroup, Stop
-from shotad.grammar.training_records import PUBLISHED, ScaleScores
-from shotad.grammar.training_settings import NetSettings, ScaleTraining, what_matters
+from shotad.grammar.training_feed import Feed, clip_frames, keep_frames, share_of, worker_count
+from shotad.grammar.training_loop import BEST, STATE, ProcessGroup, TrainingLoop, predict_split
+from shotad.grammar.training_records import (
+    RECIPE_DIFFERENCE,
+    ScalePredictions,
+    ScaleScores,
+    differences_from_paper,
+    paper_record,
+)
+from shotad.grammar.training_settings import NetSettings, ScaleTraining, result_settings
+from shotad.grammar.training_stop import Stop
 from shotad.grammar.vit_features import folder_hash, load_model
 
 if TYPE_CHECKING:
@@ -59,16 +68,23 @@ else:
 
 REPORT = "report.json"
 PICTURE = "confusion.png"
+PREDICTIONS = "test.csv"
+MOST_NAMED = 10
+"""Clips that cannot be read of which the run says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingResult:
-    """A finished training: its best checkpoint, the epoch it is of (from 1), and its scores on test."""
+    """A checkpoint and its scores on test: after a training its best one, of ``epoch`` (from 1).
+
+    ``differences`` says in what it differs from the paper's classifier, a clause for each.
+    """
 
     checkpoint: Path
-    epoch: int
+    epoch: int | None
     test: ScaleScores
     record: dict[str, Any]
+    differences: tuple[str, ...]
 
 
 def train_scale(
@@ -81,51 +97,167 @@ def train_scale(
     settings or data, DatasetError for data that cannot be used, KeyboardInterrupt (after the state is
     saved) for Ctrl-C.
     """
-    crew = ProcessGroup(settings.compute)
-    speaks = progress if progress is not None and crew.leads else NoProgress()
+    processes = ProcessGroup(settings.compute)
+    progress = progress if progress is not None and processes.leads else NoProgress()
     # Before the folder is made: data that cannot be used leave none.
-    labelled = read_items(
-        data, seed=settings.data.seed, annotation=settings.data.annotation, missing=settings.data.missing
-    )
-    with _held(out) if crew.leads else nullcontext(), Stop().listening() as stop:
+    labelled = _labelled(data, settings)
+    with (
+        _locked(out) if processes.leads else nullcontext(),
+        processes.explain_lost_process(),
+        Stop().listening() as stop,
+    ):
         if not resume and (out / STATE).exists():
             problem = f"{out} holds a training that was begun before."
             raise UsageError(problem, "Go on with --resume, or take another --out.")
-        counts = ", ".join(f"{sum(labelled.counts(split).values())} {split}" for split in SPLITS)
-        speaks.note(" ".join([f"{labelled.layout}: {counts}.", *labelled.notes]))
-        if not crew.leads:
+        labelled = _readable(labelled, SPLITS, settings, out, processes, progress, stop)
+        _note_data(labelled, progress)
+        if not processes.leads:
             # The one that leads fetches the backbone; the others find it in the cache.
-            crew.wait()
-        net, backbone = start_net(settings.net, settings.seed, speaks)
-        if crew.leads:
-            crew.wait()
-        net.to(crew.device)
-        about, record = _described(labelled, settings, crew, backbone)
-        loop = Loop(net, labelled, settings, crew, out, about, record, speaks, stop)
+            processes.wait()
+        net, backbone = start_net(settings.net, settings.seed, progress)
+        if processes.leads:
+            processes.wait()
+        net.to(processes.device)
+        identity, record = _training_records(labelled, settings, processes, backbone)
+        differences = [*differences_from_paper(labelled, net.design, backbone), RECIPE_DIFFERENCE]
+        feed = Feed(settings, out, processes.device)
         try:
+            loop = TrainingLoop(
+                net, labelled, settings, processes, out, feed, identity, record, progress, stop
+            )
             loop.run()
-            # Figures of the best epoch on test, into its checkpoint, the report and the picture
-            crew.wait()
+            # The best epoch's net, for its figures on test
+            processes.wait()
             best, record = load_net(out / BEST)
             load_released(net, released_weights(best))
-            net.to(crew.device)
-            test = loop.scored("test", "Testing")
+            net.to(processes.device)
+            predictions = _test_predictions(net, labelled, settings, feed, processes, progress, stop)
         finally:
-            loop.close()
-        assert test is not None
-        record = {**record, "test": test.record()}
-        if crew.leads:
+            feed.close()
+        test = predictions.scores()
+        record = {**record, "test": test.record(), "paper": paper_record(test, differences)}
+        if processes.leads:
             save_net(out / BEST, best, record)
-            rows = [{"name": name, "accuracy": a, "macro_f1": f1} for name, (a, f1) in PUBLISHED.items()]
-            write_text(out / REPORT, readable_json({**record, "published": rows}))
-            _draw(out / PICTURE, test)
-        crew.leave()
-        return TrainingResult(out / BEST, record["epoch"], test, record)
+            _write_results(out, record, predictions, labelled)
+        processes.leave()
+        return TrainingResult(out / BEST, record["epoch"], test, record, tuple(differences))
+
+
+def evaluate_scale(
+    data: Path, checkpoint: Path, out: Path, settings: ScaleTraining, *, progress: Progress | None = None
+) -> TrainingResult:
+    """Score a checkpoint on the test split of ``data``, and write the results to the folder ``out``.
+
+    The net is the checkpoint's; of the settings ``data`` and ``compute`` count. Raises WeightsError for a
+    file that is no checkpoint, DatasetError for data that cannot be used, UsageError where ``out`` holds a
+    training.
+    """
+    processes = ProcessGroup(settings.compute)
+    progress = progress if progress is not None and processes.leads else NoProgress()
+    labelled = _labelled(data, settings)
+    net, training = load_net(checkpoint)
+    sides = {"long_side": net.design.long_side, "short_side": net.design.short_side}
+    settings = settings.model_copy(update={"net": settings.net.model_copy(update=sides)})
+    with (
+        _locked(out) if processes.leads else nullcontext(),
+        processes.explain_lost_process(),
+        Stop().listening() as stop,
+    ):
+        if (out / STATE).exists():
+            raise UsageError(f"{out} holds a training.", "Take another --out.")
+        labelled = _readable(labelled, ("test",), settings, out, processes, progress, stop)
+        _note_data(labelled, progress)
+        net.to(processes.device)
+        feed = Feed(settings, out, processes.device)
+        try:
+            predictions = _test_predictions(net, labelled, settings, feed, processes, progress, stop)
+        finally:
+            feed.close()
+        test = predictions.scores()
+        backbone = training.get("settings", {}).get("net", {}).get("backbone")
+        differences = differences_from_paper(labelled, net.design, backbone)
+        record = {
+            "checkpoint": {"sha256": file_sha256(checkpoint), "training": training},
+            "data": _data_record(labelled),
+            "versions": _versions(),
+            "computed": _computed(processes),
+            "test": test.record(),
+            "paper": paper_record(test, differences),
+        }
+        if processes.leads:
+            _write_results(out, record, predictions, labelled)
+        processes.leave()
+        return TrainingResult(checkpoint, training.get("epoch"), test, record, tuple(differences))
+
+
+def _labelled(data: Path, settings: ScaleTraining) -> ScaleData:
+    reading = settings.data
+    return read_items(data, seed=reading.seed, annotation=reading.annotation, missing=reading.missing)
+
+
+def _readable(
+    data: ScaleData,
+    splits: Sequence[Split],
+    settings: ScaleTraining,
+    out: Path,
+    processes: ProcessGroup,
+    progress: Progress,
+    stop: Stop,
+) -> ScaleData:
+    """The data without clips of the ``splits`` that cannot be read; the frames of their others are kept.
+
+    Each process takes the frames of its share of the clips.
+    """
+    frames = clip_frames(settings, out)
+    clips = [item for item in data.items if item.split in splits and isinstance(item.source, ClipFile)]
+    if frames is None or not clips:
+        return data
+    mine = share_of(range(len(clips)), processes.rank, processes.size)
+    workers = worker_count(settings.data)
+    problems = keep_frames(frames, [clips[place] for place in mine], workers, progress, stop)
+    is_broken = torch.zeros(len(clips), device=processes.device)
+    is_broken[[mine[place] for place in problems]] = 1
+    broken = [clips[place] for place in processes.sum(is_broken).nonzero().flatten().tolist()]
+    for problem in [*problems.values()][:MOST_NAMED]:
+        progress.note(problem)
+    return data.without(broken, settings.data.missing)
+
+
+def _note_data(data: ScaleData, progress: Progress) -> None:
+    counts = ", ".join(f"{sum(data.counts(split).values())} {split}" for split in SPLITS)
+    progress.note(" ".join([f"{data.layout}: {counts}.", *data.notes]))
+
+
+def _test_predictions(
+    net: ScaleNet,
+    data: ScaleData,
+    settings: ScaleTraining,
+    feed: Feed,
+    processes: ProcessGroup,
+    progress: Progress,
+    stop: Stop,
+) -> ScalePredictions:
+    """What the net says of the test split. Raises KeyboardInterrupt where ``stop`` asks."""
+    predictions = predict_split(
+        net,
+        data.of("test"),
+        feed,
+        processes,
+        settings.compute.batch,
+        progress=progress,
+        name="Testing",
+        # One process of several cannot stop alone: the others would wait for it.
+        stop=stop if processes.size == 1 else None,
+    )
+    if predictions is None:
+        progress.note("Stopped while the test split was scored.")
+        raise KeyboardInterrupt
+    return predictions
 
 
 @contextmanager
-def _held(out: Path) -> Iterator[None]:
-    """The folder of results, held by one training at a time."""
+def _locked(out: Path) -> Iterator[None]:
+    """The folder of results, used by one training at a time."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         with FileLock(out / ".lock", timeout=0):
@@ -138,25 +270,47 @@ def _held(out: Path) -> Iterator[None]:
         raise UsageError(f"--out {out} is a file.", "Name a folder.") from None
 
 
-def _described(
-    data: ScaleData, settings: ScaleTraining, crew: ProcessGroup, backbone: str
+def _training_records(
+    data: ScaleData, settings: ScaleTraining, processes: ProcessGroup, backbone: str
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """What a resumed training must have in common, and what checkpoints say of how they were made."""
-    named = what_matters(settings)
-    named["net"]["backbone"] = backbone
-    counts = {split: {scale.value: n for scale, n in data.counts(split).items()} for split in SPLITS}
-    libraries = {name: version(name) for name in ("torch", "transformers", "accelerate", "numpy")}
+    used_settings = result_settings(settings)
+    used_settings["net"]["backbone"] = backbone
     record = {
-        "settings": named,
-        "data": {"layout": data.layout, "fingerprint": data.fingerprint, "counts": counts},
-        "versions": {"shotad": __version__, "python": platform.python_version(), **libraries},
-        "computed": {
-            "processes": crew.size,
-            "device": crew.device.type,
-            "precision": str(crew.precision).removeprefix("torch."),
-        },
+        "settings": used_settings,
+        "data": _data_record(data),
+        "versions": _versions(),
+        "computed": _computed(processes),
     }
-    return {"settings": named, "data": data.fingerprint}, record
+    return {"settings": used_settings, "data": data.fingerprint}, record
+
+
+def _data_record(data: ScaleData) -> dict[str, Any]:
+    counts = {split: {scale.value: n for scale, n in data.counts(split).items()} for split in SPLITS}
+    return {"layout": data.layout, "fingerprint": data.fingerprint, "counts": counts}
+
+
+def _versions() -> dict[str, str]:
+    libraries = {name: version(name) for name in ("torch", "transformers", "accelerate", "numpy")}
+    return {"shotad": __version__, "python": platform.python_version(), **libraries}
+
+
+def _computed(processes: ProcessGroup) -> dict[str, Any]:
+    is_gpu = processes.device.type == "cuda"
+    return {
+        "processes": processes.size,
+        "device": torch.cuda.get_device_name(processes.device) if is_gpu else processes.device.type,
+        "precision": str(processes.precision).removeprefix("torch."),
+    }
+
+
+def _write_results(
+    out: Path, record: Mapping[str, Any], predictions: ScalePredictions, data: ScaleData
+) -> None:
+    """The report, what was predicted of each shot, and the picture of the confusion matrix."""
+    write_text(out / REPORT, readable_json(record))
+    predictions.write(out / PREDICTIONS, data.of("test"))
+    _draw(out / PICTURE, predictions.scores())
 
 
 def _draw(path: Path, test: ScaleScores) -> None:
@@ -178,8 +332,8 @@ def _draw(path: Path, test: ScaleScores) -> None:
     )
 
 
-KIND = "dinov2"
-_PLAIN = {"hidden_act": "gelu", "layer_norm_eps": 1e-6, "qkv_bias": True, "num_channels": 3}
+MODEL_TYPE = "dinov2"
+_COMMON_CONFIG = {"hidden_act": "gelu", "layer_norm_eps": 1e-6, "qkv_bias": True, "num_channels": 3}
 """What all published DINOv2 have in common, and a checkpoint therefore does not say."""
 
 
@@ -203,12 +357,12 @@ def start_net(settings: NetSettings, seed: int, progress: Progress) -> tuple[Sca
                 f"Names: {', '.join(known_names)}. A folder holds config.json and model.safetensors.",
             )
     try:
-        kind = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("model_type")
+        model_type = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("model_type")
     except (OSError, ValueError, AttributeError) as error:
         raise WeightsError(f"{folder / 'config.json'} cannot be read: {error}.", "Fetch it again.") from None
-    if kind != KIND:
+    if model_type != MODEL_TYPE:
         raise ConfigError(
-            f"net.backbone = {settings.backbone!r} is a {kind}, not a {KIND}.",
+            f"net.backbone = {settings.backbone!r} is a {model_type}, not a {MODEL_TYPE}.",
             "Take a DINOv2 without registers.",
         )
     loaded = load_model(folder)
@@ -222,9 +376,9 @@ def start_net(settings: NetSettings, seed: int, progress: Progress) -> tuple[Sca
 
 
 def _design(settings: NetSettings, config: Any) -> ScaleDesign:
-    strange = [name for name, value in _PLAIN.items() if getattr(config, name) != value]
-    if strange:
-        differences = ", ".join(f"{name} = {getattr(config, name)!r}" for name in strange)
+    unusual = [name for name, value in _COMMON_CONFIG.items() if getattr(config, name) != value]
+    if unusual:
+        differences = ", ".join(f"{name} = {getattr(config, name)!r}" for name in unusual)
         raise ConfigError(
             f"net.backbone = {settings.backbone!r} is no usual DINOv2: {differences}.", "Take another."
         )

@@ -1,9 +1,9 @@
 """The loop of training: steps, epochs, what is saved when, and how it is stopped without loss.
 
-Where a training stands is in one file, so that it goes on in the middle of an epoch as if never stopped.
-The file holds what is tuned, not the frozen part: that is the backbone's own, whose hash is compared. Rates
-of learning go by layer, as BEiT and MAE fine-tune, and by step. Several processes train together, one for
-each GPU, through accelerate; one process is a crew too.
+The state of a training is one file, so that it goes on in the middle of an epoch as if never stopped. The
+file holds what is tuned, not the frozen part: that is the backbone's own, whose hash is compared. Rates of
+learning go by layer, as BEiT and MAE fine-tune, and by step. Several processes train together, one for each
+GPU, through accelerate, which takes torch's DistributedDataParallel; one process is a group too.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ import math
 import os
 import pickle
 import random
-import signal
 import sys
-import threading
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +26,7 @@ import numpy as np
 from shotad.core import (
     Progress,
     ShotadError,
+    ShotScale,
     Task,
 )
 from shotad.core.config.sight import ComputeSettings
@@ -35,15 +35,17 @@ from shotad.core.files import replace_file
 from shotad.core.model_loading import (
     device_of,
     dtype_of,
+    first_message_line,
     require_module,
     require_torch,
 )
 from shotad.core.progress import progress_task
-from shotad.grammar.scale_data import ScaleData, Split
+from shotad.grammar.scale_data import ScaleData, ScaleItem
 from shotad.grammar.scale_net import ScaleNet, save_net
-from shotad.grammar.training_feed import Feed, Pick, TrainingPiece, epoch_order, in_batches, share_of
-from shotad.grammar.training_records import MetricLog, ScaleScores
+from shotad.grammar.training_feed import Feed, MicroBatch, Pick, epoch_order, in_batches, share_of
+from shotad.grammar.training_records import MetricLog, ScalePredictions
 from shotad.grammar.training_settings import OptimSettings, ScaleTraining
+from shotad.grammar.training_stop import Stop
 
 if TYPE_CHECKING:
     import torch
@@ -54,47 +56,23 @@ BEST = "best.safetensors"
 LAST = "last.safetensors"
 STATE = "state.pt"
 
-
-class Stop:
-    """Whether somebody asked this process to end: by Ctrl-C, or as a machine does that shuts down."""
-
-    asked = False
-
-    @contextmanager
-    def listening(self) -> Iterator[Stop]:
-        """The first request is noted, so that the step at hand is finished and the state saved; the second
-        interrupts at once. Signals reach the main thread only; elsewhere nothing is listened to."""
-        if threading.current_thread() is not threading.main_thread():
-            yield self
-            return
-        before = {kind: signal.signal(kind, self._ask) for kind in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield self
-        finally:
-            for kind, handler in before.items():
-                signal.signal(kind, handler)
-
-    def _ask(self, kind: int, frame: object) -> None:
-        if self.asked:
-            raise KeyboardInterrupt
-        self.asked = True
-
-
-SCHEMA = 1
+SCHEMA = 2
+"""Of the state; one of another schema is refused."""
 _REMEDY = "Start again in another folder (--out), or remove this one."
 
 
 @dataclass(eq=False)
-class Loop:
+class TrainingLoop:
     """A training that is under way: ``position`` counts the steps done of epoch ``epoch`` (from 0), ``step``
     those of all epochs; the best epoch is that with the highest macro-F1 on val."""
 
     net: ScaleNet
     data: ScaleData
     settings: ScaleTraining
-    crew: ProcessGroup
+    processes: ProcessGroup
     out: Path
-    about: Mapping[str, Any]
+    feed: Feed
+    identity: Mapping[str, Any]
     """What is trained, on what and how, as JSON: a resumed run must be of the same."""
     record: Mapping[str, Any]
     """The same for the checkpoints, with what is only worth knowing."""
@@ -105,30 +83,30 @@ class Loop:
         self._train = self.data.of("train")
         self._steps_per_epoch = math.ceil(len(self._train) / self.settings.batch)
         self._total = self._steps_per_epoch * self.settings.epochs
-        self._module = self.crew.joined(self.net)
+        self._module = self.processes.joined(self.net)
         self._optimizer = make_optimizer(self.net, self.settings.optim)
-        self._feed = Feed(self.settings)
+        # Gradients in float16 are scaled up, for small ones would be 0; else this passes all on as it is.
+        self._scaler = torch.amp.GradScaler(
+            self.processes.device.type, enabled=self.processes.precision is torch.float16
+        )
         # Weight of a picture of each class, 1 as the mean over all pictures
         counts = self.data.counts("train").values()
         even = self.settings.optim.class_weights == "none"
         self._weights = [1.0 if even else sum(counts) / (len(counts) * count) for count in counts]
+        self._weight_of_class = torch.tensor(self._weights, device=self.processes.device)
         self.epoch = self.position = self.step = 0
         self.best: float | None = None
         self.best_epoch: int | None = None
         # This process's losses since the last row of the log, and of the epoch; and of how many steps
-        self._losses = torch.zeros(2, device=self.crew.device)
+        self._losses = torch.zeros(2, device=self.processes.device)
         self._window = self._epoch_steps = 0
         self._log: MetricLog | None = None
-
-    def close(self) -> None:
-        """End the processes that read pictures."""
-        self._feed.close()
 
     def _is_over(self) -> bool:
         """True after the last epoch, and after ``patience`` epochs without a better one."""
         best, patience = self.best_epoch, self.settings.patience
-        tired = patience is not None and best is not None and self.epoch - 1 - best >= patience
-        return self.epoch >= self.settings.epochs or tired
+        out_of_patience = patience is not None and best is not None and self.epoch - 1 - best >= patience
+        return self.epoch >= self.settings.epochs or out_of_patience
 
     def run(self) -> None:
         """Train to the end, from the state in ``out`` where there is one.
@@ -136,24 +114,33 @@ class Loop:
         Raises KeyboardInterrupt after the state is saved, where that is asked for, ConfigError where the
         state is of other settings, data or backbone, WorkFolderError where it cannot be read.
         """
-        after = None
+        last_logged = None
         if (self.out / STATE).is_file():
             self._load()
             # The row of an epoch's last step is written after validation, which is still to come.
-            pending = self.position == self._steps_per_epoch and self._window > 0
-            after = self.step - pending
-        board = self.settings.tensorboard
-        self._log = MetricLog(self.out, resume_after=after, tensorboard=board) if self.crew.leads else None
+            is_row_pending = self.position == self._steps_per_epoch and self._window > 0
+            last_logged = self.step - is_row_pending
+            self.progress.note(f"Going on after step {self.step} of {self._total}.")
+        if self.processes.leads:
+            board = self.settings.tensorboard
+            self._log = MetricLog(self.out, resume_after=last_logged, tensorboard=board)
         with self._log or nullcontext():
             if self._log and self._log.note:
                 self.progress.note(self._log.note)
-            left = 0 if self._is_over() else self._total - self.step
-            with progress_task(self.progress, "Training", left, "steps") as task:
+            remaining = 0 if self._is_over() else self._total - self.step
+            with progress_task(self.progress, "Training", remaining, "steps") as task:
                 while not self._is_over():
-                    self._end_epoch(self._steps(task))
+                    began, waited, images = time.perf_counter(), self.feed.waited, self._images_done()
+                    norm = self._steps(task)
+                    seconds, waited = time.perf_counter() - began, self.feed.waited - waited
+                    self._end_epoch(norm, Speed(self._images_done() - images, seconds, waited))
         if self.epoch < self.settings.epochs:
             best, patience = (self.best_epoch or 0) + 1, self.settings.patience
             self.progress.note(f"Stopped early: no better epoch than {best} in {patience} epochs.")
+
+    def _images_done(self) -> int:
+        """How many pictures of the epoch were trained on, by all processes."""
+        return min(self.position * self.settings.batch, len(self._train))
 
     def _steps(self, task: Task) -> torch.Tensor | None:
         """Take the steps that are left of the epoch, and do what is due between them: log, state, stop.
@@ -161,75 +148,80 @@ class Loop:
         Gives the norm of the last one's gradient.
         """
         self.net.train()
-        crew, settings, train = self.crew, self.settings, self._train
+        processes, settings, train = self.processes, self.settings, self._train
         order = epoch_order([item.key for item in train], settings.seed, self.epoch)
         batches = in_batches(order, settings.batch)[self.position :]
         plans = []
-        for batch in batches:  # what this process sees of it, in pieces that fit its device
-            mine = share_of(batch, crew.rank, crew.size)
-            pieces = in_batches(mine or batch[:1], settings.compute.batch)
-            plans.append([[Pick(train[k], self.epoch, counts=bool(mine)) for k in piece] for piece in pieces])
-        fed = self._feed.pieces([picks for plan in plans for picks in plan])
+        for batch in batches:  # what this process sees of it, in parts that fit its device
+            mine = share_of(batch, processes.rank, processes.size)
+            parts = in_batches(mine or batch[:1], settings.compute.batch)
+            plans.append([[Pick(train[k], self.epoch, counts=bool(mine)) for k in part] for part in parts])
+        micro_batches = self.feed.micro_batches([picks for plan in plans for picks in plan])
         norm = None
         for batch, plan in zip(batches, plans, strict=True):
             weight = sum(self._weights[train[place].scale.number] for place in batch)
-            norm = self._step(weight, itertools.islice(fed, len(plan)), len(plan))
+            norm = self._step(weight, itertools.islice(micro_batches, len(plan)), len(plan))
             task.advance()
             if self.position == self._steps_per_epoch:
                 break
             logs, saves = self.step % settings.log_every == 0, self.step % settings.save_every == 0
             # Asking the others costs time, so that several processes do it as often as they log.
-            stops = self.stop.asked if crew.size == 1 else logs and crew.any(self.stop.asked)
+            stops = self.stop.asked if processes.size == 1 else logs and processes.any(self.stop.asked)
             if logs:
                 self._write(self._window_values(norm))
             if saves or stops:
                 self.save()
             if stops:
-                self._say_stopped()
+                self._interrupt()
         return norm
 
-    def _step(self, weight: float, pieces: Iterator[TrainingPiece], count: int) -> torch.Tensor:
-        """One step of the optimiser, by ``count`` pieces of this process; ``weight`` is the whole step's.
+    def _step(self, weight: float, micro_batches: Iterator[MicroBatch], count: int) -> torch.Tensor:
+        """One step of the optimiser, by ``count`` micro-batches of this process; ``weight`` is the whole
+        step's.
 
-        Gives the norm of the gradient.
+        Gives the norm of the gradient; in float16 it is not finite where the step was left out.
         """
         optim = self.settings.optim
         set_rates(self._optimizer, rate_factor(self.step, self._total, optim.warmup, optim.floor))
         # The only chance inside the net is that of skipped blocks; seeded by step, it needs no saving.
-        chance = random.Random(f"{self.settings.seed}:{self.step}:{self.crew.rank}")
-        torch.manual_seed(chance.getrandbits(63))
-        piece_losses = []
-        for number, held in enumerate(pieces, 1):
-            piece = held.to(self.crew.device)
-            with self.crew.alone(self._module, last=number == count):
-                with self.crew.mixed():
-                    logits = self._module(*piece.groups)
+        rng = random.Random(f"{self.settings.seed}:{self.step}:{self.processes.rank}")
+        torch.manual_seed(rng.getrandbits(63))
+        losses_of_parts = []
+        for number, loaded in enumerate(micro_batches, 1):
+            micro_batch = loaded.to(self.processes.device)
+            with self.processes.alone(self._module, last=number == count):
+                with self.processes.mixed():
+                    logits = self._module(*micro_batch.images)
                 losses = torch.nn.functional.cross_entropy(
                     logits.float(),
-                    piece.labels,
-                    weight=torch.tensor(self._weights, device=logits.device),
+                    micro_batch.labels,
+                    weight=self._weight_of_class,
                     label_smoothing=optim.label_smoothing,
                     reduction="none",
                 )
-                loss = (losses * piece.counts).sum() / weight
-                (loss * self.crew.size).backward()
-            piece_losses.append(loss.detach())
+                loss = (losses * micro_batch.counts).sum() / weight
+                # Gradients become means over the processes; what is wanted is their sum.
+                self._scaler.scale(loss * self.processes.size).backward()
+            losses_of_parts.append(loss.detach())
+        self._scaler.unscale_(self._optimizer)
         tuned = [p for group in self._optimizer.param_groups for p in group["params"]]
         norm: torch.Tensor = torch.nn.utils.clip_grad_norm_(tuned, optim.clip)
-        self._optimizer.step()
+        self._scaler.step(self._optimizer)
+        self._scaler.update()
         self._optimizer.zero_grad(set_to_none=True)
-        self._losses += torch.stack(piece_losses).sum()
+        self._losses += torch.stack(losses_of_parts).sum()
         self._window, self._epoch_steps = self._window + 1, self._epoch_steps + 1
         self.position, self.step = self.position + 1, self.step + 1
         return norm
 
-    def _say_stopped(self) -> NoReturn:
+    def _interrupt(self) -> NoReturn:
+        """End the run as Ctrl-C does, after the state was saved."""
         self.progress.note(f"Stopped after step {self.step} of {self._total}: --resume goes on.")
         raise KeyboardInterrupt
 
     def _window_values(self, norm: torch.Tensor | None) -> dict[str, float]:
         """The figures of the steps since the last row."""
-        loss = float(self.crew.sum(self._losses)[0]) / self._window
+        loss = float(self.processes.sum(self._losses)[0]) / self._window
         if not math.isfinite(loss):
             raise ShotadError(
                 f"The loss is {loss} at step {self.step}.",
@@ -238,7 +230,11 @@ class Loop:
         self._losses[0] = 0
         self._window = 0
         values = {"train/loss": loss, "train/lr": self._optimizer.param_groups[0]["lr"]}
-        return values if norm is None else {**values, "train/gradient": float(norm)}
+        if norm is not None:
+            values["train/gradient"] = float(norm)
+        if self._scaler.is_enabled():
+            values["train/loss_scale"] = self._scaler.get_scale()
+        return values
 
     def _write(self, values: Mapping[str, float]) -> None:
         if self._log is not None:
@@ -246,13 +242,13 @@ class Loop:
 
     def save(self) -> None:
         """Save the state of a moment between two steps; an older one is replaced only by a whole one."""
-        window, epoch = self.crew.sum(self._losses).tolist()
-        if not self.crew.leads:
+        window, epoch = self.processes.sum(self._losses).tolist()
+        if not self.processes.leads:
             return
         tree = {
             "schema": SCHEMA,
-            "about": dict(self.about),
-            "standing": {
+            "identity": dict(self.identity),
+            "position": {
                 "epoch": self.epoch,
                 "position": self.position,
                 "step": self.step,
@@ -263,6 +259,7 @@ class Loop:
             "epoch": {"loss": epoch, "steps": self._epoch_steps},
             "tuned": {name: p.detach() for name, p in self.net.named_parameters() if p.requires_grad},
             "optimizer": self._optimizer.state_dict(),
+            "scaler": self._scaler.state_dict(),
         }
         with replace_file(self.out / STATE) as part, part.open("wb") as stream:
             torch.save(tree, stream)
@@ -277,7 +274,7 @@ class Loop:
             raise WorkFolderError(problem, _REMEDY) from None
         if not isinstance(tree, dict) or tree.get("schema") != SCHEMA:
             raise WorkFolderError(f"{path} is not a state of training of this version.", _REMEDY)
-        if differences := _differences(tree["about"], self.about):
+        if differences := _differences(tree["identity"], self.identity):
             problem = f"{path} was begun otherwise: {'; '.join(differences)}."
             raise ConfigError(problem, f"Undo that. {_REMEDY}")
         with torch.no_grad():
@@ -286,30 +283,42 @@ class Loop:
                     parameter.copy_(tree["tuned"][name])
         self._optimizer.load_state_dict(tree["optimizer"])
         window, epoch = tree["window"], tree["epoch"]
-        vars(self).update(tree["standing"])
+        # A training that goes on in float16 after another precision begins with a scale of its own.
+        if self._scaler.is_enabled() and tree["scaler"]:
+            self._scaler.load_state_dict(tree["scaler"])
+        vars(self).update(tree["position"])
         self._window, self._epoch_steps = window["steps"], epoch["steps"]
-        if self.crew.leads:
-            self._losses += torch.tensor([window["loss"], epoch["loss"]], device=self.crew.device)
+        if self.processes.leads:
+            self._losses += torch.tensor([window["loss"], epoch["loss"]], device=self.processes.device)
 
-    def _end_epoch(self, norm: torch.Tensor | None) -> None:
+    def _end_epoch(self, norm: torch.Tensor | None, speed: Speed) -> None:
         """Score the epoch on val, write its figures and checkpoints, and go to the next."""
         # One process alone may be stopped on the way: all steps of the epoch are saved.
-        val = self.scored("val", "Validating", self.stop if self.crew.size == 1 else None)
-        if val is None:
+        predictions = predict_split(
+            self.net,
+            self.data.of("val"),
+            self.feed,
+            self.processes,
+            self.settings.compute.batch,
+            progress=self.progress,
+            name="Validating",
+            stop=self.stop if self.processes.size == 1 else None,
+        )
+        if predictions is None:
             self.save()
-            self._say_stopped()
-        loss = float(self.crew.sum(self._losses)[1]) / self._epoch_steps
+            self._interrupt()
+        val = predictions.scores()
+        loss = float(self.processes.sum(self._losses)[1]) / self._epoch_steps
         values = {} if not self._window else self._window_values(norm)
-        on_val = {"val/loss": val.loss, "val/accuracy": val.accuracy, "val/macro_f1": val.macro_f1}
-        self._write({**values, "epoch/loss": loss, **on_val})
+        self._write({**values, "epoch/loss": loss, **speed.values(), **val.values("val")})
         number, is_best = self.epoch + 1, self.best is None or val.macro_f1 > self.best
-        if self.crew.leads:
+        if self.processes.leads:
             record = {**self.record, "epoch": number, "steps": self.step, "val": val.record()}
             for name in (BEST, LAST) if is_best else (LAST,):
                 save_net(self.out / name, self.net, record)
         self.progress.note(
             f"Epoch {number} of {self.settings.epochs}: loss {loss:.4f}; on val accuracy "
-            f"{val.accuracy:.3f}, macro-F1 {val.macro_f1:.3f}{' (best so far)' if is_best else ''}."
+            f"{val.accuracy:.3f}, macro-F1 {val.macro_f1:.3f}{' (best so far)' if is_best else ''}.{speed}"
         )
         if is_best:
             self.best, self.best_epoch = val.macro_f1, self.epoch
@@ -317,31 +326,70 @@ class Loop:
         self._losses.zero_()
         self._window = self._epoch_steps = 0
         self.save()
-        if self.crew.any(self.stop.asked) and not self._is_over():
-            self._say_stopped()
+        if self.processes.any(self.stop.asked) and not self._is_over():
+            self._interrupt()
 
-    def scored(self, split: Split, name: str, stop: Stop | None = None) -> ScaleScores | None:
-        """Scores of the net on a split, of which each process sees its share; None where ``stop`` asks."""
-        crew, items = self.crew, self.data.of(split)
-        mine = share_of(range(len(items)), crew.rank, crew.size)
-        picks = [[Pick(items[k]) for k in batch] for batch in in_batches(mine, self.settings.compute.batch)]
-        self.net.train(False)
-        confusion = np.zeros((5, 5), np.int64)
-        loss = 0.0
-        with progress_task(self.progress, name, len(mine), "images") as task:
-            for piece in self._feed.pieces(picks):
-                if stop is not None and stop.asked:
-                    return None
-                on_device = piece.to(crew.device)
-                with torch.inference_mode(), crew.mixed():
-                    logits = self.net(*on_device.groups).float()
-                loss += float(torch.nn.functional.cross_entropy(logits, on_device.labels, reduction="sum"))
-                guesses = logits.argmax(-1).cpu().numpy()
-                np.add.at(confusion, (piece.labels.numpy(), guesses), 1)
-                task.advance(len(guesses))
-        local = torch.tensor([*confusion.ravel().tolist(), loss], device=crew.device)
-        *counts, total = crew.sum(local).tolist()
-        return ScaleScores(np.array(counts, np.int64).reshape(5, 5), total / len(items))
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """How fast the steps of an epoch were that were taken since the program began.
+
+    ``images`` over all processes; ``waited`` are the seconds in which this process waited for pictures.
+    """
+
+    images: int
+    seconds: float
+    waited: float
+
+    def values(self) -> dict[str, float]:
+        """For the log; empty where all steps had been taken before."""
+        if not self.images:
+            return {}
+        return {
+            "epoch/images_per_second": self.images / self.seconds,
+            "epoch/waiting": self.waited / self.seconds,
+        }
+
+    def __str__(self) -> str:
+        if not self.images:
+            return ""
+        waiting = self.waited / self.seconds
+        return f" {self.images / self.seconds:.3g} images/s, {waiting:.0%} of the time waiting for pictures."
+
+
+def predict_split(
+    net: ScaleNet,
+    items: Sequence[ScaleItem],
+    feed: Feed,
+    processes: ProcessGroup,
+    batch: int,
+    *,
+    progress: Progress,
+    name: str,
+    stop: Stop | None = None,
+) -> ScalePredictions | None:
+    """What the net says of the middle frame of each item, of which each process sees its share.
+
+    All processes get the whole. ``name`` is what the progress is called. None where ``stop`` asks.
+    """
+    mine = in_batches(share_of(range(len(items)), processes.rank, processes.size), batch)
+    log_probabilities = torch.zeros(len(items), len(ShotScale), device=processes.device)
+    net.train(False)
+    with progress_task(progress, name, sum(map(len, mine)), "images") as task:
+        loaded = feed.micro_batches([[Pick(items[k]) for k in part] for part in mine])
+        for part, micro_batch in zip(mine, loaded, strict=True):
+            if stop is not None and stop.asked:
+                return None
+            places = torch.tensor(part)[micro_batch.places].to(processes.device)
+            images = micro_batch.to(processes.device).images
+            with torch.inference_mode(), processes.mixed():
+                logits = net(*images).float()
+            log_probabilities[places] = logits.log_softmax(-1)
+            task.advance(len(part))
+    # Each row is that of one process, and zero in all others.
+    gathered = processes.sum(log_probabilities).cpu().numpy()
+    labels = np.array([item.scale.number for item in items], np.int64)
+    return ScalePredictions(labels, gathered)
 
 
 def _differences(then: Mapping[str, Any], now: Mapping[str, Any], prefix: str = "") -> list[str]:
@@ -365,8 +413,8 @@ def rate_factor(step: int, total: int, warmup: float, floor: float) -> float:
     rising = math.ceil(warmup * total)
     if step < rising:
         return (step + 1) / rising
-    way = (step - rising + 1) / max(total - rising, 1)
-    return floor + (1 - floor) * (1 + math.cos(math.pi * way)) / 2
+    fallen = (step - rising + 1) / max(total - rising, 1)
+    return floor + (1 - floor) * (1 + math.cos(math.pi * fallen)) / 2
 
 
 def parameter_groups(net: ScaleNet, settings: OptimSettings) -> list[dict[str, Any]]:
@@ -404,28 +452,80 @@ def set_rates(optimizer: torch.optim.AdamW, factor: float) -> None:
         group["lr"] = group["top"] * factor
 
 
+_FLOAT16_CAPABILITY = (7, 0)
+"""The CUDA capability from which on GPUs multiply float16 faster than float32: Volta, the first with tensor
+cores (NVIDIA, "Train with mixed precision")."""
+
+
+def training_dtype(compute: ComputeSettings, device: torch.device) -> torch.dtype:
+    """The precision of the matrix products of a training; weights and gradients' sums stay in float32.
+
+    Of the settings, or with ``auto`` by what torch says of the device: bfloat16 where `dtype_of` takes it,
+    else float16 on a GPU that gains by it (V100, T4, RTX 20), else float32.
+    """
+    if compute.precision == "float16":
+        return torch.float16
+    dtype = dtype_of(compute, device)
+    if compute.precision == "auto" and device.type == "cuda" and dtype is torch.float32:
+        has_float16 = torch.cuda.get_device_capability(device) >= _FLOAT16_CAPABILITY
+        return torch.float16 if has_float16 else dtype
+    return dtype
+
+
+def _is_of_other_process(error: RuntimeError) -> bool:
+    """True for what torch raises where other processes are not there. Gloo has no class of its own for it."""
+    return isinstance(error, torch.distributed.DistError) or "gloo" in str(error).lower()
+
+
 class ProcessGroup:
-    """This process among those that train: who it is, where it computes, and what they do together."""
+    """The processes that train together, as this one sees them: where it computes, and what they share."""
 
     def __init__(self, compute: ComputeSettings) -> None:
-        """Join the processes that ``accelerate launch`` or torchrun started, or be alone."""
+        """Join the processes that ``accelerate launch`` or torchrun started, or be alone.
+
+        Raises ConfigError for one device that is named for several processes.
+        """
         accelerate = require_module("accelerate", "Training", "train")
-        several = int(os.environ.get("WORLD_SIZE", "1")) > 1
+        are_several = int(os.environ.get("WORLD_SIZE", "1")) > 1
         device = device_of(compute)
-        if several and device.index is not None:
+        if are_several and device.index is not None:
             raise ConfigError(
                 f"compute.device = {compute.device!r} names one device for several processes.",
                 f"Take {device.type}: each process gets its own.",
             )
-        self._accelerator = accelerate.Accelerator(cpu=device.type == "cpu", mixed_precision="no")
-        self.device: torch.device = self._accelerator.device if several else device
+        try:
+            self._accelerator = accelerate.Accelerator(cpu=device.type == "cpu", mixed_precision="no")
+        except RuntimeError as error:
+            if not (are_several and _is_of_other_process(error)):
+                raise
+            # After a restart torchrun may hand out addresses of processes that are gone (pytorch#135712).
+            raise ShotadError(
+                f"The processes of this training do not reach each other: {first_message_line(error)}.",
+                "Start again with --resume. For restarts set TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1, and give "
+                "torchrun --standalone (on several machines --rdzv-backend=c10d).",
+            ) from None
+        self.device: torch.device = self._accelerator.device if are_several else device
         self.rank: int = self._accelerator.process_index
         self.size: int = self._accelerator.num_processes
-        self.precision: torch.dtype = dtype_of(compute, self.device)
+        self.precision: torch.dtype = training_dtype(compute, self.device)
+
+    @contextmanager
+    def explain_lost_process(self) -> Iterator[None]:
+        """Raise ShotadError in place of what torch raises in the block where another process ended."""
+        try:
+            yield
+        except RuntimeError as error:
+            if self.size == 1 or not _is_of_other_process(error):
+                raise
+            raise ShotadError(
+                f"Another process of this training ended, so process {self.rank} ends too: "
+                f"{first_message_line(error)}.",
+                "The message of that process says why. --resume goes on from the last state.",
+            ) from None
 
     @property
     def leads(self) -> bool:
-        """True for the one process that writes and speaks."""
+        """True for the one process that writes files and messages."""
         return self.rank == 0
 
     def joined(self, net: torch.nn.Module) -> Any:
@@ -433,13 +533,15 @@ class ProcessGroup:
         return self._accelerator.prepare(net) if self.size > 1 else net
 
     def alone(self, net: Any, *, last: bool) -> AbstractContextManager[Any]:
-        """A backward pass inside this is kept to oneself unless it is the ``last`` of a step."""
+        """Inside this a backward pass shares its gradients only if it is the ``last`` of a step."""
         return nullcontext() if last or self.size == 1 else self._accelerator.no_sync(net)
 
     def mixed(self) -> AbstractContextManager[Any]:
-        """Matrix products in bfloat16, where that is the precision."""
-        bf16 = self.precision is torch.bfloat16
-        context: AbstractContextManager[Any] = torch.autocast(self.device.type, torch.bfloat16, enabled=bf16)
+        """Matrix products in 16 bits, where that is the precision."""
+        is_mixed = self.precision is not torch.float32
+        context: AbstractContextManager[Any] = torch.autocast(
+            self.device.type, self.precision if is_mixed else torch.bfloat16, enabled=is_mixed
+        )
         return context
 
     def sum(self, values: torch.Tensor) -> torch.Tensor:
@@ -454,11 +556,11 @@ class ProcessGroup:
         return bool(self.sum(torch.tensor(float(here), device=self.device)))
 
     def wait(self) -> None:
-        """Until all are here."""
+        """Wait until all processes are here."""
         self._accelerator.wait_for_everyone()
 
     def leave(self) -> None:
-        """The end of what is done together."""
+        """Leave the group, when all are done."""
         if self.size > 1:
             self.wait()
             self._accelerator.end_training()

@@ -69,6 +69,31 @@ def test_it_says_what_was_reached_beside_the_paper(shotad, ready, tmp_path):
     assert Path(report["checkpoint"]).is_file()
 
 
+def test_a_checkpoint_is_scored_without_training(
+    shotad: Shotad, ready: tuple[Path, Path], tmp_path: Path
+) -> None:
+    said = shotad(*words(ready, tmp_path / "run"), "--json")
+    trained = json.loads(said.out)
+    evaluate = ["--data", str(ready[0]), "--evaluate", trained["checkpoint"], "--set", "data.workers=0"]
+    device = ["--set", "compute.device=cpu", "--set", "compute.precision=float32"]
+    said = shotad("train", "scale", *evaluate, *device, "--out", str(tmp_path / "scores"))
+    assert said.code == 0, said.err
+    assert "this run, on its own test split" in said.out
+    assert "This run differs from the paper in:\n- the data:" in said.out
+    report = json.loads((tmp_path / "scores" / "report.json").read_text(encoding="utf-8"))
+    assert report["test"] == trained["test"]
+
+    said = shotad("train", "scale", *evaluate, "--out", str(tmp_path / "run"))
+    assert (said.code, said.out) == (2, "")
+    assert "holds a training" in said.err
+    said = shotad("train", "scale", *evaluate, "--out", str(tmp_path / "other"), "--resume")
+    assert (said.code, said.out) == (2, "")
+    assert "--evaluate goes with neither --resume nor --backbone" in said.err
+    said = shotad("train", "scale", "--data", str(ready[0]), "--evaluate", str(tmp_path / "none"), *device)
+    assert said.code != 0
+    assert "There is no file" in said.err
+
+
 def test_the_checkpoint_is_used_by_describe(shotad: Shotad, ready: tuple[Path, Path], tmp_path: Path) -> None:
     said = shotad(*words(ready, tmp_path / "run"), "--quiet")
     assert said.code == 0, said.err

@@ -401,7 +401,7 @@ def test_table_7_of_a_dataset_as_published_on_one_card(
     code, out, err = shotad(*command)
     assert code == 0, err
     named = [metric["name"] for metric in json.loads(out)["metrics"]]
-    assert named == ["cider", "critic", "action", "recall", f"llm-ad-eval@{models.judge(JUDGE)}"]
+    assert named == ["cider", "critic", "action", "recall", f"llm-ad-eval@llama3:{JUDGE}"]
     assert cards.loads[0] == GTE
     assert cards.loads[-1] == JUDGE
     assert sorted(cards.loads) == sorted({GTE, ROBERTA, JUDGE} & set(cards.loads))

@@ -38,6 +38,7 @@ from shotad.grammar import ScaleScores, ScaleTraining, train_scale
 from shotad.grammar.features import fitted
 from shotad.grammar.scale_data import open_picture, read_items
 from shotad.grammar.scale_net import ScaleClassifier, ScaleNet, load_net
+from shotad.grammar.training_loop import training_dtype
 from tests.scale_pictures import LABELS, make_scale_pictures, scale_picture
 from tests.tiny import make_backbone
 
@@ -201,6 +202,8 @@ def test_scores_by_hand() -> None:
     # Full and long neither occur nor are predicted: three classes count.
     assert scores.macro_f1 == pytest.approx((6 / 7 + 8 / 11) / 3)
     assert scores.record()["classes"]["close-up"]["precision"] == 0.571429
+    # scipy.stats.binomtest(7, 10).proportion_ci(method="wilson")
+    assert scores.record()["accuracy_95"] == [0.396778, 0.892209]
     with pytest.raises(ValueError, match="no items"):
         ScaleScores(np.zeros((5, 5), np.int64), 0.0)
     with pytest.raises(ValueError, match="5 x 5"):
@@ -212,12 +215,13 @@ def test_a_training_leaves_all_that_was_promised(run: Run) -> None:
     folder = run.root / "whole"
     assert {p.name for p in folder.iterdir()} - {".lock"} == {
         "best.safetensors", "last.safetensors", "state.pt", "metrics.csv", "report.json", "confusion.png",
+        "test.csv",
     }  # fmt: skip
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     assert report["test"]["items"] == 10
     assert sum(map(sum, report["test"]["confusion"])) == 10
     assert report["data"]["counts"]["train"] == {scale.value: 7 for scale in ShotScale}
-    assert [row["accuracy"] for row in report["published"]] == [0.747, 0.875, 0.892, 0.895, 0.897]
+    assert [row["accuracy"] for row in report["paper"]["table"]] == [0.747, 0.875, 0.892, 0.895, 0.897]
     rows = run.losses("whole")
     assert [row[0] for row in rows] == ["2", "4", "5", "6", "8", "10", "12", "14", "15"]
     assert [row[0] for row in rows if row[2]] == ["5", "10", "15"]
@@ -261,6 +265,58 @@ def test_stopped_or_killed_and_resumed_is_never_stopped(
     assert all(torch.equal(whole[key], pieced[key]) for key in whole)
     reports = [(run.root / n / "report.json").read_bytes() for n in ("whole", name)]
     assert reports[0] == reports[1]
+
+
+def test_float16_scales_its_losses_and_goes_on_with_the_scale(run: Run) -> None:
+    run("half", "compute.precision=float16")
+    figures = [row["train/loss_scale"] for row in run.rows("half") if row["train/loss"]]
+    assert all(float(scale) > 1 for scale in figures)
+    assert all(row["train/loss_scale"] == "" for row in run.rows("whole"))
+    record = load_net(run.root / "half" / "last.safetensors")[1]
+    assert record["computed"]["precision"] == "float16"
+    # Nearly the losses of float32, and those of a run that was stopped to the last bit.
+    halves, wholes = ([float(loss) for _, loss, _ in run.losses(name) if loss] for name in ("half", "whole"))
+    assert halves == pytest.approx(wholes, abs=0.02)
+    assert halves != wholes
+    with pytest.raises(KeyboardInterrupt):
+        run("half stopped", "compute.precision=float16", progress=Presence(7, interrupt))
+    run("half stopped", "compute.precision=float16", resume=True)
+    assert run.losses("half stopped") == run.losses("half")
+    assert run.rows("half stopped")[-1]["train/loss_scale"] == run.rows("half")[-1]["train/loss_scale"]
+    # A run may go on in another precision, for it may go on on another machine.
+    with pytest.raises(KeyboardInterrupt):
+        run("moved", progress=Presence(7, interrupt))
+    run("moved", "compute.precision=float16", resume=True)
+    assert run.rows("moved")[-1]["train/loss_scale"]
+
+
+@pytest.mark.parametrize(
+    ("capability", "precision", "dtype"),
+    [
+        ((6, 1), "auto", torch.float32),
+        ((7, 0), "auto", torch.float16),
+        ((7, 5), "auto", torch.float16),
+        ((8, 0), "auto", torch.bfloat16),
+        ((9, 0), "auto", torch.bfloat16),
+        ((9, 0), "float16", torch.float16),
+        ((7, 5), "float32", torch.float32),
+    ],
+)
+def test_the_card_decides_the_precision(
+    monkeypatch: pytest.MonkeyPatch, capability: tuple[int, int], precision: Any, dtype: torch.dtype
+) -> None:
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
+    assert training_dtype(ComputeSettings(precision=precision), torch.device("cuda")) is dtype
+
+
+def test_the_log_has_speed_and_the_scores_of_each_class(run: Run) -> None:
+    ends = [row for row in run.rows("whole") if row["val/macro_f1"]]
+    for row in ends:
+        assert float(row["epoch/images_per_second"]) > 0
+        assert 0 <= float(row["epoch/waiting"]) <= 1
+    by_class = [float(ends[-1][f"val/f1/{scale.value}"]) for scale in ShotScale]
+    last = load_net(run.root / "whole" / "last.safetensors")[1]["val"]["classes"]
+    assert by_class == pytest.approx([last[scale.value]["f1"] for scale in ShotScale], abs=1e-6)
 
 
 def test_losses_do_not_depend_on_how_much_fits_the_device(run: Run) -> None:

@@ -18,8 +18,8 @@ class ComputeSettings(Settings):
     device: Annotated[str, ANY_FILE] = "auto"
     """``auto`` (a GPU if there is one), ``cpu``, ``cuda``, ``cuda:1``, ``mps``."""
     precision: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
-    """``auto``: bfloat16 where it is faster; language models on a GPU without bfloat16 get float16.
-    ``float16`` is for language models alone: other networks then use float32."""
+    """``auto``: bfloat16 where it is faster; on a GPU without it language models and training take float16.
+    With ``float16`` these do so on any device, and other networks use float32."""
     batch: int = Field(8, ge=1, le=4096)
     """Frames that a model processes at once."""
 

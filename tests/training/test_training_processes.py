@@ -7,7 +7,6 @@ import multiprocessing
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -23,8 +22,9 @@ from shotad.core import NoProgress, ShotadError
 from shotad.core.settings import load_settings
 from shotad.grammar import ScaleTraining, train_scale
 from shotad.grammar.scale_net import load_net
+from shotad.grammar.training_feed import worker_count
 from tests.python_path import python_path
-from tests.scale_pictures import make_scale_pictures
+from tests.scale_pictures import make_movieshots, make_scale_pictures
 from tests.tiny import make_backbone
 
 pytestmark = pytest.mark.slow
@@ -88,22 +88,57 @@ class _Killer(NoProgress):
                 reader.kill()
 
 
-def launched(processes: int, ready: tuple[Path, Path], out: Path, *more: str) -> None:
+def command(processes: int, ready: tuple[Path, Path], out: Path, *more: str, restarts: int = 0) -> list[str]:
     """A training of several processes, as a user starts it."""
     pictures, backbone = ready
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     settings = [word for assignment in (*SMALL, *more) for word in ("--set", assignment)]
-    command = [
-        sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", str(processes),
-        "--master_port", str(port), "-m", "shotad.cli.main", "train", "scale",
-        "--data", str(pictures), "--backbone", str(backbone), "--out", str(out), *settings,
+    return [
+        sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes),
+        "--max-restarts", str(restarts), "-m", "shotad.cli.main", "train", "scale",
+        "--data", str(pictures), "--backbone", str(backbone), "--out", str(out), "--resume", *settings,
     ]  # fmt: skip
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": python_path()}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=400, env=environment, check=False)
+
+
+ENVIRONMENT = {
+    **os.environ,
+    "OMP_NUM_THREADS": "1",
+    "PYTHONPATH": python_path(),
+    # As docs/training.md says: else a restart may be given addresses of processes that are gone.
+    "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1",
+}
+
+
+def launched(processes: int, ready: tuple[Path, Path], out: Path, *more: str) -> None:
+    """A training of several processes, to its end."""
+    words = command(processes, ready, out, *more)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=900, env=ENVIRONMENT, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.count("this run, on its own test split") == 1
+
+
+def rows(out: Path) -> int:
+    log = out / "metrics.csv"
+    return len(log.read_text(encoding="utf-8").splitlines()) - 1 if log.is_file() else 0
+
+
+def wait_for_rows(launcher: subprocess.Popen[str], out: Path, count: int) -> None:
+    deadline = time.monotonic() + 600
+    while rows(out) < count:
+        assert launcher.poll() is None, "it ended before"
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def process_of_rank(launcher: subprocess.Popen[str], rank: int) -> int:
+    """The process of that rank among those that torchrun started."""
+    children = Path(f"/proc/{launcher.pid}/task/{launcher.pid}/children").read_text(encoding="ascii")
+    ranked = [
+        int(child)
+        for child in children.split()
+        if f"RANK={rank}".encode() in Path(f"/proc/{child}/environ").read_bytes().split(b"\0")
+    ]
+    (process,) = ranked
+    return process
 
 
 def test_two_processes_train_as_one(ready: tuple[Path, Path], tmp_path: Path) -> None:
@@ -123,6 +158,90 @@ def test_two_processes_train_as_one(ready: tuple[Path, Path], tmp_path: Path) ->
     for (name, a), b in zip(before[0].state_dict().items(), after[0].state_dict().values(), strict=True):
         # AdamW's first steps are about the sign of a gradient, so that rounding is seen where it is near 0.
         assert float((a - b).abs().mean()) < 1e-4, name
+
+
+def test_several_processes_take_frames_out_of_clips_together(
+    ready: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """Each takes its share, and all of them leave out a clip that one could not read."""
+    clips = tmp_path / "clips"
+    make_movieshots(clips, films=10, shots=2, size=(64, 48))
+    (clips / "trailer/tt0000001/shot_0001.mp4").write_bytes(b"broken")
+    more = ("batch=6", "net.drop_path=0", "data.missing=0.05", "epochs=1")
+    backbone = ready[1]
+    alone = load_settings(ScaleTraining, ["train-scale"], [*SMALL, f"net.backbone={backbone}", *more])
+    train_scale(clips, tmp_path / "one", alone)
+    launched(2, (clips, backbone), tmp_path / "two", *more)
+    one, two = (load_net(tmp_path / name / "best.safetensors")[1] for name in ("one", "two"))
+    assert two["data"] == one["data"]
+    assert sum(two["data"]["counts"]["train"].values()) == 13
+    frames = [{path.name for path in (tmp_path / name).rglob("*.jpg")} for name in ("one", "two")]
+    assert frames[0] == frames[1]
+    assert len(list((tmp_path / "two" / "frames").rglob("*.jpg"))) == 3 * 19
+    assert np.allclose(losses(tmp_path / "one"), losses(tmp_path / "two"), atol=1e-5)
+
+
+LONG_RUN = ("batch=6", "epochs=4", "save_every=3", "net.drop_path=0.2")
+"""32 steps."""
+
+
+@pytest.fixture(scope="module")
+def never_stopped(ready: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("never") / "run"
+    launched(2, ready, out, *LONG_RUN)
+    return out
+
+
+def assert_same(out: Path, other: Path) -> None:
+    assert (losses(out) == losses(other)).all()
+    here, there = (load_file(folder / "last.safetensors") for folder in (out, other))
+    assert all(torch.equal(here[name], there[name]) for name in here)
+    assert (out / "test.csv").read_bytes() == (other / "test.csv").read_bytes()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_process_that_is_killed_is_started_again_and_nothing_is_lost(
+    ready: tuple[Path, Path], tmp_path: Path, never_stopped: Path, rank: int
+) -> None:
+    """torchrun starts all again, which --resume makes go on from the last state."""
+    out = tmp_path / "run"
+    words = command(2, ready, out, *LONG_RUN, restarts=1)
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT) as launcher:
+        wait_for_rows(launcher, out, 5)
+        os.kill(process_of_rank(launcher, rank), signal.SIGKILL)
+        _, errors = launcher.communicate(timeout=900)
+    assert launcher.returncode == 0, errors[-3000:]
+    assert f"Another process of this training ended, so process {1 - rank} ends too" in errors
+    assert "Going on after step" in errors
+    assert_same(out, never_stopped)
+
+
+def test_several_processes_that_are_told_to_stop_save_their_state(
+    ready: tuple[Path, Path], tmp_path: Path, never_stopped: Path
+) -> None:
+    out = tmp_path / "run"
+    # The state is never saved on the way, so that only the stop saves it.
+    words = command(2, ready, out, *LONG_RUN, "save_every=1000")
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT) as launcher:
+        wait_for_rows(launcher, out, 3)
+        launcher.send_signal(signal.SIGTERM)
+        _, errors = launcher.communicate(timeout=900)
+    assert "--resume goes on" in errors
+    assert (out / "state.pt").is_file()
+    assert rows(out) < rows(never_stopped)
+    launched(2, ready, out, *LONG_RUN)
+    assert_same(out, never_stopped)
+
+
+@pytest.mark.parametrize(("processes", "workers"), [("1", 6), ("2", 3), ("4", 1), ("9", 1)])
+def test_processes_share_the_processors_for_reading(
+    monkeypatch: pytest.MonkeyPatch, processes: str, workers: int
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(6)), raising=False)
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", processes)
+    assert worker_count(ScaleTraining().data) == workers
+    assert worker_count(load_settings(ScaleTraining, [], ["data.workers=3"]).data) == 3
 
 
 @pytest.mark.long
