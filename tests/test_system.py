@@ -46,6 +46,7 @@ def written(folder: Path, name: str, text: str) -> None:
     file.write_text(text)
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize(
     ("limit", "count"),
     [("150000 100000", 2), ("10000 100000", 1), ("max 100000", 64), ("9900000 100000", 64), ("what 1", 64)],
@@ -55,6 +56,7 @@ def test_a_share_of_the_processors_counts_and_is_rounded_up(linux: Path, limit: 
     assert system.processors(linux) == count
 
 
+@pytest.mark.posix
 def test_the_narrowest_of_the_groups_counts(linux: Path) -> None:
     written(linux, "sys/fs/cgroup/pod/film/cpu.max", "800000 100000\n")
     written(linux, "sys/fs/cgroup/pod/cpu.max", "300000 100000\n")
@@ -67,6 +69,7 @@ def test_the_narrowest_of_the_groups_counts(linux: Path) -> None:
     assert system.memory_free(linux) == 430_000
 
 
+@pytest.mark.posix
 def test_the_first_version_of_groups_is_read_too(linux: Path) -> None:
     written(linux, "proc/self/cgroup", "9:memory:/docker/1f2e\n4:cpu,cpuacct:/\n1:name=systemd:/\n0::/\n")
     written(linux, "sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n")
@@ -82,6 +85,7 @@ def test_the_first_version_of_groups_is_read_too(linux: Path) -> None:
     assert system.memory_free(linux) == 500_000
 
 
+@pytest.mark.posix
 def test_a_system_other_than_linux_is_asked_in_its_ways(linux: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     no_files = linux / "none"
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
@@ -218,6 +222,7 @@ def test_a_run_ends_amid_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert said.err.strip().endswith("run the same command again to continue.")
 
 
+@pytest.mark.posix
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only glibc keeps memory so")
 def test_free_memory_goes_back() -> None:
     code = (

@@ -25,7 +25,8 @@ from types import FrameType
 from typing import Any, TypeVar
 
 # The type checker reads the rest where it checks for these systems, and only there.
-assert sys.platform != "win32"
+if sys.platform == "win32":
+    raise ImportError("shotad.core.posix is for Linux, macOS and others like them")
 
 Result = TypeVar("Result")
 

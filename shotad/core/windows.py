@@ -25,8 +25,11 @@ from typing import Any, TypeVar
 
 import psutil
 
+from shotad.core.file_names import fits_windows, name_for_windows
+
 # The type checker reads the rest where it checks for Windows, and only there.
-assert sys.platform == "win32"
+if sys.platform != "win32":
+    raise ImportError("shotad.core.windows is for Windows")
 
 Result = TypeVar("Result")
 
@@ -286,24 +289,14 @@ def user_number() -> int | None:
     return None
 
 
-_SIGNS = re.compile(r'[\x00-\x1f<>:"/\\|?*]|[. ]$')
-"""What no name can hold, and what it cannot end with."""
-_DEVICES = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])\s*(?=\.|$)", re.IGNORECASE)
-"""Names that mean a device in every folder, with any ending
-(learn.microsoft.com/windows/win32/fileio/naming-a-file)."""
-
-
 def can_be_named(name: str) -> bool:
     """Whether a file here can have this name."""
-    return _SIGNS.search(name) is None and _DEVICES.match(name) is None
+    return fits_windows(name)
 
 
 def usable_name(name: str) -> str:
-    """A name that comes from elsewhere as one that a file here can have: ``a:b?.mp4 → a_b_.mp4``,
-    ``aux.mp4 → aux_.mp4``."""
-    plain = _SIGNS.sub("_", name)
-    device = _DEVICES.match(plain)
-    return plain if device is None else f"{plain[: device.end()]}_{plain[device.end() :]}"
+    """A name that comes from elsewhere as one that a file here can have."""
+    return name_for_windows(name)
 
 
 def path_of_url(path: str) -> str:

@@ -356,7 +356,7 @@ class _AskedAsWindows(importlib.machinery.SourceFileLoader):
 class _Finder:
     @staticmethod
     def find_spec(name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
-        if name not in ("shotad.core.system", "shotad.core.windows"):
+        if name not in ("shotad.core.system", "shotad.core.windows", "shotad.core.posix"):
             return None
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
         if spec is not None and spec.origin is not None:
