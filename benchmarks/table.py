@@ -131,7 +131,7 @@ def machine_now() -> dict[str, Any]:
     """The machine in words, without its name, and how busy it is now."""
     memory, cores = (memory_total() or 0) / 2**30, processors()
     info = Path("/proc/cpuinfo")
-    found = re.search(r"model name\s*:\s*(.+)", info.read_text()) if info.exists() else None
+    found = re.search(r"model name\s*:\s*(.+)", info.read_text(encoding="utf-8")) if info.exists() else None
     name = re.sub(r"\s+|\(R\)|\(TM\)", " ", found[1] if found else platform.machine())
     words = f"{' '.join(name.split())}, {cores} cores, {memory:.0f} GiB of memory, {platform.system()}"
     return {"words": f"{words}, no GPU used", "cores": cores, "load_before": _load()}

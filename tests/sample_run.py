@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
+from tests.python_path import python_path
+
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLE = ROOT / "tests" / "sample" / "sample.mp4"
 
@@ -26,7 +28,7 @@ def start(film: Path, out: Path) -> subprocess.Popen[bytes]:
         f"atexit.register(lambda: open({str(modules_of(out))!r}, 'w').write(' '.join(sys.modules))); main()"
     )
     words = ["describe", str(film), "--out", str(out), "--quiet"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": python_path()}
     return subprocess.Popen([sys.executable, "-c", code, *words], env=environment)
 
 

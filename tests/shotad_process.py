@@ -14,6 +14,7 @@ from typing import Any
 
 from tests.cli.program import Said, Shotad
 from tests.media import FilmSpec, make_film
+from tests.python_path import python_path
 
 FILM = FilmSpec(frames=300, cuts=(60, 130, 200, 250))
 SLOTS = ((0.5, 3.0), (3.5, 6.0), (6.5, 9.0), (9.5, 11.5))
@@ -119,5 +120,5 @@ def lost(report: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _environment() -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("OPENAI_")}
-    ours = {"OPENAI_API_KEY": SECRET, "PYTHONPATH": str(_ROOT), "OMP_NUM_THREADS": "2"}
+    ours = {"OPENAI_API_KEY": SECRET, "PYTHONPATH": python_path(), "OMP_NUM_THREADS": "2"}
     return {**kept, **ours, "OMP_WAIT_POLICY": "PASSIVE", "PYTHONWARNINGS": "ignore"}

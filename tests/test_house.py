@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import importlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -38,6 +40,45 @@ for words in {LIGHT!r}:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     told = [line for line in done.stdout.splitlines() if line.startswith(("HEAVY", "True", "False"))]
     assert told == ["True", *(f"HEAVY {words} []" for words in LIGHT)]
+
+
+KNOWS_SYSTEMS = ("core/system.py", "core/posix.py", "core/windows.py", "batch/ray/guard.py")
+"""Where it may be asked which system this is; guard.py loads nothing of shotad."""
+ASKS = re.compile(
+    r"\bsys\.platform\b|\bos\.name\b|\bplatform\.system\(|\bhasattr\((?:os|signal|socket|time),"
+)
+
+
+def test_which_system_this_is_is_asked_in_one_place() -> None:
+    """Names that a system lacks are found by mypy, which tools/check runs for Windows and macOS too."""
+    asking = []
+    for path in sorted((ROOT / "shotad").rglob("*.py")):
+        name = path.relative_to(ROOT / "shotad").as_posix()
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if name not in KNOWS_SYSTEMS and ASKS.search(line) and 'f"{platform' not in line:
+                asking.append(f"{name}:{number}: {line.strip()}")
+    assert asking == []
+
+
+def test_both_sides_have_the_same_names() -> None:
+    sides = [
+        ast.parse((ROOT / "shotad" / "core" / f"{side}.py").read_text(encoding="utf-8"))
+        for side in ("posix", "windows")
+    ]
+    assert public(sides[0]) == public(sides[1])
+
+
+def public(module: ast.Module) -> dict[str, str]:
+    """The public names at the top of a module, functions with their arguments."""
+    names: dict[str, str] = {}
+    for node in module.body:
+        if isinstance(node, ast.FunctionDef):
+            names[node.name] = ", ".join(
+                argument.arg.lstrip("_") for argument in node.args.args + node.args.kwonlyargs
+            )
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            names[node.targets[0].id] = ""
+    return {name: arguments for name, arguments in names.items() if not name.startswith("_")}
 
 
 def modules_with_examples() -> list[str]:

@@ -10,11 +10,14 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import cv2
 import numpy as np
+import psutil
 import pytest
 
+from shotad.batch.limits import auto_jobs
 from shotad.core import Reply, Request, system
 from shotad.engines.fake import FakeEngine
 from tests.bad_server import Act, BadServer, Seen, answer, hang
@@ -27,10 +30,14 @@ MB = 1_000_000
 def linux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The root of a Linux with 64 processors and 900 of 1,000 MiB free, its process in the group ``/pod/film`` (v2)."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(64)), raising=False)
-    monkeypatch.setattr(os, "sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 256_000}.__getitem__)
-    written(tmp_path, "proc/meminfo", "MemTotal: 1024000 kB\nMemAvailable:   921600 kB\n")
+    have_memory(monkeypatch, total=1000 << 20, available=900 << 20)
     written(tmp_path, "proc/self/cgroup", "0::/pod/film\n")
     return tmp_path
+
+
+def have_memory(monkeypatch: pytest.MonkeyPatch, *, total: int, available: int) -> None:
+    memory = SimpleNamespace(total=total, available=available)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
 
 
 def written(folder: Path, name: str, text: str) -> None:
@@ -39,6 +46,7 @@ def written(folder: Path, name: str, text: str) -> None:
     file.write_text(text)
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize(
     ("limit", "count"),
     [("150000 100000", 2), ("10000 100000", 1), ("max 100000", 64), ("9900000 100000", 64), ("what 1", 64)],
@@ -48,6 +56,7 @@ def test_a_share_of_the_processors_counts_and_is_rounded_up(linux: Path, limit: 
     assert system.processors(linux) == count
 
 
+@pytest.mark.posix
 def test_the_narrowest_of_the_groups_counts(linux: Path) -> None:
     written(linux, "sys/fs/cgroup/pod/film/cpu.max", "800000 100000\n")
     written(linux, "sys/fs/cgroup/pod/cpu.max", "300000 100000\n")
@@ -60,6 +69,7 @@ def test_the_narrowest_of_the_groups_counts(linux: Path) -> None:
     assert system.memory_free(linux) == 430_000
 
 
+@pytest.mark.posix
 def test_the_first_version_of_groups_is_read_too(linux: Path) -> None:
     written(linux, "proc/self/cgroup", "9:memory:/docker/1f2e\n4:cpu,cpuacct:/\n1:name=systemd:/\n0::/\n")
     written(linux, "sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n")
@@ -75,18 +85,37 @@ def test_the_first_version_of_groups_is_read_too(linux: Path) -> None:
     assert system.memory_free(linux) == 500_000
 
 
+@pytest.mark.posix
 def test_a_system_other_than_linux_is_asked_in_its_ways(linux: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     no_files = linux / "none"
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
     for count, expected in ((10, 10), (None, 1)):
         monkeypatch.setattr(os, "cpu_count", lambda count=count: count)
         assert system.processors(no_files) == expected
-    assert system.memory_total(no_files) == 1000 * 2**20
-    monkeypatch.delattr(os, "sysconf")
-    assert system.memory_total(no_files) is None
-    assert system.memory_free(no_files) is None
+    # macOS and Windows have no such files, and psutil asks them in their own ways.
+    have_memory(monkeypatch, total=16_000 * MB, available=9_000 * MB)
+    assert system.memory_total(no_files) == 16_000 * MB
+    assert system.memory_free(no_files) == 9_000 * MB
+    assert auto_jobs(films=8, cores=8, memory=system.memory_free(no_files), loads_models=False) == 4
     assert system.peak_memory() > 10 * MB
     system.forget_peak()
+
+
+def test_a_process_runs_until_it_has_ended_also_while_nobody_has_cleared_it_away() -> None:
+    code = "print(flush=True); input()"
+    process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.readline()
+    assert system.is_running(process.pid)
+    assert (system.process_memory(process.pid) or 0) > MB
+    process.kill()
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    assert not system.is_running(process.pid)
+    process.communicate()
+    assert not system.is_running(process.pid)
+    assert system.process_memory(process.pid) is None
+    assert system.is_running(os.getpid())
+    assert not system.is_running(2**70)
 
 
 LOSING = """
@@ -193,6 +222,7 @@ def test_a_run_ends_amid_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert said.err.strip().endswith("run the same command again to continue.")
 
 
+@pytest.mark.posix
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only glibc keeps memory so")
 def test_free_memory_goes_back() -> None:
     code = (

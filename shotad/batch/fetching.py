@@ -27,8 +27,9 @@ from shotad.batch.places import is_local, local_path, name_of, shown
 from shotad.batch.store import Store, StoredObject, is_passing, names_below
 from shotad.core import NoProgress, Progress
 from shotad.core.errors import FolderInUse, StorageError
-from shotad.core.files import write_text
+from shotad.core.files import remove_file, write_text
 from shotad.core.progress import progress_task, size_text
+from shotad.core.system import machine_start, usable_name, when_free
 from shotad.core.text_files import (
     FileKind,
     decode_text,
@@ -76,7 +77,7 @@ def fetch_film(
         if is_same:
             write_text(_notes_of(target), json.dumps(_version(entry)))
             return entry
-        target.unlink(missing_ok=True)
+        remove_file(target)
     raise StorageError(
         f"{shown(place)} is being written: it changed each time that it was fetched.",
         "Wait until it is whole.",
@@ -89,7 +90,7 @@ def brought(place: str, folder: Path, *, progress: Progress | None = None) -> Pa
     ``folder``. For what goes with a film: subtitles, a cast, a list. Raises StorageError."""
     if is_local(place):
         return local_path(place)
-    store, target = Store(place), folder / name_of(place)
+    store, target = Store(place), folder / usable_name(name_of(place))
     alone = None if place.endswith("/") else store.find(place)
     if alone is not None:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -139,14 +140,14 @@ def fetch_object(
             raise StorageError(
                 f"{shown(entry.place)} came with another size than it has.", "Run again.", again=True
             )
-        half.replace(target)
-        _notes_of(target).unlink(missing_ok=True)
+        when_free(lambda: half.replace(target))
+        remove_file(_notes_of(target))
     except FileNotFoundError:
         raise store.missing(entry.place) from None
     except OSError as trouble:
         if trouble.errno in (errno.ENOSPC, errno.EDQUOT):
             # What was fetched would only take the room from others.
-            half.unlink(missing_ok=True)
+            remove_file(half)
         raise StorageError(
             f"{shown(entry.place)} cannot be put to {target}: {trouble.strerror or trouble}.",
             "Make room there, or name another scratch folder.",
@@ -165,7 +166,7 @@ def _fetch_large(
         return
     size, place = entry.size, entry.place
     if _known(target) != _version(entry):
-        half.unlink(missing_ok=True)
+        remove_file(half)
         write_text(_notes_of(target), json.dumps(_version(entry)))
     half.touch()
     # Before anything is refused, films that are left on a ``scratch`` folder from runs that have ended go,
@@ -199,7 +200,7 @@ def _fetch_large(
 def _version(entry: StoredObject) -> dict[str, Any]:
     """Which version of an object is being fetched, since the machine was last started: what is fetched is not
     forced to the disk, so it may not be there when the power has failed."""
-    return {"mark": entry.mark, "size": entry.size, "boot": boot_id()}
+    return {"mark": entry.mark, "size": entry.size, "boot": machine_start()}
 
 
 def _known(target: Path) -> Any:
@@ -211,14 +212,6 @@ def _known(target: Path) -> Any:
 
 def _notes_of(target: Path) -> Path:
     return target.with_name(f".{hash_key(target.name)}.json")
-
-
-def boot_id() -> str:
-    """What tells one start of the machine from the next; empty where nothing does."""
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-    except OSError:
-        return ""
 
 
 SPARE = 512 << 20
@@ -261,9 +254,10 @@ class ScratchFolder:
 
     def __init__(self, scratch: Path, film_place: str, folder_place: str) -> None:
         self.scratch, self.folder_place, self.unsent = scratch, folder_place, False
-        places, film = (shown(film_place).partition("?")[0], shown(folder_place)), name_of(film_place)
-        self.path = scratch / f"{file_stem(film)[:40]}-{hash_key(*places)}"
-        self.film, self.folder = self.path / "film" / film, self.path / "work" / name_of(folder_place)
+        places = (shown(film_place).partition("?")[0], shown(folder_place))
+        film, folder = usable_name(name_of(film_place)), usable_name(name_of(folder_place))
+        self.path = scratch / f"{file_stem(film)[:40].rstrip(' .')}-{hash_key(*places)}"
+        self.film, self.folder = self.path / "film" / film, self.path / "work" / folder
         self.beside, self.notes = self.path / "beside", self.path / "seen.json"
         """Where what else is fetched is put, and what was seen of the work folder."""
         self._lock = FileLock(lock_of(self.path), timeout=0)
@@ -291,14 +285,14 @@ class ScratchFolder:
             shutil.rmtree(self.beside, ignore_errors=True)
         if not self.unsent:
             shutil.rmtree(self.path / "work", ignore_errors=True)
-            self.notes.unlink(missing_ok=True)
+            remove_file(self.notes)
         for folder in (self.film.parent, self.path):
             with suppress(OSError):
                 folder.rmdir()
         with _gate(self.scratch):
             self._lock.release()
             if not self.path.exists():
-                lock_of(self.path).unlink(missing_ok=True)
+                remove_file(lock_of(self.path))
 
 
 def lock_of(folder: Path) -> Path:

@@ -29,7 +29,7 @@ from shotad.batch.places import Addresses, join, shown
 from shotad.batch.store import Store, StoredObject, WriteRefused, names_below
 from shotad.core import Progress
 from shotad.core.errors import StorageError
-from shotad.core.files import write_bytes, write_text
+from shotad.core.files import remove_file, write_bytes, write_text
 from shotad.core.progress import progress_task
 from shotad.core.workfolder import SETTINGS_FILE, readable_json
 from shotad.script import track_lock
@@ -90,7 +90,7 @@ class Mirror:
             # Track and scripts are one: they come together.
             news |= {name: entry for name, entry in entries.items() if _is_of_track(name)}
         for name in [name for name in news if self._stays(name)]:
-            (self.folder / name).unlink(missing_ok=True)
+            remove_file(self.folder / name)
             self._seen[name] = LastKnown(news.pop(name).mark, None)
         check_room(self.folder, sum(entry.size or 0 for entry in news.values()), self.place)
         with ThreadPoolExecutor(_SIDE_BY_SIDE, "bring") as pool:

@@ -19,7 +19,8 @@ from shotad.core import ShotadError
 from shotad.core.errors import StorageError, UsageError
 from shotad.core.progress import address_without_secrets
 from shotad.core.records import map_texts
-from shotad.core.workfolder import file_stem, work_folder_of
+from shotad.core.system import path_of_url
+from shotad.core.workfolder import film_stem, work_folder_of
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]+)://")
 S3 = ("s3", "s3a")
@@ -55,8 +56,8 @@ def local_path(place: str | os.PathLike[str]) -> Path:
         raise UsageError(f"{shown(text)} is not on this machine.", "Name a path.")
     if not is_address(text):
         return Path(text)
-    plain = Path(text.partition("://")[2])
-    return plain if plain.exists() else Path(unquote(str(plain)))
+    path = path_of_url(text.partition("://")[2])
+    return Path(path) if Path(path).exists() else Path(unquote(path))
 
 
 def join(place: str, name: str) -> str:
@@ -93,7 +94,7 @@ def name_of(place: str) -> str:
     if len(name.encode()) <= _LONGEST_NAME:
         return name
     ending = Path(name).suffix if len(Path(name).suffix.encode()) <= 16 else ""
-    return f"{file_stem(name)}{ending}"
+    return f"{film_stem(name)}{ending}"
 
 
 def work_place_of(film: str, parent: str | None = None) -> str:
@@ -104,7 +105,7 @@ def work_place_of(film: str, parent: str | None = None) -> str:
     if not is_address(film):
         beside = work_folder_of(film)
         return str(beside) if parent is None else join(parent, beside.name)
-    return join(parent_of(film) if parent is None else parent, f"{file_stem(name_of(film))}.shotad")
+    return join(parent_of(film) if parent is None else parent, f"{film_stem(name_of(film))}.shotad")
 
 
 def shown(place: str) -> str:
@@ -133,11 +134,11 @@ class Addresses:
 
     def out(self, data: bytes) -> bytes:
         """A JSON file for the store: addresses, without their keys, in place of paths."""
-        return self._replaced(data, {path: shown(place) for path, place in self.by_path.items()})
+        return _replaced(data, {path: shown(place) for path, place in self.by_path.items()}, os.sep, "/")
 
     def back(self, data: bytes) -> bytes:
         """A JSON file from the store: paths of this machine in place of addresses."""
-        return self._replaced(data, {shown(place): path for path, place in self.by_path.items()})
+        return _replaced(data, {shown(place): path for path, place in self.by_path.items()}, "/", os.sep)
 
     @contextmanager
     def in_errors(self) -> Iterator[None]:
@@ -153,16 +154,19 @@ class Addresses:
             error.args = (f"{error.what} {error.hint}".strip(),)
             raise
 
-    def _replaced(self, data: bytes, other: Mapping[str, str]) -> bytes:
-        try:
-            tree = json.loads(data)
-        except ValueError:
-            return data
 
-        def change(text: str) -> str:
-            for before, after in other.items():
-                if text == before or text.startswith(f"{before}/"):
-                    return after + text[len(before) :]
-            return text
+def _replaced(data: bytes, other: Mapping[str, str], separator: str, new_separator: str) -> bytes:
+    """A JSON file with its texts that are a key of ``other``, or a place below one, at the other place.
+    ``separator``: what parts the names of a place before, and after."""
+    try:
+        tree = json.loads(data)
+    except ValueError:
+        return data
 
-        return (json.dumps(map_texts(tree, change), ensure_ascii=False, indent=1) + "\n").encode()
+    def change(text: str) -> str:
+        for before, after in other.items():
+            if text == before or text.startswith(f"{before}{separator}"):
+                return after + text[len(before) :].replace(separator, new_separator)
+        return text
+
+    return (json.dumps(map_texts(tree, change), ensure_ascii=False, indent=1) + "\n").encode()

@@ -22,7 +22,7 @@ from typing import Self
 
 from pydantic import TypeAdapter
 
-from shotad.batch.fetching import ScratchFolder, boot_id, brought, fetch_film
+from shotad.batch.fetching import ScratchFolder, brought, fetch_film
 from shotad.batch.jobs import FilmJob
 from shotad.batch.mirror import Mirror
 from shotad.batch.places import Addresses, is_local, join, local_path, parent_of, shown
@@ -35,6 +35,7 @@ from shotad.core import (
 from shotad.core.errors import FolderInUse, StorageError
 from shotad.core.files import write_bytes
 from shotad.core.runsettings import GivenCast
+from shotad.core.system import is_running, machine_start, process_space
 from shotad.core.weight_store import cache_folder
 from shotad.core.workfolder import SETTINGS_FILE
 
@@ -232,15 +233,7 @@ class Holder:
             return False
         if self.process == os.getpid():
             return self.token not in _own
-        try:
-            os.kill(self.process, 0)
-            state = Path(f"/proc/{self.process}/stat").read_text(encoding="utf-8", errors="replace")
-        except PermissionError:
-            return False
-        except OSError:
-            return True
-        # One that has ended and is not yet cleared away runs no more.
-        return state.rpartition(")")[2].split()[:1] in (["Z"], ["X"])
+        return not is_running(self.process)
 
 
 _HOLDER = TypeAdapter(Holder)
@@ -325,7 +318,5 @@ class Lease:
 
 def _machine() -> str:
     """What tells this machine, and this container on it, from others; empty where nothing does."""
-    try:
-        return f"{socket.gethostname()}/{boot_id()}/{os.readlink('/proc/self/ns/pid')}"
-    except OSError:
-        return ""
+    start, space = machine_start(), process_space()
+    return f"{socket.gethostname()}/{start}/{space}" if start and space else ""

@@ -10,7 +10,6 @@ names of their classes and by the codes of the service, so that none of these li
 from __future__ import annotations
 
 import errno
-import os
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -26,6 +25,7 @@ from shotad.core import ShotadError
 from shotad.core.errors import StorageError
 from shotad.core.installation import install_command
 from shotad.core.progress import address_without_secrets
+from shotad.core.system import can_be_named
 
 T = TypeVar("T")
 
@@ -326,10 +326,6 @@ def file_system(place: str) -> Any:
         raise missing_library(place, error) from None
 
 
-_LETTERS = frozenset("\0") | ({"\\"} if os.sep == "\\" else frozenset())
-"""Letters that no name of a file here can have."""
-
-
 @dataclass(frozen=True, slots=True)
 class StoredObject:
     """An object, or a film: its path or address, size in bytes (None: not told), when it was written, and its
@@ -372,7 +368,7 @@ def names_below(entries: list[StoredObject], place: str) -> Iterator[tuple[str, 
     for entry in entries:
         name = entry.place[len(top) :] if entry.place.startswith(top) else ""
         parts = name.split("/")
-        if name and not any(part in ("", ".", "..") or not _LETTERS.isdisjoint(part) for part in parts):
+        if name and not any(part in ("", ".", "..") or not can_be_named(part) for part in parts):
             yield name, entry
 
 

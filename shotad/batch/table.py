@@ -68,7 +68,7 @@ _STATES = {"done": "done", "failed": "failed", "skipped": "done before", "in_use
 def film_labels(films: Sequence[PlannedFilm]) -> list[str]:
     """A short name for each film: its own, with as much of its folder as tells it from the others. Whatever
     the names are, these can be printed."""
-    parts = [printable(without_query(film.job.film).rstrip("/")).split("/") for film in films]
+    parts = [_parts(printable(without_query(film.job.film))) for film in films]
     depth = [1] * len(films)
     for _ in range(max((len(part) for part in parts), default=0)):
         names = ["/".join(part[-n:]) for part, n in zip(parts, depth, strict=True)]
@@ -77,6 +77,12 @@ def film_labels(films: Sequence[PlannedFilm]) -> list[str]:
             break
         depth = [n + (name in twice) for n, name in zip(depth, names, strict=True)]
     return ["/".join(part[-n:]) for part, n in zip(parts, depth, strict=True)]
+
+
+def _parts(film: str) -> list[str]:
+    """The names that a film's path or address is made of."""
+    place = Path(film).as_posix() if is_local(film) else film
+    return place.rstrip("/").split("/")
 
 
 def line_of(row: FilmRow) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import multiprocessing
-import signal
 import tempfile
 import threading
 import time
@@ -19,9 +18,10 @@ from shotad.batch.jobs import FilmJob, FilmResult, failure
 from shotad.batch.limits import Need
 from shotad.core import Task
 from shotad.core.errors import DiskFull
+from shotad.core.files import remove_file
 from shotad.core.progress import size_text
-from shotad.core.system import exit_process, process_memory
-from shotad.core.worker_process import PATIENCE, WorkerProcess, file_size, how_it_ended, settle
+from shotad.core.system import exit_process, how_it_ended, process_memory, was_killed
+from shotad.core.worker_process import PATIENCE, WorkerProcess, file_size
 
 if TYPE_CHECKING:
     from shotad.batch.planning import PlannedFilm
@@ -66,7 +66,7 @@ class Worker(WorkerProcess):
             if self.over is not None:
                 kind, message = "memory", f"It took more than {size_text(self.over)} of memory and was ended."
                 hint = "Give it more with --memory, or describe it at a smaller size (film.grid_height)."
-            elif code == -signal.SIGKILL:
+            elif was_killed(code):
                 hint = "Most often that is for want of memory: fewer at once (--jobs), or more memory."
             elif code is not None and code < 0:
                 hint = "Its film may be damaged; please report it."
@@ -77,7 +77,7 @@ class Worker(WorkerProcess):
     def stop(self, patience: float = PATIENCE) -> None:
         """End it, and forget what it printed."""
         self.end(patience, is_idle=self.film is None)
-        self.log.unlink(missing_ok=True)
+        remove_file(self.log)
 
 
 class WorkerPool:
@@ -155,8 +155,8 @@ class WorkerPool:
         workers, self._workers = self._workers, []
         try:
             for worker in workers:
-                if worker.film is not None and worker.process.is_alive():
-                    worker.process.terminate()
+                if worker.film is not None:
+                    worker.interrupt()
             until = time.monotonic() + patience
             for worker in workers:
                 worker.stop(until - time.monotonic())
@@ -169,12 +169,8 @@ _EVERY = 0.2
 """Seconds between two messages of how far a task is."""
 
 
-def serve(line: Connection, log: str) -> None:
-    """Describe films until the batch has no more, or is gone. ``log`` takes what would be printed.
-
-    SIGTERM ends it tidily, as Ctrl-C ends ``shotad describe``; Ctrl-C itself is the batch's to hear.
-    """
-    settle(log)
+def serve(line: Connection) -> None:
+    """Describe films until the batch has no more, or is gone."""
     progress = _WorkerProgress(line)
     config: Config | None = None
     engines: Engines | None = None

@@ -6,7 +6,6 @@ import atexit
 import os
 import re
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -42,7 +41,7 @@ from shotad.core.errors import (
     UsageError,
     WorkFolderError,
 )
-from shotad.core.system import SAFE_PATH
+from shotad.core.system import SAFE_PATH, interrupt, interrupt_self, start_apart
 
 if TYPE_CHECKING:
     from shotad.batch import (
@@ -281,6 +280,9 @@ OF_ONE_MACHINE = {
 _LINE = "SHOTAD_RAY_LINE"
 """Names the file descriptor on which the process that runs the batch says that it has come to its end."""
 
+_WAIT = 0.5
+"""Seconds between two looks whether that process has ended."""
+
 _GONE = "The Ray cluster has ended, or cannot be reached any more, and the run with it."
 _AGAIN = "What is done is kept: when there is a cluster again, run the same command again."
 
@@ -315,15 +317,15 @@ def supervised() -> bool:
     environment[SAFE_PATH] = "1"
     with ours:
         with theirs:
-            # In a session of its own, so that Ctrl-C comes once: from here.
-            run = subprocess.Popen(
-                command, env=environment, pass_fds=(theirs.fileno(),), start_new_session=True
-            )
+            # Apart, so that Ctrl-C comes once: from here.
+            run = start_apart(command, passed=[theirs], env=environment)
         while run.returncode is None:
             try:
-                run.wait()
+                # Again and again, for on Windows no Ctrl-C ends a wait without an end.
+                with suppress(subprocess.TimeoutExpired):
+                    run.wait(_WAIT)
             except KeyboardInterrupt:
-                run.send_signal(signal.SIGINT)
+                interrupt(run)
         ours.settimeout(0)
         try:
             ended = ours.recv(1) == b"."
@@ -338,7 +340,7 @@ def _follow(line: socket.socket) -> None:
     """End this process once the one that began it is gone, however it went."""
     with suppress(OSError):
         line.recv(1)
-    os.kill(os.getpid(), signal.SIGINT)
+    interrupt_self()
 
 
 def on_ray(console: Console, request: BatchRequest, leaving: PrivacyNotices) -> None:

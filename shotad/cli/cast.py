@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -24,7 +23,9 @@ from shotad.cli.options import (
     settings,
 )
 from shotad.core.errors import CastError, UsageError
+from shotad.core.files import remove_file
 from shotad.core.progress import plural
+from shotad.core.system import quoted
 from shotad.script.cue import timecode
 
 if TYPE_CHECKING:
@@ -316,12 +317,12 @@ def discovery_text(discovery: Discovery, film: Path, options: Mapping[str, objec
     )
     lines += [f"People in {discovery.film}: {counted}.", *notes]
     lines.append(f"The pictures are in {discovery.folder}; look at {discovery.folder / 'overview.html'}.")
-    folder, word = shlex.quote(str(discovery.folder)), "Next"
+    folder, word = quoted([str(discovery.folder)]), "Next"
     if unnamed := next((person.id for person in discovery.people if not person.name), None):
         lines.append(f'Next: shotad cast name {folder} {unnamed} "NAME"')
         word = "Then"
-    describing = f"shotad describe {shlex.quote(str(film))} --cast {folder}"
-    describing += "".join(f" {key} {shlex.quote(str(value))}" for key, value in options.items() if value)
+    describing = f"shotad describe {quoted([str(film)])} --cast {folder}"
+    describing += "".join(f" {key} {quoted([str(value)])}" for key, value in options.items() if value)
     return "\n".join([*lines, f"{word}: {describing}"])
 
 
@@ -431,7 +432,7 @@ def forget_command(
             file.save()
         # Of one person discovery keeps the moments at which they were seen, so as not to bring them back.
         for name in (UNDO_FILE, OVERVIEW_FILE, DISCOVERY_FILE) if everybody else (UNDO_FILE,):
-            (file.folder / name).unlink(missing_ok=True)
+            remove_file(file.folder / name)
         if not everybody:
             update_overview(file.folder)
         forget_use(file.folder, folders if everybody else ())

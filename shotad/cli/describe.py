@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -38,6 +37,7 @@ from shotad.core.profiling import (
 )
 from shotad.core.progress import duration
 from shotad.core.runsettings import write_settings
+from shotad.core.system import quoted
 from shotad.core.types import frame_rate_of
 from shotad.script import CueStatus
 from shotad.script.cue import timecode
@@ -281,7 +281,7 @@ def summary(outcome: DescribeResult) -> str:
     if outcome.sheet:
         lines.append(f"Worksheet: {outcome.sheet}")
     if cues and outcome.files:
-        lines.append(f"Next: shotad review {shlex.quote(str(outcome.files[0].parent))}")
+        lines.append(f"Next: shotad review {quoted([str(outcome.files[0].parent)])}")
     return "\n".join(lines)
 
 

@@ -17,7 +17,7 @@ from shotad.core import Config, ShotadError, load_config
 from shotad.core.errors import UsageError
 from shotad.core.installation import install_command, missing_library_error
 from shotad.core.progress import address_without_secrets
-from shotad.core.system import memory_total, processors
+from shotad.core.system import find_program, memory_total, processors
 from shotad.core.trust import (
     distrust,
     trust,
@@ -172,12 +172,14 @@ def _model_checks(model: str, config: Config) -> list[Check]:
 
 
 def _gpus() -> list[Check]:
-    program = shutil.which("nvidia-smi")
+    program = find_program("nvidia-smi")
     if program is None:
         return [Check("GPU", "none found (not needed by the embedded engine)")]
     command = [program, "--query-gpu=name,memory.total", "--format=csv,noheader"]
     try:
-        output = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout
+        output = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=20, check=True
+        ).stdout
     except (OSError, subprocess.SubprocessError) as error:
         return [Check("GPU", f"nvidia-smi does not answer: {error}", False)]
     return [Check("GPU", line.strip(), True) for line in output.splitlines() if line.strip()]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 
 import click
@@ -17,6 +16,7 @@ from shotad.core.shipped_files import (
     shipped_file,
     shipped_files,
 )
+from shotad.core.system import quoted
 
 
 @click.command(name="sample")
@@ -29,7 +29,7 @@ def sample_command(console: Console, folder: Path) -> None:
     """
     film = folder / Path(SAMPLE_FILM).name
     copy_shipped({SAMPLE_FILM: film})
-    command = f"shotad describe {shlex.quote(str(film))} --voice auto"
+    command = f"shotad describe {quoted([str(film)])} --voice auto"
     text = f"{film}: 44.5 seconds, free of rights (CC0 1.0).\nNext: {command}"
     console.result(text, {"film": str(film)})
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import os
-import shlex
 import signal
 import sys
 import tempfile
@@ -27,6 +26,7 @@ from shotad.core.progress import printable, terminal_text
 from shotad.core.system import (
     exit_process,
     interruptible,
+    quoted,
     use_one_heap,
 )
 
@@ -160,9 +160,7 @@ def _lose_output() -> None:
 def _own_fault(error: Exception) -> str:
     """What to say of an error that nobody foresaw; its details are written to a file."""
     message = " ".join(f"{type(error).__name__}: {error}".split())
-    details = (
-        f"shotad {__version__}, Python {sys.version}\n{shlex.join(sys.argv)}\n\n{traceback.format_exc()}"
-    )
+    details = f"shotad {__version__}, Python {sys.version}\n{quoted(sys.argv)}\n\n{traceback.format_exc()}"
     try:
         file, name = tempfile.mkstemp(prefix="shotad-error-", suffix=".txt")
         with open(file, "w", encoding="utf-8", errors="backslashreplace") as out:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from functools import partial
 from pathlib import Path
@@ -94,7 +95,8 @@ def export_command(
             )
         chosen = [form.counting(frames) for form in chosen]
     target = None if out is None else Path(out)
-    if target is not None and len(chosen) == 1 and not (out or "").endswith("/") and not target.is_dir():
+    is_folder = target is not None and ((out or "").endswith(("/", os.sep)) or target.is_dir())
+    if target is not None and len(chosen) == 1 and not is_folder:
         places = [target]
     else:
         beside = is_translation(file, track)

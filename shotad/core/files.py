@@ -25,6 +25,16 @@ from filelock import FileLock, Timeout
 from shotad.core.errors import WorkFolderError
 from shotad.core.progress import printable
 from shotad.core.redaction import redact_sent_secrets
+from shotad.core.system import (
+    BINARY,
+    BUSY_FILE_HINT,
+    LONGEST_PATH,
+    is_link,
+    is_running,
+    kept_open,
+    sync_folder,
+    when_free,
+)
 
 _DO_NOT_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _DO_NOT_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
@@ -52,13 +62,13 @@ def read_file(path: Path, *, follow: bool = False) -> bytes:
 
 def open_file(path: Path, *, follow: bool = False) -> BinaryIO:
     """A file of ours, open for reading. Raises as `read_file`."""
-    flags = os.O_RDONLY | _DO_NOT_WAIT
+    flags = os.O_RDONLY | _DO_NOT_WAIT | BINARY
     if not follow:
         refuse_special(path)
         flags |= _DO_NOT_FOLLOW
     with as_work_folder_errors(path, "cannot be read"):
         try:
-            descriptor = os.open(path, flags)
+            descriptor = when_free(lambda: os.open(path, flags))
         except OSError as error:
             # A link or a socket that was put there after the check above.
             if error.errno in (errno.ELOOP, errno.ENXIO):
@@ -88,11 +98,17 @@ def _special_error(path: Path, mode: int) -> WorkFolderError:
     """The error for a ``path`` of this ``mode`` (as in `os.lstat`), which is not that of a plain file."""
     kind = next((name for is_kind, name in _KIND_NAMES if is_kind(mode)), "no file")
     if kind == "a link":
-        with suppress(OSError):
-            kind = f"a link to {printable(os.readlink(path))[:80]}"
-        hint = "Nothing in a folder of ours is followed: put the file itself there, or delete the link."
-        return WorkFolderError(f"{path} is {kind}.", hint)
+        return _link_error(path)
     return WorkFolderError(f"{path} is {kind}, not a file.", "Move it away, and run again.")
+
+
+def _link_error(path: Path) -> WorkFolderError:
+    """The error for a ``path`` that is a link."""
+    kind = "a link"
+    with suppress(OSError):
+        kind = f"a link to {printable(os.readlink(path))[:80]}"
+    hint = "Nothing in a folder of ours is followed: put the file itself there, or delete the link."
+    return WorkFolderError(f"{path} is {kind}.", hint)
 
 
 def inner_folder(folder: Path, *names: str) -> Path:
@@ -104,12 +120,12 @@ def inner_folder(folder: Path, *names: str) -> Path:
     for name in names:
         folder = folder / name
         try:
-            mode = os.lstat(folder).st_mode
+            status = os.lstat(folder)
         except OSError:
             continue  # opening it will say why it cannot be read
-        if stat.S_ISLNK(mode):
-            raise _special_error(folder, mode)
-        if not stat.S_ISDIR(mode):
+        if is_link(status):
+            raise _link_error(folder)
+        if not stat.S_ISDIR(status.st_mode):
             raise WorkFolderError(f"{folder} is a file, not a folder.", "Move it away, and run again.")
     return folder
 
@@ -141,8 +157,8 @@ def append_to_file(path: Path, data: bytes, *, durable: bool = False) -> None:
         with suppress(FileNotFoundError):
             if os.lstat(path).st_nlink > 1:
                 _replace_by_copy(path)
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _DO_NOT_FOLLOW | _DO_NOT_WAIT
-        descriptor = os.open(path, flags, 0o666)
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _DO_NOT_FOLLOW | _DO_NOT_WAIT | BINARY
+        descriptor = when_free(lambda: os.open(path, flags, 0o666))
         try:
             size = os.fstat(descriptor).st_size
             try:
@@ -152,7 +168,7 @@ def append_to_file(path: Path, data: bytes, *, durable: bool = False) -> None:
                 if durable:
                     os.fsync(descriptor)
                     if size == 0:  # it may be new, so its name has to reach the disk as well
-                        _sync_folder(path.parent)
+                        sync_folder(path.parent)
             except BaseException:
                 with suppress(OSError):
                     os.ftruncate(descriptor, size)
@@ -167,12 +183,17 @@ def _replace_by_copy(path: Path) -> None:
         shutil.copyfileobj(source, target)
 
 
+def remove_file(path: Path) -> None:
+    """Remove a file, if it is there. Raises OSError."""
+    when_free(lambda: path.unlink(missing_ok=True))
+
+
 def truncate_file(path: Path, size: int) -> None:
     """Cut a file of ours to ``size`` bytes. Raises OSError, and WorkFolderError for what is no plain file."""
     refuse_special(path)
     if os.lstat(path).st_nlink > 1:
         _replace_by_copy(path)
-    os.truncate(path, size)
+    when_free(lambda: os.truncate(path, size))
 
 
 def lock_file(path: Path, timeout: float) -> FileLock:
@@ -209,24 +230,22 @@ def held_folder(folder: Path) -> Iterator[None]:
         raise _moved_error(path)
     # Blocks for the same folder may be nested: only the outermost forgets it.
     is_outermost = path not in _held_folders
-    _held_folders[path] = folder_id
-    # While the folder is open, no other one can get its inode.
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
-    try:
-        yield
-    except Exception as error:
-        moved_error = _moved_error(path)
-        says_so = isinstance(error, WorkFolderError) and error.what == moved_error.what
-        if _folder_id(path) != folder_id and not says_so:
-            raise moved_error from error
-        raise
-    else:
-        if _folder_id(path) != folder_id:
-            raise _moved_error(path)
-    finally:
-        os.close(descriptor)
-        if is_outermost:
-            _held_folders.pop(path, None)
+    with kept_open(path):
+        _held_folders[path] = folder_id
+        try:
+            yield
+        except Exception as error:
+            moved_error = _moved_error(path)
+            says_so = isinstance(error, WorkFolderError) and error.what == moved_error.what
+            if _folder_id(path) != folder_id and not says_so:
+                raise moved_error from error
+            raise
+        else:
+            if _folder_id(path) != folder_id:
+                raise _moved_error(path)
+        finally:
+            if is_outermost:
+                _held_folders.pop(path, None)
 
 
 def check_held_folder(path: Path) -> Path | None:
@@ -305,19 +324,13 @@ def remove_leftover(leftover: Path) -> None:
     if match is not None and int(match["process"]) == os.getpid():
         if leftover.name in _being_written:
             return
-    elif match is not None:
-        try:
-            os.kill(int(match["process"]), 0)  # signal 0 sends nothing: it checks whether the process exists
-            return
-        except PermissionError:
-            return  # it is alive, and another user's
-        except (OSError, OverflowError):
-            pass  # it has ended
+    elif match is not None and is_running(int(match["process"])):
+        return
     if leftover.is_dir() and not leftover.is_symlink():
         shutil.rmtree(leftover, ignore_errors=True)
     else:
         with suppress(OSError):
-            leftover.unlink()
+            remove_file(leftover)
 
 
 def _prefix_of(path: Path) -> str:
@@ -343,9 +356,7 @@ def replace_file(path: Path) -> Iterator[Path]:
             part = _new_part_file(path)
         except FileNotFoundError as error:  # the folder takes no files, such as /proc
             check_held_folder(path)
-            raise WorkFolderError(
-                f"{path} cannot be written: {error.strerror}.", f"Name {_ANOTHER_FOLDER}."
-            ) from None
+            raise _missing_error(path, _UNWRITABLE, error) from None
         try:
             yield part
             with part.open("rb+") as file:
@@ -355,24 +366,12 @@ def replace_file(path: Path) -> Iterator[Path]:
             mask = os.umask(0)
             os.umask(mask)
             part.chmod(0o666 & ~mask)
-            part.replace(path)
-            _sync_folder(path.parent)
+            when_free(lambda: part.replace(path))
+            sync_folder(path.parent)
         finally:
             with suppress(OSError):  # on a disk that has become read-only nothing can be removed
-                part.unlink(missing_ok=True)
+                remove_file(part)
             _being_written.discard(part.name)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Write the names in a folder to the disk: else a file may have its old content after a power cut."""
-    if os.name != "posix":  # elsewhere a folder cannot be opened
-        return
-    with suppress(OSError):  # some network file systems cannot do it; the file itself is written
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def make_folder(folder: Path, path: Path, trouble: str) -> None:
@@ -394,7 +393,7 @@ def make_folder(folder: Path, path: Path, trouble: str) -> None:
     except FileNotFoundError as error:
         # Some systems, as in /proc, say so of the folder above although it is there.
         check_held_folder(path)
-        raise WorkFolderError(f"{path} {trouble}: {error.strerror}.", f"Name {_ANOTHER_FOLDER}.") from None
+        raise _missing_error(path, trouble, error) from None
 
 
 def _new_part_file(path: Path) -> Path:
@@ -445,8 +444,10 @@ def as_work_folder_errors(path: Path, trouble: str) -> Iterator[None]:
         yield
     except Timeout:
         raise
-    except FileNotFoundError:
+    except FileNotFoundError as error:
         check_held_folder(path)
+        if trouble == _UNWRITABLE and len(str(path.absolute())) > LONGEST_PATH:
+            raise _missing_error(path, trouble, error) from None
         if trouble == _UNWRITABLE and not path.parent.is_dir():
             raise WorkFolderError(
                 f"{path} {trouble}: its folder was renamed or removed.", "Put it back, and run again."
@@ -457,12 +458,25 @@ def as_work_folder_errors(path: Path, trouble: str) -> Iterator[None]:
         raise disk_error(error, f"{path} {trouble}") from None
 
 
+def _missing_error(path: Path, trouble: str, error: FileNotFoundError) -> WorkFolderError:
+    """The error where nothing can be made at ``path`` although its folder seems to be there."""
+    length = len(str(path.absolute()))
+    if length <= LONGEST_PATH:
+        return WorkFolderError(f"{path} {trouble}: {error.strerror}.", f"Name {_ANOTHER_FOLDER}.")
+    return WorkFolderError(
+        f"{path} {trouble}: the path has {length} characters, and this system takes {LONGEST_PATH}.",
+        f"Name {_ANOTHER_FOLDER} with a shorter path, or switch on long paths in Windows.",
+    )
+
+
 def disk_error(error: OSError, problem: str) -> WorkFolderError:
     """The WorkFolderError for an error of the system: ``problem`` says what went wrong, the reason, and what
     to do.
     """
     code = error.errno or 0
     hint = (_LASTING | _PASSING).get(code, f"Name {_ANOTHER_FOLDER}.")
+    if isinstance(error, PermissionError):
+        hint = f"{BUSY_FILE_HINT} {hint}".strip()
     return WorkFolderError(f"{problem}: {error.strerror or error}.", hint, again=code not in _LASTING)
 
 

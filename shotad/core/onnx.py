@@ -61,6 +61,15 @@ class OnnxModel:
         return texts[key]
 
 
+def model_buffers(path: Path) -> tuple[str, npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+    """An ONNX file as OpenCV's models take one: format, content, and no configuration. Raises OSError.
+
+    Not by its path: on Windows OpenCV opens none with letters that the old encoding of the system lacks, such
+    as those of a user's name (github.com/opencv/opencv/issues/4242).
+    """
+    return "onnx", np.frombuffer(path.read_bytes(), np.uint8), np.empty(0, np.uint8)
+
+
 def unloadable_model_error(path: Path, error: Exception) -> WeightsError:
     """The error for a file that is no model that its library can load."""
     hint = "Fetch it again with `shotad models pull`."

@@ -494,7 +494,7 @@ def _file_of_name_or_path(
     Raises ``error`` where there is neither; ``kind`` and ``file_hint`` are words for its message.
     """
     named_file = data_file(f"{folder}/{name_or_file}.yaml")
-    if "/" not in name_or_file and named_file.is_file():
+    if not _names_folder(name_or_file) and named_file.is_file():
         return named_file
     if Path(name_or_file).is_file():
         return Path(name_or_file)
@@ -507,7 +507,12 @@ def _file_of_name_or_path(
 
 def _is_file_name(text: str) -> bool:
     """Whether the text can only be the path of a file, not a name."""
-    return "/" in text or text.endswith((".yaml", ".yml"))
+    return _names_folder(text) or text.endswith((".yaml", ".yml"))
+
+
+def _names_folder(text: str) -> bool:
+    """Whether the text says in which folder a file is."""
+    return "/" in text or os.sep in text
 
 
 def prompt_file(file: str) -> tuple[Path, str]:

@@ -1,5 +1,8 @@
 """What this process may use of the machine, and what it takes: processors and memory; and how it ends.
 
+What differs from system to system stands in `shotad.core.posix` (Linux and macOS) and `shotad.core.windows`,
+which have the same names. One of them is chosen here, once; nobody else asks which system it is.
+
 Control groups count, for a container may have two processors of sixty-four and little of the memory:
 version 2 (Linux, ``Documentation/admin-guide/cgroup-v2.rst``) and 1, the process's own group and those above
 it. Sizes are in bytes; what a system does not tell is None.
@@ -8,49 +11,64 @@ it. Sizes are in bytes; what a system does not tell is None.
 from __future__ import annotations
 
 import atexit
-import ctypes
 import gc
 import os
 import re
-import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import FrameType
 from typing import NoReturn
+
+if sys.platform == "win32":
+    from shotad.core import windows as _here
+else:
+    from shotad.core import posix as _here
+
+BUSY_FILE_HINT = _here.BUSY_FILE_HINT
+END_SIGNALS = _here.END_SIGNALS
+HAS_CERTIFICATES = _here.HAS_CERTIFICATES
+LONGEST_PATH = _here.LONGEST_PATH
+PipeEnd = _here.PipeEnd
+become_worker = _here.become_worker
+can_be_named = _here.can_be_named
+end_apart = _here.end_apart
+find_program = _here.find_program
+forget_peak = _here.forget_peak
+gpu_shares_memory = _here.gpu_shares_memory
+how_it_ended = _here.how_it_ended
+interrupt = _here.interrupt
+interrupt_self = _here.interrupt_self
+interruptible = _here.interruptible
+is_link = _here.is_link
+is_private = _here.is_private
+kept_open = _here.kept_open
+listen_again = _here.listen_again
+machine_start = _here.machine_start
+most_open_files = _here.most_open_files
+path_of_url = _here.path_of_url
+peak_memory = _here.peak_memory
+process_space = _here.process_space
+quoted = _here.quoted
+split_command = _here.split_command
+start_apart = _here.start_apart
+sync_folder = _here.sync_folder
+usable_name = _here.usable_name
+use_one_heap = _here.use_one_heap
+user_number = _here.user_number
+was_killed = _here.was_killed
+when_free = _here.when_free
+withheld_signals = _here.withheld_signals
+worker_context = _here.worker_context
+yield_process = _here.yield_process
+yield_thread = _here.yield_thread
 
 ROOT = Path("/")
 """Where the kernel's files lie, ``proc`` and ``sys``; a container may have those of its host elsewhere."""
-_PROC = ROOT / "proc"
 
-
-_AGAIN = 0.05
-"""Seconds after which an interruption that was lost is raised again."""
-
-
-def interruptible() -> None:
-    """Let SIGTERM interrupt the main thread as Ctrl-C does, by KeyboardInterrupt, and lose neither of them.
-
-    Python drops what is raised in a finaliser or in a callback of a weak reference, such as the one by which
-    an import ends: while libraries are loaded, one signal in some hundred. For processes that are ours alone:
-    this takes SIGALRM, and Python's hook for errors that it drops.
-    """
-
-    def interrupted(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    def dropped(unraisable: sys.UnraisableHookArgs) -> None:
-        if issubclass(unraisable.exc_type, KeyboardInterrupt):
-            signal.setitimer(signal.ITIMER_REAL, _AGAIN)
-        else:
-            sys.__unraisablehook__(unraisable)
-
-    for number in (signal.SIGTERM, signal.SIGALRM):
-        signal.signal(number, interrupted)
-    sys.unraisablehook = dropped
+BINARY = getattr(os, "O_BINARY", 0)
+"""For `os.open`: without it Windows writes two characters for the end of a line."""
 
 
 def exit_process(code: int) -> NoReturn:
@@ -73,7 +91,7 @@ def processors(root: Path = ROOT) -> int:
 
     A share of one and a half counts as two. ``root`` is where the kernel's files lie.
     """
-    most = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    most = _here.usable_processors()
     for folder in _folders("cpu", root):
         words = (_text(folder / "cpu.max") or "").split()
         if not words:
@@ -89,8 +107,8 @@ def memory_total(root: Path = ROOT) -> int | None:
     """Memory that this process can ever have: the machine's, or what its groups allow, by the kernel's files
     below ``root``."""
     limits = [limit for limit, _ in _memory_limits(root)]
-    with suppress(AttributeError, OSError, ValueError):
-        limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    if (total := _machine_memory("total")) is not None:
+        limits.append(total)
     return min(limits, default=None)
 
 
@@ -100,9 +118,19 @@ def memory_free(root: Path = ROOT) -> int | None:
     What a group holds of files that it read counts as free, for the system gives it up. ``root`` is where the
     kernel's files lie.
     """
-    free_by_limit = [max(limit - used, 0) for limit, used in _memory_limits(root)]
-    free = _kilobytes(root / "proc" / "meminfo", "MemAvailable")
-    return min(free_by_limit if free is None else [free, *free_by_limit], default=None)
+    amounts = [max(limit - used, 0) for limit, used in _memory_limits(root)]
+    if (free := _machine_memory("available")) is not None:
+        amounts.append(free)
+    return min(amounts, default=None)
+
+
+def _machine_memory(kind: str) -> int | None:
+    """Memory of the machine, ``total`` or ``available``, in bytes; None where the system does not tell."""
+    import psutil
+
+    with suppress(OSError, psutil.Error):
+        return int(getattr(psutil.virtual_memory(), kind))
+    return None
 
 
 def gpu_memory() -> int | None:
@@ -117,17 +145,17 @@ def gpu_memories() -> list[int] | None:
     NVIDIA's own program is asked, so that torch need not be loaded. Of its cards those count that
     ``CUDA_VISIBLE_DEVICES`` names by number, in that order; all where it names none, or names them otherwise.
     """
-    if sys.platform == "darwin" or any(Path(name).exists() for name in ("/dev/kfd", "/dev/dxg")):
+    if gpu_shares_memory() or any(Path(name).exists() for name in ("/dev/kfd", "/dev/dxg")):
         return None
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is not None and visible.strip() in ("", "-1"):
         return []
-    program = shutil.which("nvidia-smi")
+    program = find_program("nvidia-smi")
     if program is None:
         return None if any(Path("/dev").glob("nvidia[0-9]*")) else []
     command = [program, "--query-gpu=memory.total", "--format=csv,noheader,nounits"]
     try:
-        output = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout
+        output = subprocess.run(command, capture_output=True, timeout=20, check=True).stdout
         cards = [int(line) << 20 for line in output.split()]
     except (OSError, subprocess.SubprocessError, ValueError):
         return None
@@ -140,26 +168,29 @@ def gpu_memories() -> list[int] | None:
 
 
 def process_memory(process: int | None = None) -> int | None:
-    """Memory that a process has now; None: this one."""
-    return _kilobytes(_PROC / ("self" if process is None else str(process)) / "status", "VmRSS")
+    """Memory that a process has now; None: this one. None where there is no such process."""
+    import psutil
+
+    try:
+        return int(psutil.Process(process).memory_info().rss)
+    except (psutil.Error, OSError, ValueError):
+        return None
 
 
-def peak_memory() -> int:
-    """The most memory that this process has had at once since `forget_peak`, or since it began."""
-    # Not getrusage where it can be had otherwise: after a fork that may tell of the parent.
-    peak = _kilobytes(_PROC / "self" / "status", "VmHWM")
-    if peak is not None:
-        return peak
-    import resource
+def is_running(process: int) -> bool:
+    """Whether there is a process with this number, whoever's. One that has ended and was not yet cleared away
+    (a zombie) is none."""
+    import psutil
 
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most if sys.platform == "darwin" else most * 1024  # macOS has bytes, the others 1024 of them
-
-
-def forget_peak() -> None:
-    """Let `peak_memory` look again, where the system can (Linux)."""
-    with suppress(OSError):
-        (_PROC / "self" / "clear_refs").write_text("5", encoding="ascii")
+    # Not os.kill with signal 0: on Windows that is Ctrl-C, sent to all who share the terminal.
+    try:
+        if not psutil.pid_exists(process):
+            return False
+        return psutil.Process(process).status() not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
+    except (psutil.NoSuchProcess, OverflowError):  # no system counts as far
+        return False
+    except psutil.Error:
+        return True  # it may not be looked at
 
 
 def release_memory(*, collect: bool = False) -> None:
@@ -168,25 +199,7 @@ def release_memory(*, collect: bool = False) -> None:
     what waits in cycles for Python's collector goes too: half a gigabyte of models after a film."""
     if collect:
         gc.collect()
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).malloc_trim(0)
-
-
-_ARENA_MAX = -8
-"""glibc's name for the number of heaps (malloc.h)."""
-
-
-def use_one_heap() -> None:
-    """Have all threads of this process share one heap, where the system can (glibc): else each has its own,
-    with free memory of its own. For a program, before it has threads."""
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
-
-
-def _kilobytes(file: Path, name: str) -> int | None:
-    """The line ``name: … kB`` of a file, in bytes."""
-    match = re.search(rf"^{name}:\s+(\d+) kB", _text(file) or "", re.MULTILINE)
-    return int(match[1]) * 1024 if match else None
+    _here.trim_memory()
 
 
 def _memory_limits(root: Path) -> Iterator[tuple[int, int]]:

@@ -29,6 +29,7 @@ import platformdirs
 from pydantic import BaseModel
 
 from shotad.core.errors import ConfigError, UsageError
+from shotad.core.files import remove_file
 from shotad.core.progress import address_without_secrets
 from shotad.core.settings import Settings, build_settings
 
@@ -276,5 +277,5 @@ def _seal_key(*, make: bool) -> bytes | None:
         return None
     finally:
         with suppress(OSError):
-            part.unlink()
+            remove_file(part)
     return key if len(key) >= 32 else None

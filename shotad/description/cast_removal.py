@@ -25,7 +25,7 @@ from shotad.core import (
     WorkFolder,
 )
 from shotad.core.errors import CastError, UsageError
-from shotad.core.files import read_file
+from shotad.core.files import read_file, remove_file
 from shotad.core.workfolder import work_folder_of
 from shotad.description.casting.recognition import CHARACTERS, DISCOVERED, FACES, PHOTOS, reading_of
 from shotad.description.worksheet.page import remove_worksheet
@@ -83,7 +83,7 @@ def delete_photos(photos: Sequence[Path], folder: Path) -> None:
     """Delete files, and folders of the cast that are left empty. Raises CastError where one cannot go."""
     for photo in photos:
         try:
-            photo.unlink(missing_ok=True)
+            remove_file(photo)
         except OSError as error:
             raise CastError(f"{photo} cannot be deleted: {error.strerror}.", "Delete it by hand.") from None
     cast_folder = folder.resolve()
@@ -125,7 +125,7 @@ def clear_all(path: Path) -> RemovedFaces:
     with WorkFolder(path, force=True):
         files = [file for file in _face_files(path) if os.path.lexists(file)]
         for file in files:
-            file.unlink()
+            remove_file(file)
         removed = (*(file.name for file in files), *remove_worksheet(path))
         return RemovedFaces(path, removed)
 

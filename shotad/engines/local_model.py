@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib.util
 import re
 import shutil
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +33,7 @@ from shotad.core.model_loading import (
     weight_files,
 )
 from shotad.core.progress import size_text
-from shotad.core.system import gpu_memories, memory_total
+from shotad.core.system import gpu_memories, gpu_shares_memory, memory_total
 from shotad.core.weight_store import (
     Weights,
     manifest,
@@ -280,7 +279,7 @@ def _memory(largest: int, config: Config) -> list[str]:
         return [f"{size_text(in_memory)} of memory{in_float32} (there are {size_text(have)})"]
     if cards is None:
         # A Mac's GPU shares the machine's memory; of others nothing is known.
-        have = memory_total() if sys.platform == "darwin" else None
+        have = memory_total() if gpu_shares_memory() else None
         if have is None or have >= in_memory:
             return []
         return [f"{size_text(in_memory)} of memory{in_float32} (there are {size_text(have)})"]

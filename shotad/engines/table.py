@@ -24,6 +24,7 @@ from typing import Any
 from shotad.core import Config, Engine
 from shotad.core.engine import Stage
 from shotad.core.errors import EngineError, did_you_mean
+from shotad.core.files import remove_file
 from shotad.core.installation import missing_library_error
 from shotad.core.trust import user_folder
 
@@ -326,7 +327,7 @@ def choose_model(word: str) -> None:
     """
     file = _choice_file()
     if not word:
-        file.unlink(missing_ok=True)
+        remove_file(file)
         return
     if not is_running(word):
         running_models: list[str] = []

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -27,8 +27,10 @@ from shotad.core import (
 )
 from shotad.core.config.measures import MeasureSettings
 from shotad.core.errors import EvaluationError
+from shotad.core.files import remove_file
 from shotad.core.model_cache import ModelNeed
 from shotad.core.progress import progress_task
+from shotad.core.system import when_free
 from shotad.core.weight_store import cache_folder
 from shotad.core.workfolder import hash_key
 from shotad.script import Embedder, make_embedder
@@ -197,8 +199,9 @@ class Store(AbstractContextManager["Store"]):
             ) from None
         # SQLite's log files belong to the damaged file, and would damage the new one.
         for suffix in ("-wal", "-shm"):
-            self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
-        self._path.replace(self._path.with_name(self._path.name + ".damaged"))
+            remove_file(self._path.with_name(self._path.name + suffix))
+        damaged = self._path.with_name(self._path.name + ".damaged")
+        when_free(partial(self._path.replace, damaged))
 
     def _execute_once(self, sql: str, rows: Sequence[Sequence[str | bytes]]) -> list[Any]:
         if self._connection is None:

@@ -34,6 +34,7 @@ from shotad.core.files import (
     check_held_folder,
     open_file,
     refuse_special,
+    remove_file,
     truncate_file,
 )
 from shotad.film.colour import Orientation, frame_light, frame_matrix, frame_orientation
@@ -329,7 +330,7 @@ class Pack:
 
     def _unlink(self) -> None:
         for path in (self._index, self._pack):
-            path.unlink(missing_ok=True)
+            remove_file(path)
 
 
 class NoPack(Pack):

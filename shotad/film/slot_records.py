@@ -31,7 +31,7 @@ from shotad.core.errors import (
     ReviewError,
     WorkFolderError,
 )
-from shotad.core.files import read_file, write_text
+from shotad.core.files import read_file, remove_file, write_text
 from shotad.core.records import (
     interval_rows,
     parse_json,
@@ -276,7 +276,7 @@ def change_slots(folder: Path, change: SlotChange) -> HandSlots:
     if after:
         write_text(folder / FILE, readable_json({"schema_version": SCHEMA, **hand_row(after)}))
     else:
-        (folder / FILE).unlink(missing_ok=True)
+        remove_file(folder / FILE)
     write_text(folder / "slots.json", new_record)
     return after
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,6 +14,7 @@ import numpy as np
 
 from shotad.core import FilmInfo, Image
 from shotad.core.errors import FilmError, UsageError
+from shotad.core.system import quoted
 from shotad.core.types import file_fingerprint
 from shotad.core.weight_store import TarArchive
 from shotad.film.reader import TOLERANCE, Film, Frame
@@ -36,9 +36,7 @@ def open_stills(path: Path, frame_rate: Fraction | None) -> StillsFilm:
     if frame_rate is None:
         if path.is_dir() and not any(file.suffix.lower() in SUFFIXES for file in path.iterdir()):
             problem = f"{path} is a folder, and holds no numbered frames."
-            raise FilmError(
-                problem, f"Name a film; for all films in it: shotad batch {shlex.quote(str(path))}"
-            )
+            raise FilmError(problem, f"Name a film; for all films in it: shotad batch {quoted([str(path)])}")
         problem = f"{path.name} is a row of frames, which have no time of their own."
         raise UsageError(problem, "Say how many there are to a second (the frame rate), for example 3.")
     if frame_rate <= 0:

@@ -26,7 +26,7 @@ import numpy as np
 
 from shotad.core import Image, Progress
 from shotad.core.model_loading import silence_native_output
-from shotad.core.onnx import unloadable_model_error
+from shotad.core.onnx import model_buffers, unloadable_model_error
 from shotad.core.weight_store import weights_file
 from shotad.film.sampling import Moment
 from shotad.grammar.features import ScaleGuess
@@ -149,8 +149,10 @@ class _SmallFaceFinder:
         self._turn = Lock()
         try:
             with silence_native_output():
-                self._model: Any = cv2.FaceDetectorYN.create(str(path), "", (_SIDE, _SIDE), _FAINT, 0.3, 50)
-        except cv2.error as error:
+                self._model: Any = cv2.FaceDetectorYN.create(
+                    *model_buffers(path), (_SIDE, _SIDE), _FAINT, 0.3, 50
+                )
+        except (cv2.error, OSError) as error:
             raise unloadable_model_error(path, error) from None
 
     def find(self, image: Image) -> list[SmallFace]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 from pathlib import Path
 
 from shotad.core import Progress, ShotadError
@@ -20,6 +19,7 @@ from shotad.core.model_loading import (
     require_module,
     require_torch,
 )
+from shotad.core.system import memory_total
 from shotad.core.weight_store import manifest, weights_file
 from shotad.grammar.features import MODELS, FeatureMaker, ScaleReader
 
@@ -95,9 +95,9 @@ def auto_choice(compute: ComputeSettings) -> tuple[str, str]:
     if device.type == "cuda":
         memory = require_torch("A model").cuda.get_device_properties(device).total_memory
     else:
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        memory = memory_total()
     # The weights in float32, and as much again for the work, must fit.
-    bearable = {name for name in here if 2 * MODELS[name].bytes <= memory}
+    bearable = {name for name in here if memory is None or 2 * MODELS[name].bytes <= memory}
     order = _ON_CPU if device.type == "cpu" else _ON_GPU
     best = next((name for part in order if (name := f"dinov2-{part}") in bearable), None)
     if best is None:

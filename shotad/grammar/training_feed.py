@@ -7,7 +7,6 @@ number of processes nor where a run was broken off and resumed changes it.
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
 import os
 import random
 import signal
@@ -17,13 +16,12 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from dataclasses import dataclass
-from multiprocessing import forkserver
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shotad.core import Image, Progress, ShotadError
+from shotad.core import Image, Progress, ShotadError, system
 from shotad.core.model_loading import require_torch
 from shotad.core.progress import progress_task
 from shotad.core.system import own_modules_only, processors
@@ -241,12 +239,10 @@ def _stacked(samples: Sequence[tuple[Image, Pick] | ShotadError]) -> MicroBatch 
 
 def worker_context() -> Any:
     """Workers begin afresh: a fork would copy the threads' locks of torch and of the decoders as they are."""
-    context = multiprocessing.get_context("forkserver")
-    # Torch is loaded once, before the first worker, and not by each: to load it starts no threads.
-    context.set_forkserver_preload(["shotad.grammar.ignore_signals", __name__])
+    # Where it can be, torch is loaded once, before the first worker, and not by each: to load it starts no
+    # threads.
     with own_modules_only():
-        forkserver.ensure_running()
-    return context
+        return system.worker_context(["shotad.grammar.ignore_signals", __name__])
 
 
 def _begin_worker(_: int = 0) -> None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -23,6 +22,7 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from shotad.core.files import is_busy
+from shotad.core.system import most_open_files
 
 _LOG = logging.getLogger(__name__)
 
@@ -49,12 +49,8 @@ body is a film."""
 
 def most_connections() -> int:
     """How many connections a server may have at once, by the number of files that it may open."""
-    if sys.platform == "win32":
-        return _MOST
-    import resource
-
-    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if files == resource.RLIM_INFINITY:
+    files = most_open_files()
+    if files is None:
         return _MOST
     return max(_FEWEST, min(_MOST, files // _FILES_EACH))
 

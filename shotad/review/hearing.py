@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -40,11 +39,13 @@ from shotad.core.files import (
     inner_folder,
     own_files,
     read_file,
+    remove_file,
     write_bytes,
     write_text,
 )
 from shotad.core.model_loading import silence_native_output
 from shotad.core.records import parse_record
+from shotad.core.system import yield_thread
 from shotad.core.workfolder import hash_key, readable_json
 from shotad.film import (
     Film,
@@ -685,7 +686,7 @@ def keep_sound(folder: Path, data: bytes, files: int = FILES) -> Path:
     write_bytes(path, [data])
     for old in sorted(own_files(folder, _OWN), key=lambda one: one.stat().st_mtime_ns)[:-files]:
         with suppress(OSError):  # one that is being played cannot be removed on some systems
-            old.unlink()
+            remove_file(old)
     return path
 
 
@@ -784,10 +785,7 @@ class Listening:
         self.wait(5.0)
 
     def _listen(self, programme: Programme, key: str) -> None:
-        # Of this thread alone, on Linux; elsewhere a process has one priority.
-        if sys.platform == "linux":
-            with suppress(OSError):
-                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
+        yield_thread(10)
         try:
             heard = measure_whole(programme, self._pause)
         except (_Over, OSError):

@@ -29,6 +29,7 @@ from shotad.core.files import (
     append_to_file,
     open_file,
     read_file,
+    remove_file,
     write_text,
 )
 from shotad.core.records import (
@@ -202,7 +203,7 @@ class History:
     def add(self, step: Step | Direction, request_id: RequestId | None = None) -> None:
         """Append a new step, after which nothing can be redone; or that the next one was undone or redone."""
         self._append(self._row(step, request_id))
-        self._begun.unlink(missing_ok=True)
+        remove_file(self._begun)
 
     @property
     def is_open(self) -> bool:
@@ -228,7 +229,7 @@ class History:
             if step is not None:
                 step_change(step, opposite, track, slots)
                 self._append(row)
-        self._begun.unlink(missing_ok=True)
+        remove_file(self._begun)
 
     def _row(self, step: Step | Direction, request_id: RequestId | None) -> Row:
         """The row of a new step, joined with the last one where both are of one group; or of an undo or

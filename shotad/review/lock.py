@@ -10,7 +10,7 @@ from pathlib import Path
 from filelock import Timeout
 
 from shotad.core.errors import ReviewError, WorkFolderError
-from shotad.core.files import lock_file, read_file, write_text
+from shotad.core.files import lock_file, read_file, remove_file, write_text
 from shotad.core.records import parse_json
 
 LOCK, ADDRESS = ".review.lock", ".review.address"
@@ -46,5 +46,5 @@ def folder_lock(folder: Path, name: Path | None = None) -> Iterator[Callable[[st
     try:
         yield write_address
     finally:
-        address_file.unlink(missing_ok=True)
+        remove_file(address_file)
         lock.release()

@@ -37,10 +37,12 @@ from shotad.core.files import (
     lock_file,
     read_file,
     refuse_special,
+    remove_file,
     remove_leftovers_beside,
     replace_file,
     write_text,
 )
+from shotad.core.system import yield_process
 from shotad.core.workfolder import hash_key, readable_json
 from shotad.film import Film, open_film
 from shotad.film.audio import choose_track
@@ -237,8 +239,7 @@ def _work(order: CopyOrder, sender: Connection) -> None:
     the film is gone) or nothing."""
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 2)
-    if hasattr(os, "nice"):
-        os.nice(NICE)
+    yield_process(NICE)
     try:
         make_copy(order, sender.send)
     except ShotadError as error:
@@ -272,7 +273,7 @@ def make_copy(order: CopyOrder, report: PlaybackReport) -> dict[str, Any]:
             record = known_copy(order)
             if record is None:
                 remove_leftovers_beside(order.target)
-                order.key_file.unlink(missing_ok=True)
+                remove_file(order.key_file)
                 with open_film(order.film, reader=order.reader, frame_rate=order.frame_rate) as film:
                     # The quickest way first; the last one always leads there.
                     free = shutil.disk_usage(order.target.parent).free

@@ -35,9 +35,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from shotad.core import ShotadError
-from shotad.core.files import is_busy
+from shotad.core.files import is_busy, remove_file
 from shotad.core.progress import size_text
 from shotad.core.records import parse_json
+from shotad.core.system import is_private, user_number
 from shotad.core.trust import bears_seal, sealed
 from shotad.review.connections import LET_IN, Seldom
 from shotad.sound.recordings import MAX_RECORDING_BYTES
@@ -139,7 +140,7 @@ class Keys:
         started the server, where it is known which user asks."""
         if _same(offered, self.token):
             return True
-        if user is not None and (not hasattr(os, "getuid") or user != os.getuid()):
+        if user is not None and user != user_number():
             return False
         with self._lock:
             good = _same(offered, self.once) and self._until is not None and time.monotonic() < self._until
@@ -182,8 +183,7 @@ def kept_secrets(file: Path) -> tuple[str, str]:
     """
     with suppress(OSError, ValueError):
         status = file.lstat()
-        is_private = stat.S_ISREG(status.st_mode) and not status.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
-        if is_private or os.name == "nt":  # Windows has no such bits: the user's folder is the user's own
+        if stat.S_ISREG(status.st_mode) and is_private(status):
             token, cookie, seal = file.read_text("ascii").split()
             is_whole = _SECRET.fullmatch(token) and _SECRET.fullmatch(cookie)
             if is_whole and bears_seal(seal, _SEAL, [token, cookie]):
@@ -191,7 +191,7 @@ def kept_secrets(file: Path) -> tuple[str, str]:
     token, cookie = new_secrets()
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.unlink(missing_ok=True)
+        remove_file(file)
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="ascii") as out:
             out.write(f"{token}\n{cookie}\n{sealed(_SEAL, [token, cookie]) or ''}\n")
@@ -201,7 +201,7 @@ def kept_secrets(file: Path) -> tuple[str, str]:
 def user_of(client: tuple[str, int] | None, server: tuple[str, int] | None) -> int | None:
     """Which user of this machine has a connection open to this server; None where that cannot be told, as for
     another machine, or on systems other than Linux (``/proc/net/tcp``: proc_net(5))."""
-    if not client or not server or not server[1]:
+    if not client or not server or not server[1] or user_number() is None:
         return None
     for table in _CONNECTIONS:
         try:

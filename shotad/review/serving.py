@@ -32,6 +32,7 @@ from shotad.core import (
 )
 from shotad.core.errors import FolderInUse, UsageError
 from shotad.core.progress import plural
+from shotad.core.system import END_SIGNALS, listen_again
 from shotad.review.connections import REQUEST_SECONDS, Connections
 from shotad.review.lock import folder_lock
 from shotad.review.opening import open_films, open_review
@@ -219,8 +220,7 @@ def _listening_socket(host: str, port: int | None, folder: Path) -> Iterator[soc
                     host, candidate_port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
                 )[0]
                 listener = stack.enter_context(socket.socket(family, kind, protocol))
-                # Else a server that is started again soon would not get its port back.
-                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                listen_again(listener)
                 listener.bind(socket_address)
                 listener.listen(128)
             except (OSError, UnicodeError) as error:
@@ -293,7 +293,8 @@ class ReviewServer(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGHUP, self.handle_exit)
+            for number in END_SIGNALS:  # uvicorn knows some of them
+                signal.signal(number, self.handle_exit)
         asyncio.get_running_loop().set_exception_handler(self._connections.handle_loop_error)
         for listener in sockets or ():
             # asyncio also accepts as many at once as the backlog says, so that one is small. This one lets
@@ -316,8 +317,6 @@ class ReviewServer(uvicorn.Server):
 class _EndSignals:
     """Counts the signals that ask the program to end, and has ``server`` end by the first."""
 
-    SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
     def __init__(self) -> None:
         self.count = 0
         self.server: ReviewServer | None = None
@@ -328,7 +327,7 @@ class _EndSignals:
 
         Uvicorn sets handlers of its own while it runs, and raises again what it caught when it has ended.
         """
-        previous = {number: signal.signal(number, self._count) for number in self.SIGNALS}
+        previous = {number: signal.signal(number, self._count) for number in END_SIGNALS}
         try:
             yield self
         finally:

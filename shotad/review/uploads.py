@@ -18,7 +18,7 @@ from typing import BinaryIO
 from shotad.batch import ENDINGS, free_disk
 from shotad.core import ShotadError
 from shotad.core.errors import DiskFull, FilmError, ReviewError
-from shotad.core.files import as_work_folder_errors, inner_folder, own_files
+from shotad.core.files import as_work_folder_errors, inner_folder, own_files, remove_file
 from shotad.core.progress import size_text
 from shotad.film import open_film
 from shotad.review.describing import KEEP_FREE
@@ -115,7 +115,7 @@ class Upload:
             with suppress(OSError):
                 self._file.close()
         with suppress(OSError):
-            self._part.unlink(missing_ok=True)
+            remove_file(self._part)
         self._uploads.forget(self)
 
 
@@ -130,7 +130,7 @@ class Uploads:
             self.folder.mkdir(exist_ok=True)
         for part in own_files(self.folder, _PART_NAME):
             with suppress(OSError):
-                part.unlink()
+                remove_file(part)
         self._lock = threading.RLock()
         self._arriving: list[Upload] = []
 

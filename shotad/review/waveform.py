@@ -6,8 +6,6 @@ film are 360 kB. A library that draws wave forms in the browser would fetch and 
 
 from __future__ import annotations
 
-import os
-import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +14,7 @@ import numpy as np
 
 from shotad.core import Config, ShotadError
 from shotad.core.files import inner_folder, read_file, write_bytes
+from shotad.core.system import yield_thread
 from shotad.film import open_film
 from shotad.film.audio import sound_blocks
 from shotad.review.events import Tabs
@@ -67,10 +66,8 @@ class Waveform:
         return None
 
     def _compute(self) -> None:
-        # The page goes first: on Linux a thread can have a priority of its own.
-        if sys.platform == "linux":
-            with suppress(OSError):
-                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
+        # The page goes first.
+        yield_thread(10)
         parts: list[bytes] = []
         try:
             with open_film(self._film, reader=self._config.film.reader) as film:

@@ -410,7 +410,8 @@ class FilmId:
         if not 0 < self.duration < float("inf"):
             raise ValueError(f"film duration must be positive and finite, got {self.duration}")
         # Files are opened and written by this name: a track from elsewhere must not lead to another folder.
-        if self.name in (".", "..") or "/" in self.name or "\0" in self.name:
+        leads_away = self.name in (".", "..") or "/" in self.name or Path(self.name).name != self.name
+        if leads_away or "\0" in self.name:
             raise ValueError(f"the film's name must be that of a file, without a folder, got {self.name!r}")
 
 

@@ -42,10 +42,12 @@ from shotad.core.files import (
     inner_folder,
     lock_file,
     read_file,
+    remove_file,
     write_bytes,
     write_text,
 )
 from shotad.core.progress import plural
+from shotad.core.system import can_be_named
 from shotad.core.weight_store import file_sha256
 from shotad.core.workfolder import read_record, readable_json
 from shotad.film.palette import page_environment
@@ -269,11 +271,11 @@ def remove_pictures(folder: Path, pictures: Iterable[CastPicture]) -> int:
     for picture in pictures:
         *parts, name = PurePosixPath(picture.file).parts
         # A record may come from elsewhere: it must not name files outside of the cast's folder.
-        if ".." in parts or PurePosixPath(picture.file).is_absolute():
+        if ".." in parts or not all(can_be_named(part) for part in (*parts, name)):
             continue
         path = inner_folder(folder, *parts) / name
         if path.is_file() and not path.is_symlink() and sha256_of(path) == picture.sha256:
-            path.unlink()
+            remove_file(path)
             removed += 1
             if path.parent != folder and not any(path.parent.iterdir()):
                 path.parent.rmdir()
@@ -362,7 +364,7 @@ def forget_use(cast: Path, works: Collection[Path]) -> None:
     if remaining:
         write_bytes(_used_file(cast), [f"{work}\n".encode() for work in remaining])
     else:
-        _used_file(cast).unlink(missing_ok=True)
+        remove_file(_used_file(cast))
 
 
 def _used_file(cast: Path) -> Path:
@@ -400,10 +402,10 @@ def undo_merge(file: CastFile) -> None:
             f"What the file said before stands in {path}: bring back by hand what you need.",
         )
     if record["before"] is None:
-        file.path.unlink()
+        remove_file(file.path)
     else:
         write_text(file.path.resolve(), record["before"])
-    path.unlink()
+    remove_file(path)
 
 
 def _hash(text: str) -> str:

@@ -38,6 +38,7 @@ from shotad.core.model_loading import silence_native_output
 from shotad.core.onnx import (
     Floats,
     OnnxModel,
+    model_buffers,
     unloadable_model_error,
 )
 from shotad.core.weight_store import weights, weights_file
@@ -107,8 +108,9 @@ class FaceFinder:
         self._lock = Lock()
         try:
             with silence_native_output():
-                self._model: Any = cv2.FaceDetectorYN.create(str(path), "", (_WIDTH, 320), min_score, 0.3, 50)
-        except cv2.error as error:
+                size = (_WIDTH, 320)
+                self._model: Any = cv2.FaceDetectorYN.create(*model_buffers(path), size, min_score, 0.3, 50)
+        except (cv2.error, OSError) as error:
             raise unloadable_model_error(path, error) from None
 
     def find(self, image: Image, seconds: float) -> list[Face]:
@@ -168,8 +170,8 @@ class FaceReader:
         """The recogniser in the ONNX file ``path``. Raises WeightsError where OpenCV cannot load it."""
         try:
             with silence_native_output():
-                self._model: Any = cv2.FaceRecognizerSF.create(str(path), "")
-        except cv2.error as error:
+                self._model: Any = cv2.FaceRecognizerSF.create(*model_buffers(path))
+        except (cv2.error, OSError) as error:
             raise unloadable_model_error(path, error) from None
 
     def read(self, image: Image, face: Face) -> Embedding:

@@ -325,7 +325,7 @@ class RenderRecord:
         self._rows[str(path)] = {
             "path": str(path),
             # By this a file in the work folder is found after the folder was moved.
-            "within": str(path.relative_to(folder)) if path.is_relative_to(folder) else None,
+            "within": path.relative_to(folder).as_posix() if path.is_relative_to(folder) else None,
             "kind": output.kind.value,
             "key": self._key(output),
             "state": _state(output.path),

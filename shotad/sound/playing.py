@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 
 from shotad.core.errors import VoiceError
+from shotad.core.system import find_program
 from shotad.sound.voice_programs import run_program
 
 _FILE_VARIABLE = "SHOTAD_SOUND_FILE"
@@ -30,7 +30,7 @@ def play(file: Path, seconds: float) -> None:
     reasons: list[str] = []
     environment = {**os.environ, _FILE_VARIABLE: str(file)}
     for name, *options in _PLAYERS:
-        program = shutil.which(name)
+        program = find_program(name)
         if program is None:
             continue
         command = [program, *(option.replace("{file}", str(file)) for option in options)]

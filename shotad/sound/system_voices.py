@@ -11,7 +11,6 @@ import json
 import math
 import os
 import re
-import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from pathlib import Path
 
 from shotad.core.config.sound import VoiceSettings
 from shotad.core.errors import VoiceError
+from shotad.core.system import find_program
 from shotad.sound.kinds import PACE
 from shotad.sound.voice_engines import (
     RawSound,
@@ -110,14 +110,14 @@ class SayVoice(Speaker):
     @classmethod
     def known(cls) -> tuple[VoiceInfo, ...]:
         """The voices of this Mac, the best first; none elsewhere."""
-        program = shutil.which(SAY)
+        program = find_program(SAY)
         installed_voices = say_voices(program) if program else ()
         return _infos(SAY, installed_voices, _SAY_LANGUAGES, _GET_SAY_VOICE) if installed_voices else ()
 
     @classmethod
     def named(cls, which: str, language: str, settings: VoiceSettings) -> SayVoice:
         """The voice of this name, else the best for the language. Raises VoiceError."""
-        program = shutil.which(SAY)
+        program = find_program(SAY)
         installed_voices = say_voices(program) if program else ()
         if program is None or not installed_voices:
             raise VoiceError(
@@ -225,14 +225,14 @@ class SapiVoice(SpeakerOfMany):
     @classmethod
     def known(cls) -> tuple[VoiceInfo, ...]:
         """The voices of this Windows; none elsewhere."""
-        program = shutil.which(_POWERSHELL)
+        program = find_program(_POWERSHELL)
         installed_voices = sapi_voices(program) if program else ()
         return _infos(SAPI, installed_voices, _SAPI_LANGUAGES, _GET_SAPI_VOICE) if installed_voices else ()
 
     @classmethod
     def named(cls, which: str, language: str, settings: VoiceSettings) -> SapiVoice:
         """The voice of this name, else the first for the language. Raises VoiceError."""
-        program = shutil.which(_POWERSHELL)
+        program = find_program(_POWERSHELL)
         installed_voices = sapi_voices(program) if program else ()
         if program is None or not installed_voices:
             message = "The voices of Windows (sapi) are not on this machine."

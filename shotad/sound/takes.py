@@ -39,6 +39,7 @@ from shotad.core.errors import VoiceError, WorkFolderError
 from shotad.core.files import (
     own_files,
     read_file,
+    remove_file,
     remove_leftover,
     write_bytes,
 )
@@ -259,7 +260,7 @@ _TEMPORARY_NAME = re.compile(r"\.tmp-.+")
 def forget_takes(folder: Path) -> None:
     """Remove the takes in a folder, and the folder where nothing else is in it."""
     for path in own_files(folder, _TAKE_NAME):
-        path.unlink(missing_ok=True)
+        remove_file(path)
     if not folder.is_symlink():
         with suppress(OSError):  # it does not exist, or holds files of others
             folder.rmdir()
@@ -408,7 +409,7 @@ class CachingStudio:
         """Remove all takes whose texts were not asked for here, and what a killed run left half written."""
         for path in own_files(self._folder, _TAKE_NAME):
             if path.name not in self._takes:
-                path.unlink(missing_ok=True)
+                remove_file(path)
         for path in own_files(self._folder, _TEMPORARY_NAME):
             remove_leftover(path)
 

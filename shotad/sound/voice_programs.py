@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -22,6 +21,7 @@ from pathlib import Path
 
 from shotad.core.config.sound import VoiceSettings
 from shotad.core.errors import VoiceError
+from shotad.core.system import find_program
 from shotad.sound.kinds import Take
 from shotad.sound.voice_engines import (
     RawSound,
@@ -140,8 +140,8 @@ def espeak_program() -> str | None:
     """
     windows_folders = (os.environ.get(name) for name in ("ProgramFiles", "ProgramFiles(x86)"))
     usual = (str(Path(folder) / "eSpeak NG") for folder in windows_folders if folder)
-    return shutil.which(ESPEAK) or next(
-        filter(None, (shutil.which(ESPEAK, path=place) for place in usual)), None
+    return find_program(ESPEAK) or next(
+        filter(None, (find_program(ESPEAK, path=place) for place in usual)), None
     )
 
 
@@ -292,7 +292,7 @@ class Piper(SpeakerOfMany):
     @classmethod
     def known(cls) -> tuple[VoiceInfo, ...]:
         """The voices whose files are found; where there are none, one entry that says how to get one."""
-        program = shutil.which(PIPER)
+        program = find_program(PIPER)
         note = "" if program else _GET_PIPER
         by_stem = {model.stem: model for model in piper_models()}
         if not by_stem:
@@ -316,12 +316,12 @@ class Piper(SpeakerOfMany):
     @classmethod
     def named(cls, which: str, language: str, settings: VoiceSettings) -> Piper:
         """By name or path, else the first for the language. Raises VoiceError."""
-        program = shutil.which(PIPER)
+        program = find_program(PIPER)
         if program is None:
             raise VoiceError("piper is not installed.", _GET_PIPER)
         base, _, number = which.partition("#")
         model: PiperModel | None
-        if base.endswith(".onnx") or "/" in base:
+        if base.endswith(".onnx") or "/" in base or os.sep in base:
             path = Path(base).expanduser()
             model = _read_model(path) if path.is_file() else None
             if model is None:

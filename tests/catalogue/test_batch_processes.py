@@ -27,8 +27,8 @@ from shotad.core.trust import trust
 from shotad.script import load_track
 from tests.catalogue.batch_workers import HOG, MARK, SHORT, batch, begun, planned, results
 from tests.cli.program import FAKE, Said, Shotad
-from tests.conftest import ROOT
 from tests.media import FilmSpec, make_film
+from tests.python_path import python_path
 from tests.runs import Heard
 
 LONGER = FilmSpec(frames=500, cuts=(60, 110, 200, 260, 330, 420))
@@ -42,7 +42,7 @@ def start(*words: object) -> subprocess.Popen[str]:
 
 def python(*words: object) -> subprocess.Popen[str]:
     """A process of Python with these arguments; the caller waits for it."""
-    known = {**os.environ, "PYTHONPATH": ROOT, "OMP_NUM_THREADS": "1"}
+    known = {**os.environ, "PYTHONPATH": python_path(), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, *map(str, words)]
     return subprocess.Popen(command, env=known, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 

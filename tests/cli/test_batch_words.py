@@ -19,8 +19,8 @@ from shotad.core.trust import trust
 from shotad.engines.fake import FakeEngine
 from tests import fake_ray
 from tests.cli.program import FAKE, Shotad
-from tests.conftest import ROOT
 from tests.media import FilmSpec, make_film
+from tests.python_path import python_path
 
 
 def write_films(folder: Path, *names: str) -> None:
@@ -123,7 +123,7 @@ def test_one_message_says_that_ray_has_ended_or_did_not_begin(tmp_path: Path, in
     words = ["batch", str(film), "--out", str(tmp_path), "--ray", "--engine", "fake", "--plain"]
     done = subprocess.run(
         [sys.executable, "-m", "shotad", *words],
-        env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
+        env={**os.environ, "PYTHONPATH": python_path(tmp_path)},
         capture_output=True,
         text=True,
         check=False,

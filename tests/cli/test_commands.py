@@ -27,6 +27,7 @@ from shotad.engines.fake import FakeEngine, plain_answer
 from tests.cli.program import FAKE, Said, Shotad
 from tests.grammar.dino_models import put_in_cache, saved
 from tests.media import FilmSpec, SoundSpec, make_film
+from tests.python_path import python_path
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -254,7 +255,7 @@ def on_a_bare_machine(film: Path, *words: object) -> Said:
     known = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
     done = subprocess.run(
         [sys.executable, "-m", "shotad", *map(str, words)],
-        env={**known, **nowhere, **folders, "PYTHONPATH": str(ROOT)},
+        env={**known, **nowhere, **folders, "PYTHONPATH": python_path()},
         capture_output=True,
         text=True,
         check=False,

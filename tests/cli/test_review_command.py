@@ -15,7 +15,7 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.conftest import ROOT
+from tests.python_path import python_path
 from tests.rendering.described import film_with, write_folder
 
 
@@ -29,7 +29,7 @@ class Served:
 
     def __init__(self, *words: object, browser: str = "") -> None:
         command = [sys.executable, "-m", "shotad", "review", *map(str, words), "--json"]
-        environment = {**os.environ, "PYTHONPATH": ROOT, **({"BROWSER": browser} if browser else {})}
+        environment = {**os.environ, "PYTHONPATH": python_path(), **({"BROWSER": browser} if browser else {})}
         self._process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
         )

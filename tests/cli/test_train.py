@@ -17,6 +17,7 @@ from shotad.core.config.sight import ComputeSettings
 from shotad.grammar.scale_net import ScaleClassifier
 from tests.cli.program import FAKE, Shotad
 from tests.media import FilmSpec, make_film
+from tests.python_path import python_path
 from tests.scale_pictures import make_scale_pictures
 from tests.tiny import make_backbone
 
@@ -130,7 +131,7 @@ def test_a_program_that_is_stopped_with_its_workers_goes_on(shotad, ready, tmp_p
     log = tmp_path / "run" / "metrics.csv"
     given = words(ready, tmp_path / "run", "epochs=8", "patience=8", "save_every=2", "data.workers=1")
     command = [sys.executable, "-m", "shotad.cli.main", *given]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": python_path()}
     with subprocess.Popen(
         command, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
     ) as run:

@@ -84,6 +84,7 @@ def test_describe_with_a_voice_says_each_thing_once_and_one_json(shotad: Shotad,
     assert shotad(*words, "--quiet").out == ""
 
 
+@pytest.mark.posix  # a name with quotes
 def test_a_film_that_moved_is_asked_for_and_may_be_named(shotad: Shotad, place: Path, film: Path) -> None:
     elsewhere = film.parent / "some where" / 'mö\'vie "1".mp4'
     elsewhere.parent.mkdir()

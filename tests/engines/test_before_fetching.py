@@ -12,8 +12,10 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import psutil
 import pytest
 
 pytest.importorskip("torch")
@@ -66,7 +68,7 @@ def cards(empty_hub: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> S
 
 def have_memory(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     """The machine has ``size`` bytes of memory, or what its groups allow if that is less."""
-    monkeypatch.setattr(os, "sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": size // 4096}.__getitem__)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(total=size))
 
 
 def refusal(*settings: str) -> str:

@@ -23,6 +23,7 @@ from shotad.core.runsettings import read_settings
 from shotad.film.slot_records import work_folder_film
 from shotad.script import load_track
 from shotad.script.track_files import TRACK
+from tests.python_path import python_path
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 120.0
@@ -70,7 +71,7 @@ class Program:
     def __init__(self, folder: Path, port: int | None = None, *words: str) -> None:
         command = [sys.executable, "-m", "shotad.cli.main", "review", str(folder), "--no-open", *words]
         command += ["--port", str(port)] if port else []
-        environment = {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONPATH": str(ROOT)}
+        environment = {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONPATH": python_path()}
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment)
         assert self.process.stdout is not None

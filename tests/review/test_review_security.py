@@ -146,6 +146,7 @@ def own_review(tmp_path: Path) -> Iterator[OpenReview]:
         yield review
 
 
+@pytest.mark.posix  # users have numbers
 @pytest.mark.skipif(not CONNECTIONS.exists(), reason="no /proc/net/tcp: not Linux")
 def test_the_address_that_opens_the_browser_is_good_once_and_to_its_user(own_review, connection, monkeypatch):
     """Other users of the machine can read it: it is an argument of a program."""
@@ -166,6 +167,7 @@ def test_the_address_that_opens_the_browser_is_good_for_a_time(own_review, monke
     assert [person.opens(own_review.token_for_once), person.opens(own_review.token)] == [False, True]
 
 
+@pytest.mark.posix  # users have numbers
 def test_an_established_connection_of_another_user_is_found_among_older_ones(own_review, monkeypatch):
     row = "  0: 0100007F:0005 0100007F:0006 {} 00000000:00000000 00:00000000 00000000  {}        0 99\n"
     other = os.getuid() + 1
@@ -461,6 +463,7 @@ def test_secrets_that_somebody_else_wrote_are_not_used(
     assert of_sender != of_receiver == token()
 
 
+@pytest.mark.posix  # users have numbers
 def test_the_secrets_of_a_folder_are_kept_and_only_its_owner_can_read_them(tmp_path: Path) -> None:
     place = write_folder(tmp_path / "film.shotad")
     file = place / "review" / "page-secret"

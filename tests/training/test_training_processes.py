@@ -23,6 +23,7 @@ from shotad.core.settings import load_settings
 from shotad.grammar import ScaleTraining, train_scale
 from shotad.grammar.scale_net import load_net
 from shotad.grammar.training_feed import worker_count
+from tests.python_path import python_path
 from tests.scale_pictures import make_movieshots, make_scale_pictures
 from tests.tiny import make_backbone
 
@@ -101,7 +102,7 @@ def command(processes: int, ready: tuple[Path, Path], out: Path, *more: str, res
 ENVIRONMENT = {
     **os.environ,
     "OMP_NUM_THREADS": "1",
-    "PYTHONPATH": str(ROOT),
+    "PYTHONPATH": python_path(),
     # As docs/training.md says: else a restart may be given addresses of processes that are gone.
     "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1",
 }

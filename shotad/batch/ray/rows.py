@@ -34,7 +34,7 @@ from shotad.core import (
     WorkFolder,
 )
 from shotad.core.engine import Stage
-from shotad.core.files import inner_folder, own_files
+from shotad.core.files import inner_folder, own_files, remove_file
 from shotad.description import SlotPlan
 from shotad.engines import Memory, NoMemory
 from shotad.engines.asking import (
@@ -176,7 +176,7 @@ class Parts:
         if self._store is None:
             folder = local_path(self._place)
             for file in own_files(folder, _PART):
-                file.unlink(missing_ok=True)
+                remove_file(file)
             with suppress(OSError):  # it is not there, or holds what is not ours
                 folder.rmdir()
             return

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import shlex
-import signal
 import socket
 import subprocess
 import sys
@@ -39,6 +37,8 @@ from shotad.core import (
 )
 from shotad.core.engine import Stage
 from shotad.core.errors import EngineError
+from shotad.core.files import remove_file
+from shotad.core.system import end_apart, split_command, start_apart
 from shotad.description.engine_pair import prepare_engine
 from shotad.engines import make_engine, stage_engines
 from shotad.engines.openai_engine import map_in_order
@@ -180,7 +180,9 @@ class OwnServer:
         self._settings, self._model = settings, model
         self._process: subprocess.Popen[bytes] | None = None
         self._url = ""
-        self._log = Path(tempfile.mkstemp(prefix="shotad-serve-", suffix=".log")[1])
+        descriptor, log = tempfile.mkstemp(prefix="shotad-serve-", suffix=".log")
+        os.close(descriptor)
+        self._log = Path(log)
 
     @property
     def url(self) -> str:
@@ -193,21 +195,14 @@ class OwnServer:
         """End the server and all that it started."""
         process, self._process = self._process, None
         if process is not None:
-            for number in (signal.SIGTERM, signal.SIGKILL):
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, number)
-                with suppress(subprocess.TimeoutExpired):
-                    process.wait(_END)
-                    break
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-        self._log.unlink(missing_ok=True)
+            end_apart(process, _END)
+        remove_file(self._log)
 
     def _start(self) -> None:
         with socket.socket() as sock:
             sock.bind((_HOST, 0))
             port = int(sock.getsockname()[1])
-        command = shlex.split(self._settings.command or "")
+        command = split_command(self._settings.command or "")
         if not command:
             raise EngineError(
                 "serve.command is empty.", "Write, for example, vllm serve {model} --port {port}."
@@ -215,13 +210,7 @@ class OwnServer:
         filled = [part.replace("{port}", str(port)).replace("{model}", self._model) for part in command]
         guard = [sys.executable, "-I", str(_GUARD), str(os.getpid())]
         with self._log.open("wb") as log:
-            self._process = subprocess.Popen(
-                [*guard, *filled],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
+            self._process = start_apart([*guard, *filled], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         atexit.register(self.close)
         self._url = f"http://{_HOST}:{port}/v1"
         self._wait(self._process)

@@ -59,6 +59,7 @@ from shotad.core.errors import (
     FolderInUse,
     WorkFolderError,
 )
+from shotad.core.files import remove_file
 from shotad.core.system import forget_peak, peak_memory
 from shotad.core.workfolder import SETTINGS_FILE, check_format
 from shotad.description import (
@@ -220,7 +221,7 @@ def begin_anew(job: FilmJob, folder: Path) -> None:
         names.append(SETTINGS_FILE)
     Parts(job.folder).remove()
     for name in names:
-        (folder / name).unlink(missing_ok=True)
+        remove_file(folder / name)
     if job.makes:
         forget_takes(folder / VOICES)
     if is_local(job.folder):

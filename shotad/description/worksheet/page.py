@@ -31,6 +31,7 @@ from shotad.core.files import (
     inner_folder,
     own_files,
     read_file,
+    remove_file,
     write_bytes,
 )
 from shotad.core.profiling import time_items, time_step
@@ -123,7 +124,7 @@ def write_sheet(
     write_bytes(page, worksheet_html(sheet, track, photos))
     # Only files with our names go: the folder may hold pictures of the user's.
     for stale_picture in {*own_files(place, _PICTURE)} - written:
-        stale_picture.unlink()
+        remove_file(stale_picture)
     if single_file:
         with suppress(OSError):  # it was never made, or holds what is not ours
             place.rmdir()
@@ -135,7 +136,7 @@ def remove_worksheet(folder: Path) -> tuple[str, ...]:
     portraits = own_files(folder / PICTURES, _PORTRAIT)
     files = [path for path in (folder / MATERIAL, folder / PAGE, *portraits) if path.is_file()]
     for path in files:
-        path.unlink()
+        remove_file(path)
     return tuple(path.relative_to(folder).as_posix() for path in files)
 
 

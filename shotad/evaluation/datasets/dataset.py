@@ -348,7 +348,7 @@ def _check_choices(described: DatasetDescription, path: Path) -> None:
     videos = described.videos
     places += [*described.folders, *videos.films, *videos.pieces, *videos.frames]
     for place in places:
-        if Path(place).is_absolute() or ".." in Path(place).parts:
+        if Path(place).anchor or ".." in Path(place).parts:
             raise DatasetError(
                 f"{path} names {place!r}, which lies outside of the dataset's root.",
                 "Name places below the root, or trust the folder if the file is your own: "

@@ -13,7 +13,6 @@ import importlib.util
 import json
 import os
 import re
-import shutil
 import subprocess
 import tempfile
 from collections import Counter
@@ -28,6 +27,7 @@ import numpy as np
 
 from shotad.core.errors import EvaluationError, quoted
 from shotad.core.installation import install_command
+from shotad.core.system import find_program
 from shotad.core.weight_store import file_sha256
 from shotad.core.workfolder import hash_key
 from shotad.evaluation.metric import METEOR_STAGES, Corpus, Floats, Item, Json, Metric, MetricFormula, Row
@@ -495,8 +495,8 @@ def java_of(metric: str) -> tuple[Path, int]:
     run.
     """
     home = os.environ.get("JAVA_HOME")
-    program = shutil.which("java", path=str(Path(home) / "bin")) if home else None
-    program = program or shutil.which("java")
+    program = find_program("java", path=str(Path(home) / "bin")) if home else None
+    program = program or find_program("java")
     if program is None:
         raise EvaluationError(
             f"{metric} needs Java, and there is no java on the PATH (JAVA_HOME is {home or 'not set'}).",

@@ -52,7 +52,7 @@ def _pictures_of(member: str, photos: Path) -> list[list[Any]]:
     folder = photos / member
     if folder.is_dir():
         files += folder.iterdir()
-    return [[str(file.relative_to(photos)), file.stat().st_size] for file in files if file.is_file()]
+    return [[file.relative_to(photos).as_posix(), file.stat().st_size] for file in files if file.is_file()]
 
 
 def read_bank_of_films(path: Path, photos: Path | None) -> CharacterBanks:

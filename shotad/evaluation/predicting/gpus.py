@@ -23,9 +23,10 @@ from pathlib import Path
 from shotad.core import Config, NoProgress, ShotadError, Task, WorkFolder
 from shotad.core.engine import Stage
 from shotad.core.errors import EngineError, UsageError
+from shotad.core.files import remove_file
 from shotad.core.progress import plural, progress_task
-from shotad.core.system import exit_process
-from shotad.core.worker_process import PATIENCE, WorkerProcess, how_it_ended, settle
+from shotad.core.system import exit_process, how_it_ended, usable_name
+from shotad.core.worker_process import PATIENCE, WorkerProcess
 from shotad.core.workfolder import work_folder_of
 from shotad.description import Engines
 from shotad.description.engine_pair import engine_usage
@@ -222,8 +223,8 @@ class _GpuRun:
 
     def _start(self, setup: _Setup, gpu: str, numbers: Sequence[int]) -> None:
         # A name such as GPU-8f3a… or MIG-…/1/0 has to be that of a file.
-        log = setup.folder / f"gpu-{gpu.replace('/', '-')}.log"
-        log.unlink(missing_ok=True)
+        log = setup.folder / usable_name(f"gpu-{gpu.replace('/', '-')}.log")
+        remove_file(log)
         worker = _GpuWorker.start(serve, log, gpu, setup, name=f"shotad predict, GPU {gpu}")
         worker.name = f"GPU {gpu}"
         worker.queue.extend(numbers)
@@ -298,8 +299,8 @@ class _GpuRun:
         """End all workers: those at work tidily, by force where that takes too long."""
         for worker in self._workers:
             worker.tell(None)  # it may be waiting for a part
-            if not worker.is_idle and worker.process.is_alive():
-                worker.process.terminate()
+            if not worker.is_idle:
+                worker.interrupt()
         until = time.monotonic() + PATIENCE
         try:
             for worker in self._workers:
@@ -357,9 +358,8 @@ class _Notes(NoProgress):
         self._line.say(text)
 
 
-def serve(connection: Connection, log: str, gpu: str, setup: _Setup) -> None:
-    """Describe parts on one card until the run has no more, or is gone; see `settle`."""
-    settle(log)
+def serve(connection: Connection, gpu: str, setup: _Setup) -> None:
+    """Describe parts on one card until the run has no more, or is gone."""
     # Before a library looks for cards.
     os.environ[VISIBLE] = gpu
     line = _Line(connection)

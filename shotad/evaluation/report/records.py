@@ -14,7 +14,6 @@ import io
 import json
 import platform
 import re
-import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -30,6 +29,7 @@ from shotad.core.config.measures import MeasureSettings
 from shotad.core.errors import EvaluationError, quoted
 from shotad.core.progress import without_folder
 from shotad.core.records import map_texts
+from shotad.core.system import find_program
 from shotad.evaluation.metric import Corpus, Item, Json, MetricFormula, Result, Row, only
 from shotad.evaluation.report.intervals import Span
 from shotad.evaluation.report.table import counted_as_0, paper_rows
@@ -84,7 +84,7 @@ def _git_state() -> Json | None:
 
 def _output_of(program: str, *arguments: str) -> str | None:
     """What a program prints, on both channels; None where it is missing or fails."""
-    path = shutil.which(program)
+    path = find_program(program)
     if path is None:
         return None
     try:

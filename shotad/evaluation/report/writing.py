@@ -18,6 +18,7 @@ from shotad.core import ShotadError
 from shotad.core.errors import WorkFolderError
 from shotad.core.files import (
     inner_folder,
+    remove_file,
     write_bytes,
     write_text,
 )
@@ -274,7 +275,7 @@ def write_report(folder: Path, run: Report, *, plots: bool = True) -> list[Path]
     plots_folder = inner_folder(folder, PLOTS)
     try:  # the older report's last file goes first: a run that is killed leaves no mixture of both
         if folder.is_dir():
-            (folder / REPORT).unlink(missing_ok=True)
+            remove_file(folder / REPORT)
     except OSError as error:
         raise WorkFolderError(f"{folder / REPORT} cannot be replaced: {error.strerror}.") from None
     write_bytes(folder / ITEMS, (line.encode() for line in item_lines(run)))
@@ -284,7 +285,7 @@ def write_report(folder: Path, run: Report, *, plots: bool = True) -> list[Path]
         write_bytes(folder / name, [png])
     for name in PLOT_NAMES:  # of an earlier report, that this one has not
         if f"{PLOTS}/{name}.png" not in pictures:
-            (plots_folder / f"{name}.png").unlink(missing_ok=True)
+            remove_file(plots_folder / f"{name}.png")
     write_text(folder / REPORT, readable_json(record))
     return [folder / name for name in (REPORT, *texts, ITEMS, *pictures)]
 
