@@ -177,7 +177,7 @@ class StoryContext:
         return "\n".join(filter(None, (self.memory, self.last_lines, self.dialogue, self.names)))
 
 
-NO_STORY = StoryContext()
+NO_STORY: StoryContext = StoryContext()
 
 
 def stage2_messages(
