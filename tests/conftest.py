@@ -62,7 +62,12 @@ def pytest_collection() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with slow tests come first, so that none is begun when the other workers are about to end."""
+    """Files with slow tests come first, so that none is begun when the other workers are about to end. On Windows
+    those that are about other systems are skipped."""
+    if sys.platform == "win32":
+        for item in items:
+            if item.get_closest_marker("posix"):
+                item.add_marker(pytest.mark.skip(reason="about what Windows does not have"))
     slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
     items.sort(key=lambda item: -slow[item.path])
 

@@ -101,6 +101,7 @@ def test_a_system_other_than_linux_is_asked_in_its_ways(linux: Path, monkeypatch
     system.forget_peak()
 
 
+@pytest.mark.posix
 def test_a_process_runs_until_it_has_ended_also_while_nobody_has_cleared_it_away() -> None:
     code = "print(flush=True); input()"
     process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -153,6 +154,7 @@ main()
 ran a text as code (data classes are made so), and kills itself."""
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize("where", ["finaliser", "callback", "code"])
 @pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
 def test_an_interruption_that_python_drops_is_raised_again(kind: signal.Signals, where: str) -> None:
@@ -167,6 +169,7 @@ WAITING = (
 )  # fmt: skip
 
 
+@pytest.mark.posix
 @pytest.mark.slow
 @pytest.mark.parametrize("in_flight", [1, 2])
 def test_a_run_that_waits_can_be_interrupted(tmp_path: Path, in_flight: int) -> None:
@@ -208,6 +211,7 @@ class Busy(FakeEngine):
         return super().generate(requests)
 
 
+@pytest.mark.posix
 @pytest.mark.slow
 def test_a_run_ends_amid_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is torn down under the thread that is in the model's native code: that would abort."""

@@ -81,6 +81,7 @@ def test_an_unknown_encoding(name: str) -> None:
         check_encoding(name)
 
 
+@pytest.mark.posix
 def test_what_is_no_file_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
