@@ -181,6 +181,24 @@ def test_what_goes_wrong_is_said_in_words(window: Any, tmp_path: Path) -> None:
         assert violations(page) == []
 
 
+def test_a_folder_that_is_gone_and_comes_back(window: Any, tmp_path: Path) -> None:
+    """Said on the page; the list is there again by itself, in a tab that was opened meanwhile too."""
+    folder = copied_film(tmp_path / "films").parent
+    away = tmp_path / "away"
+    with films_served(folder) as address:
+        page = opened(window, address)
+        folder.rename(away)
+        heard(page, "The folder films is gone.")
+        other = window.new_page()
+        other.goto(address)
+        other.get_by_text("The folder films is gone.").wait_for()
+        away.rename(folder)
+        for tab in (page, other):
+            in_state(tab, "film.mp4", "new")
+            tab.get_by_text("The films are back.").wait_for()
+            assert tab.locator("#alert").inner_text() == ""
+
+
 def test_a_server_that_is_killed_goes_on_with_its_films(window: Any, tmp_path: Path) -> None:
     """The page waits for it, and goes on by itself too."""
     folder = copied_film(tmp_path / "films").parent
