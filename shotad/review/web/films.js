@@ -5,6 +5,7 @@
  * @typedef {object} Job
  * @property {string} id
  * @property {number} version  Of two views of a job the one with the higher version is the newer.
+ * @property {string} title  "Describe film.mp4"
  * @property {"waiting"|"running"|"done"|"failed"|"stopped"} state
  * @property {boolean} stopping
  * @property {string} step
@@ -224,7 +225,7 @@ function onJob(job) {
   if (!film) {
     if (!before) load();
     // The film is gone from the list, and was so while it was described.
-    else if (job.state === "failed" && isAtWork(before)) alert(job.error?.what ?? "It failed.");
+    else if (job.state === "failed" && isAtWork(before)) alert(about(job.title, job.error?.what ?? "It failed."));
     return;
   }
   if (isAtWork(job)) {
