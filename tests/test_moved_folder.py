@@ -15,7 +15,7 @@ from shotad.core import (
     Request,
     WorkFolder,
 )
-from shotad.core.errors import FilmError, WorkFolderError
+from shotad.core.errors import FilmChanged, FilmError, WorkFolderError
 from shotad.core.files import replace_file, write_text
 from shotad.film import open_film
 from shotad.script import load_track
@@ -148,7 +148,7 @@ def own(tmp_path: Path) -> Path:
 
 def test_a_film_that_is_replaced_during_a_run_is_an_error(tmp_path: Path, own: Path) -> None:
     other = make_film(FilmSpec(frames=500, cuts=(50, 250))).path
-    with pytest.raises(FilmError, match="was replaced or changed while it was in use"):
+    with pytest.raises(FilmChanged, match="was replaced or changed while it was in use"):
         run(tmp_path / "w", looks=Meddler(lambda: shutil.copy(other, own)), film=own)
     assert not (tmp_path / "w" / "track.json").exists()
 

@@ -98,6 +98,10 @@ class FilmError(ShotadError):
     """A film that cannot be opened or decoded."""
 
 
+class FilmChanged(FilmError):  # noqa: N818  said of the film
+    """A film that was replaced or changed after it was opened or described."""
+
+
 class SubtitleError(ShotadError):
     """Subtitles or slots that cannot be read."""
 

@@ -23,6 +23,7 @@ from shotad.core import (
     Request,
     Usage,
 )
+from shotad.core.config.languages import is_english
 from shotad.core.engine import (
     Facts,
     NamedFace,
@@ -190,7 +191,7 @@ class Narrator:
     """Composes lines in English from the observer's facts; the same request gets the same answer."""
 
     def __init__(self, settings: Config) -> None:
-        if settings.language.split("-")[0] != "en":
+        if not is_english(settings.language):
             raise EngineError(
                 f"The embedded narrator writes English, not language = {settings.language!r}.",
                 "Describe in English, then let a language model translate the track: shotad translate FILM "

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shotad.core import FilmInfo
-from shotad.core.errors import FilmError
+from shotad.core.errors import FilmChanged, FilmError
 from shotad.core.memory_errors import is_out_of_memory
 from shotad.core.types import AudioTrack, file_fingerprint
 from shotad.film.colour import Light, Orientation, frame_light, frame_orientation
@@ -114,7 +114,8 @@ class Media:
         return fingerprint
 
     def check_same(self, *, may_be_gone: bool = False) -> None:
-        """Raise FilmError where the file was removed, replaced or changed since it was first opened.
+        """Raise FilmError where the file was removed, FilmChanged where it was replaced or changed since it
+        was first opened.
 
         A file that was only copied, moved or touched is the same. ``may_be_gone``: it is not needed any more,
         so a missing one is no error.
@@ -134,7 +135,7 @@ class Media:
             problem = f"The film {self.path} cannot be read any more: {error.strerror or error}."
             raise FilmError(problem, "Put it back and run again: what is done is kept.") from None
         if self._fingerprints[now] != self._fingerprints[self.state]:
-            raise FilmError(
+            raise FilmChanged(
                 f"The film {self.path} was replaced or changed while it was in use.",
                 "Put it back as it was and run again, or describe the new one into another folder.",
             )

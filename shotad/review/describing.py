@@ -27,7 +27,8 @@ from shotad.batch import (
     read_report,
 )
 from shotad.core import ShotadError
-from shotad.core.errors import ReviewError, UsageError, WorkFolderError
+from shotad.core.config.languages import is_english, language_name
+from shotad.core.errors import EngineError, ReviewError, UsageError, WorkFolderError
 from shotad.core.files import read_file, write_text
 from shotad.core.progress import plural, printable
 from shotad.core.records import parse_json
@@ -79,10 +80,17 @@ class Describing:
         """Have a film described; the job as the page shows it.
 
         Raises ReviewError for a film that is gone or waits already, EngineError and ConfigError for choices
-        that cannot be.
+        that cannot be, also where they do not go together.
         """
         film = self._folder.film(film_id)
         stage_engines(choices.config())  # refuses an engine that is not known
+        # With what lies beside the film: that may name an engine, or a language
+        config = self._folder.plan(film_id, choices).job.config
+        if stage_engines(config).stage2 == "narrator" and not is_english(config.language):
+            raise EngineError(
+                f"The worksheet is made in English only, not in {language_name(config.language)}.",
+                "Choose English, or an engine that describes what happens.",
+            )
         with self._lock:
             if film_id in self._queue:
                 raise ReviewError(f"{film.label} is being described, or waits for it, already.")
@@ -230,6 +238,8 @@ class Describing:
 
 _HINTS = {
     "DiskFull": "Make space on the disk of the films, and try again.",
+    "FilmChanged": "Try again: the film is then described as it is now.",
+    "OtherFilm": "Its lines are kept. Give the new film another name, and have that described.",
     "memory": "End other programs, or describe it on a machine with more memory.",
     "killed": "That is often for want of memory: end other programs, and try again.",
 }

@@ -15,7 +15,7 @@ from typing import Any
 
 from shotad.batch import STDIN, FilmJob, PlannedFilm, Planner, film_labels, find_films
 from shotad.core import Config, ShotadError, load_config
-from shotad.core.errors import ReviewError, WorkFolderError
+from shotad.core.errors import FilmError, ReviewError, WorkFolderError
 from shotad.core.files import as_work_folder_errors, inner_folder
 from shotad.core.progress import plural, printable
 from shotad.core.settings import assignments_of
@@ -85,6 +85,11 @@ class FilmFolder:
 
     def films(self) -> list[ListedFilm]:
         """The films that are there now, sorted by path. Raises FilmError where the folder is gone."""
+        if not self.path.is_dir():
+            raise FilmError(
+                f"The folder {printable(self.path.name or str(self.path))} is gone.",
+                "It was moved, or its disk was taken out. Once it is back, its films appear by themselves.",
+            )
         with self._lock:
             planned_films = self._planner.plan(find_films((str(self.path),)))
         labels = film_labels(planned_films)
@@ -160,13 +165,18 @@ def _failed(problem: str, hint: str) -> dict[str, Any]:
 
 
 def _state_of_track(track_file: Path) -> dict[str, Any]:
-    """``Described: 14 lines, 3 edited, 5 accepted``. Raises ShotadError for a track that cannot be read."""
+    """``Described: 14 lines, 2 to write, 3 edited, 5 accepted``.
+
+    Raises ShotadError for a track that cannot be read.
+    """
     track = load_track(track_file)
     edited = sum(
         1 for cue in track.cues if is_changed(cue) and cue.edited is not None and cue.edited.source != REDO
     )
     accepted = sum(1 for cue in track.heard if cue.review is not None)
+    to_write = sum(1 for cue in track.cues if not cue.heard and not cue.text)
     parts = [plural(len(track.heard), "line")]
+    parts += [f"{to_write} to write"] if to_write else []
     parts += [f"{edited} edited"] if edited else []
     parts += [f"{accepted} accepted"] if accepted else []
     is_edited = bool(edited or accepted)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from starlette.types import ASGIApp
 
 from shotad.core import ShotadError, WorkFolder
-from shotad.core.errors import FolderInUse, ReviewError
+from shotad.core.errors import FilmChanged, FolderInUse, ReviewError
 from shotad.core.runsettings import read_settings
 from shotad.review.events import Tabs
 from shotad.review.film_folder import FilmFolder, ListedFilm
@@ -158,7 +158,13 @@ class FilmPages:
             if run.warning:
                 self._on_note(run.warning)
             tabs = Tabs()
-            session = open_session(folder, film.path, run, tabs, reviewer=self._reviewer)
+            try:
+                session = open_session(folder, film.path, run, tabs, reviewer=self._reviewer)
+            except FilmChanged:
+                raise ReviewError(
+                    f"{film.label} was replaced or changed since it was described.",
+                    "Its lines are kept. Give the new film another name, and have that described.",
+                ) from None
             review = review_of(session, film.path, tabs)
             write_address(self._url)
             return FilmPage(review, review_app(review), stack.pop_all())

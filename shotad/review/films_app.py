@@ -79,6 +79,7 @@ class FilmList:
     def __init__(self, films: Films) -> None:
         self._folder, self._describing, self._tabs = films.folder, films.describing, films.tabs
         self._last: list[dict[str, Any]] | None = None
+        self._was_looked_at = False
         self._next_look = 0.0
 
     def view(self) -> Json:
@@ -96,16 +97,17 @@ class FilmList:
         began = time.monotonic()
         if began < self._next_look:
             return
+        states: list[dict[str, Any]] | None
         try:
             states = [{**self._film_view(film), "job": None} for film in self._folder.films()]
         except (ShotadError, OSError):
-            return  # the folder is gone for now: who loads the list is told
-        finally:
-            ended = time.monotonic()
-            self._next_look = ended + _REST * (ended - began)
-        if self._last is not None and states != self._last:
+            states = None  # the folder is gone for now: who loads the list is told
+        ended = time.monotonic()
+        self._next_look = ended + _REST * (ended - began)
+        # The first time too: what changed between a page's list and this look would be missed.
+        if not self._was_looked_at or states != self._last:
             self._tabs.send("films", {})
-        self._last = states
+        self._last, self._was_looked_at = states, True
 
     def _film_view(self, film: ListedFilm) -> dict[str, Any]:
         state_view, job = self._folder.state_of(film), self._describing.job_of(film.id)
@@ -137,7 +139,8 @@ class FilmList:
 _ENGINES = {
     "embedded": (
         "Worksheet",
-        "Titles and captions are read out. For other gaps you get pictures and notes, and write the lines.",
+        "Titles and captions are read out. For other gaps you get pictures and notes, and write the lines. "
+        "In English only.",
     ),
     "small": ("Qwen3-VL 2B, on this machine", "Describes what happens. Slow without a GPU."),
     "paper": ("Qwen2-VL and LLaMA 3, on this machine", "Describes what happens. Needs a GPU of 20 GB."),

@@ -19,7 +19,7 @@ from shotad.core import (
     RunSettings,
     ShotadError,
 )
-from shotad.core.errors import FilmError, ReviewError, WorkFolderError
+from shotad.core.errors import FilmChanged, ReviewError, WorkFolderError
 from shotad.core.files import read_file, write_text
 from shotad.core.progress import plural
 from shotad.core.records import parse_record
@@ -141,7 +141,7 @@ def open_session(
 ) -> Session:
     """The session of a work folder: all of a review that can fail.
 
-    ``film`` is None where it is gone; ``reviewer`` None: as remembered. Raises FilmError for a film that is
+    ``film`` is None where it is gone; ``reviewer`` None: as remembered. Raises FilmChanged for a film that is
     not the track's, WorkFolderError for records that are missing, ScriptError for a track that is damaged.
     """
     recorded_film = track_film(folder)
@@ -163,7 +163,7 @@ def open_session(
         with open_film(film, reader=run.config.film.reader, frame_rate=run.frame_rate) as opened:
             info = opened.info
     if info.fingerprint != recorded_film.fingerprint:
-        raise FilmError(
+        raise FilmChanged(
             f"{film} is not the film that {folder} is of: {recorded_film.name}, or it was changed since.",
             "Name the film with --film FILM, or run shotad describe on this one.",
         )

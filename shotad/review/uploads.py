@@ -144,11 +144,13 @@ class Uploads:
         if size <= 0:
             raise ReviewError(f"{film_name} is empty.", "Choose another file.")
         with self._lock:
-            taken = {entry.casefold() for entry in os.listdir(self.films_folder)}
-            taken |= {upload.name.casefold() for upload in self._arriving}
             # Some disks take the same name in capitals for the same file.
-            if film_name.casefold() in taken:
+            if film_name.casefold() in {entry.casefold() for entry in os.listdir(self.films_folder)}:
                 raise _name_taken(film_name)
+            if film_name.casefold() in {upload.name.casefold() for upload in self._arriving}:
+                raise ReviewError(
+                    f"A file called {film_name} is being uploaded already.", "Wait until it has arrived."
+                )
             free = free_disk(self.films_folder)
             due = sum(upload.size - upload.received for upload in self._arriving)
         if free - due - size < KEEP_FREE:

@@ -24,10 +24,10 @@ from filelock import FileLock
 from shotad.core.errors import ReviewError, WorkFolderError
 from shotad.review import open_films
 from shotad.script import load_track
-from shotad.script.cue import EditField, mark_edit
+from shotad.script.cue import CueStatus, EditField, mark_edit
 from shotad.script.track_files import TRACK
 from tests.rendering.described import film_with, retrack, write_folder
-from tests.review.asgi import WAIT, Listener, scope_of
+from tests.review.asgi import WAIT, Answer, Listener, scope_of
 from tests.review.filmfolder import FilmsPage, copied_film, films_open, films_served
 
 
@@ -85,6 +85,35 @@ def test_the_list_says_how_far_each_film_is(described_folder: Path) -> None:
             ),
         )
         assert page.film("film.mp4")["text"] == "Described and edited: 3 lines, 1 edited"
+
+
+def test_the_list_says_how_many_lines_are_to_be_written(described_folder: Path) -> None:
+    """As the worksheet leaves them: with a slot, and without words."""
+    silent = {"text": "", "status": CueStatus.SILENT, "reason": "nothing"}
+    retrack(
+        described_folder / "film.shotad",
+        lambda cue: replace(cue, **silent) if cue.id == "s00001000" else cue,
+    )
+    with films_open(described_folder) as (_, page):
+        assert page.film("film.mp4")["text"] == "Described: 2 lines, 1 to write"
+
+
+def test_a_folder_that_is_gone_and_comes_back_is_told_to_the_tabs(folder: Path) -> None:
+    away = folder.with_name("away")
+    with running(folder) as served:
+        with served.stream("GET", "/api/events") as stream:
+            lines = stream.iter_lines()
+
+            def wait_for_news() -> None:
+                assert any(line == "event: films" for line in lines), "the stream has ended"
+
+            wait_for_news()
+            folder.rename(away)
+            assert served.get("/api/films").json()["error"]["what"] == "The folder films is gone."
+            wait_for_news()
+            away.rename(folder)
+            wait_for_news()
+        assert "film.mp4" in [film["name"] for film in served.get("/api/films").json()["films"]]
 
 
 def test_names_with_odd_characters(folder: Path) -> None:
@@ -169,6 +198,35 @@ def test_who_describes_twice_is_refused_and_unknown_engines_too(page: FilmsPage)
         answer = page.describe("film.mp4", **choices)
         assert answer.status == 400, choices
     assert page.post("/api/films/000000000000/describe").json["error"]["hint"]
+
+
+@pytest.mark.parametrize("beside", ["", "language: de"])
+def test_a_worksheet_in_a_language_that_it_is_not_made_in_is_refused_at_once(
+    page: FilmsPage, folder: Path, beside: str
+) -> None:
+    """Whether the language was chosen on the page or stands in settings beside the film."""
+    (folder / "film.yaml").write_text(beside)
+    answer = page.describe("film.mp4", engine="embedded", language="" if beside else "de")
+    assert answer.status == 400
+    assert answer.json["error"]["what"] == "The worksheet is made in English only, not in German."
+    assert "--" not in answer.json["error"]["hint"]
+    assert page.film("film.mp4")["job"] is None
+    assert not (folder / "film.shotad").exists()
+
+
+def test_a_film_that_was_replaced_keeps_its_lines_and_says_what_to_do(described_folder: Path) -> None:
+    track = (described_folder / "film.shotad" / TRACK).read_bytes()
+    shutil.copy(film_with(frames=100), described_folder / "film.mp4")
+    with films_open(described_folder) as (_, page):
+        answer = page.get(f"{page.film('film.mp4')['page']}api/film")
+        assert answer.status == 404
+        assert answer.json["error"]["what"] == "film.mp4 was replaced or changed since it was described."
+        page.describe("film.mp4")
+        error = page.ended("film.mp4")["error"]
+        for hint in (answer.json["error"]["hint"], error["hint"]):
+            assert "another name" in hint
+            assert "--" not in hint, "nobody has a command line here"
+    assert (described_folder / "film.shotad" / TRACK).read_bytes() == track
 
 
 def test_why_a_film_failed_is_said_and_kept_and_it_can_be_tried_again(folder: Path) -> None:
@@ -308,16 +366,19 @@ def test_an_upload_that_breaks_off_leaves_nothing(page: FilmsPage, folder: Path)
 
     async def receive() -> Any:
         parts.append(len([*uploads.iterdir()]))
+        refusals.append(await asyncio.to_thread(page.check, "GONE.mp4"))
         first = {"type": "http.request", "body": data[:5_000_000], "more_body": True}
         return first if len(parts) == 1 else {"type": "http.disconnect"}
 
     parts: list[int] = []
+    refusals: list[Answer] = []
     headers = {
         "host": page.host, "cookie": page.cookie, "origin": f"http://{page.host}", "x-shotad": "page",
         "content-type": "application/octet-stream", "content-length": "90000000", "sec-fetch-site": "same-origin",
     }  # fmt: skip
     asyncio.run(page.app(scope_of("POST", "/api/films?name=gone.mp4", headers), receive, send))
     assert parts == [1, 1], "it goes to the disk while it arrives"
+    assert all("is being uploaded already" in answer.json["error"]["what"] for answer in refusals)
     assert list(uploads.iterdir()) == []
     assert sorted(path.name for path in folder.iterdir()) == [".shotad", "film.mp4"]
     # The name is free again.

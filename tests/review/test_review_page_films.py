@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.rendering.described import film_with
 from tests.review.filmfolder import copied_film, films_served
 from tests.review.pages import PATIENCE, Program, drawn, press, until, violations
 from tests.sample_run import SAMPLE
@@ -179,6 +180,53 @@ def test_what_goes_wrong_is_said_in_words(window: Any, tmp_path: Path) -> None:
         assert "text file" in card.locator(".film-error").inner_text()
         assert card.get_by_role("button", name="Try again").is_visible()
         assert violations(page) == []
+
+
+def test_a_folder_that_is_gone_and_comes_back(window: Any, tmp_path: Path) -> None:
+    """Said on the page; the list is there again by itself, in a tab that was opened meanwhile too."""
+    folder = copied_film(tmp_path / "films").parent
+    away = tmp_path / "away"
+    with films_served(folder) as address:
+        page = opened(window, address)
+        folder.rename(away)
+        heard(page, "The folder films is gone.")
+        other = window.new_page()
+        other.goto(address)
+        other.get_by_text("The folder films is gone.").wait_for()
+        away.rename(folder)
+        for tab in (page, other):
+            in_state(tab, "film.mp4", "new")
+            tab.get_by_text("The films are back.").wait_for()
+            assert tab.locator("#alert").inner_text() == ""
+
+
+def test_what_is_wrong_with_a_film_stands_in_its_messages(window: Any, tmp_path: Path) -> None:
+    """It is said once, and can be read afterwards, also where the film was described all the same."""
+    folder = tmp_path / "films"
+    folder.mkdir()
+    whole = film_with(suffix=".mkv", frames=250).read_bytes()
+    (folder / "cut.mkv").write_bytes(whole[: len(whole) * 6 // 10])
+    with films_served(folder) as address:
+        page = opened(window, address)
+        describe_with(page, "cut.mkv", "fake")
+        card = in_state(page, "cut.mkv", "described")
+        heard(page, "the file is cut off or damaged")
+        card.get_by_text("Messages").click()
+        card.get_by_text("the file is cut off or damaged").wait_for()
+
+
+def test_a_film_that_is_removed_while_it_is_described_is_told(window: Any, tmp_path: Path) -> None:
+    folder = copied_film(tmp_path / "films").parent
+    copied_film(folder, "second.mp4")
+    with films_served(folder) as address:
+        page = opened(window, address)
+        describe_with(page, "film.mp4", "fake")
+        describe_with(page, "second.mp4", "fake")
+        in_state(page, "second.mp4", "working")
+        (folder / "second.mp4").unlink()
+        page.locator(".film", has_text="second.mp4").wait_for(state="detached")
+        in_state(page, "film.mp4", "described")
+        page.locator("#alert", has_text="second.mp4").wait_for()
 
 
 def test_a_server_that_is_killed_goes_on_with_its_films(window: Any, tmp_path: Path) -> None:

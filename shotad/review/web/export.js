@@ -65,7 +65,7 @@ function warningParts() {
       warning(`${words} You may export all the same: the script says what was reviewed.`),
       leaveButton("next-open", "Go to the next line that is not accepted"),
     );
-  } else if (total) parts.push(make("p", { className: "good" }, `All ${total} lines are accepted.`));
+  } else if (total) parts.push(make("p", { className: "good" }, total === 1 ? "The only line is accepted." : `All ${total} lines are accepted.`));
   const withFindings = [...store.lines.values()].filter((line) => line.heard && hasFinding(line));
   if (withFindings.length) {
     const hasError = (line) => line.findings.some((finding) => finding.level === "error");

@@ -5,6 +5,7 @@
  * @typedef {object} Job
  * @property {string} id
  * @property {number} version  Of two views of a job the one with the higher version is the newer.
+ * @property {string} title  "Describe film.mp4"
  * @property {"waiting"|"running"|"done"|"failed"|"stopped"} state
  * @property {boolean} stopping
  * @property {string} step
@@ -135,7 +136,7 @@ function showFilm(film) {
   part("stop").setAttribute("aria-disabled", String(Boolean(job?.stopping)));
   part("downloads").hidden = !film.archive;
   showDownloads(part("files"), film);
-  const notes = job?.notes ?? [];
+  const notes = [...(job?.notes ?? []), ...(job?.result?.warnings ?? [])];
   part("messages").hidden = !notes.length;
   const list = part("notes");
   for (const [i, note] of notes.entries()) {
@@ -186,9 +187,11 @@ function showList(view) {
     showFilm(film);
   }
   byId("no-films").hidden = films.size > 0;
-  setText(byId("progress-text"), `${pluralize(films.size, "film")} in ${view.folder}, ${sizeText(view.free)} free`);
+  setText(byId("progress-text"), `${pluralize(films.size, "film")} in the folder ${view.folder}, ${sizeText(view.free)} free`);
 }
 
+/** Whether the last list could not be fetched, and people were told so. */
+let isListMissing = false;
 let isLoading = false;
 let isOutdated = false;
 
@@ -204,7 +207,10 @@ async function load() {
       isOutdated = false;
       showList(await get("/api/films"));
     } while (isOutdated);
+    if (isListMissing) say("The films are back."); // and the message on what was wrong goes
+    isListMissing = false;
   } catch (error) {
+    isListMissing = true;
     alert(error.message);
   } finally {
     isLoading = false;
@@ -218,6 +224,8 @@ function onJob(job) {
   const film = [...films.values()].find((candidate) => candidate.job?.id === job.id);
   if (!film) {
     if (!before) load();
+    // The film is gone from the list, and was so while it was described.
+    else if (job.state === "failed" && isAtWork(before)) alert(about(job.title, job.error?.what ?? "It failed."));
     return;
   }
   if (isAtWork(job)) {
