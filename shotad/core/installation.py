@@ -29,7 +29,7 @@ def install_command(*requirements: str) -> str:
     return f"pip install {words}"
 
 
-_NOT_FOUND = re.compile(r"(?P<library>\S+\.so[.\w]*): cannot open shared object file")
+_NOT_FOUND = re.compile(r"(?<![^\s:])(?P<library>[^\s:]++): cannot open shared object file")
 """How the loader of Linux says it (``dlopen``), in the message of an ImportError."""
 _DEBIAN_PACKAGES = {"libGL.so.1": "libgl1", "libgthread-2.0.so.0": "libglib2.0-0"}
 """What opencv-python needs beside its wheel. Servers and containers often lack it."""

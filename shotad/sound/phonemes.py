@@ -28,9 +28,9 @@ _LIBRARY = "libespeak-ng.so"
 
 _SILENT = str.maketrans(dict.fromkeys('"“”«»()[]{}¡¿', " "))
 """Signs that stand around words and are not heard."""
-_CLAUSE_END = re.compile(r"(?<!\b[^\W\d_])([;:,.!?…—]+)(?=\s|$)|([!?,;:…—.]+)\s*$|\s(—)\s")
-"""Signs at which a voice pauses or ends. The full stop of ``J. Lee`` is none, nor the signs in ``3.5`` and
-``1:30``."""
+_SIGNS = re.compile(r"[;:,.!?…—]++")
+_INITIAL = re.compile(r"\b[^\W\d_]$")
+"""The letter before the full stop of ``J. Lee``, at the end of what stands before it."""
 _LANGUAGE_SWITCH = re.compile(r"\([a-z]{2,3}(?:-[a-z\d-]+)?\)")
 """What espeak-ng writes before a word that it reads in another language: ``(en)``."""
 
@@ -86,14 +86,23 @@ def _clauses(text: str) -> Iterator[tuple[str, str]]:
     """
     plain = " ".join(text.translate(_SILENT).split())
     # The quotes of “Open”, leave a space before the comma.
-    plain = re.sub(r"\s+([;:,.!?…])", r"\1", plain)
+    plain = re.sub(r" ([;:,.!?…])", r"\1", plain)
     start = 0
-    for end in _CLAUSE_END.finditer(plain):
-        mark = (end.group(1) or end.group(2) or end.group(3))[-1]
-        clause = plain[start : end.start()].strip()
-        start = end.end()
+    for signs in _SIGNS.finditer(plain):
+        if not _ends_clause(plain, signs):
+            continue
+        clause = plain[start : signs.start()].strip()
+        start = signs.end()
         if any(character.isalnum() for character in clause):
-            yield clause, mark
+            yield clause, signs.group()[-1]
     rest = plain[start:].strip()
     if any(character.isalnum() for character in rest):
         yield rest, ""
+
+
+def _ends_clause(text: str, signs: re.Match[str]) -> bool:
+    """Whether a voice pauses or ends at these signs: not in ``3.5`` and ``1:30``, nor after the J of ``J. Lee``."""
+    if signs.end() == len(text):
+        return True
+    is_behind_initial = _INITIAL.search(text, max(0, signs.start() - 2), signs.start()) is not None
+    return text[signs.end()].isspace() and not (is_behind_initial and len(signs.group()) == 1)
