@@ -480,7 +480,8 @@ def _check_places(dataset: Dataset, predictions: Predictions, matched: _Matched)
         raise EvaluationError(
             f"{predictions.name} is not of {dataset.title}: {len(matched.elsewhere):,} of {compared:,} rows "
             f"are of another film and time than their id's AD. {row.where} has "
-            f"{_place_text(row.film, row.clip)} under {row.id or 'no id'}, the dataset {_place_text(ad.film, ad.clip)}.",
+            f"{_place_text(row.film, row.clip)} under {row.id or 'no id'}, the dataset "
+            f"{_place_text(ad.film, ad.clip)}.",
             "Evaluate it on the dataset, and the edition, that it was made for.",
         )
 
