@@ -110,6 +110,17 @@ def test_a_file_that_is_too_large_is_refused_with_both_sizes(tmp_path: Path) -> 
     assert len(read_file_bytes(path, "note")) == SIZE_LIMITS["note"]
 
 
+def test_a_pointer_of_git_lfs_says_that_its_content_was_not_fetched(tmp_path: Path) -> None:
+    pointer = tmp_path / "cmdad_anno.csv"
+    content = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
+    pointer.write_text(content, encoding="utf-8")
+    for read in (read_text_file, read_file_bytes):
+        with pytest.raises(
+            SubtitleError, match=r"table .*cmdad_anno\.csv cannot be read: .*Git LFS.*git lfs pull"
+        ):
+            read(pointer, "table", SubtitleError)
+
+
 def test_nul_characters_are_no_text() -> None:
     with pytest.raises(SubtitleError, match="line 2 holds a NUL"):
         decode_text(b"Hello,\nwor\0ld", "a.srt", SubtitleError)

@@ -75,7 +75,13 @@ def scale(
     files, backbone = options["config"] or [RECIPE], options["backbone"]
     settings = load_settings(ScaleTraining, files, options["assignments"], net__backbone=backbone)
     if checkpoint is None:
-        result = train_scale(data, out, settings, resume=resume, progress=console)
+        try:
+            result = train_scale(data, out, settings, resume=resume, progress=console)
+        except KeyboardInterrupt:
+            # Unlike other commands, the same one alone is refused: it would begin a second training there.
+            stopped = "Stopped. What is done is kept; run the same command with --resume to continue."
+            click.echo(stopped, err=True)
+            raise click.exceptions.Exit(130) from None
         last_line = f"Best epoch: {result.epoch}. Use it: --set scale.checkpoint={result.checkpoint}"
     else:
         if resume or backbone:

@@ -48,6 +48,9 @@ SIZE_LIMITS: dict[FileKind, int] = {
 }
 """Most bytes that are read of each kind of file."""
 
+LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+"""How the file begins that a clone without Git LFS holds for each large one (git-lfs, docs/spec.md)."""
+
 BYTE_ORDER_MARKS = (
     # UTF-32 first: its mark in little-endian order begins with that of UTF-16.
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -134,7 +137,7 @@ def read_file_bytes(
 ) -> bytes:
     """The content of a regular file, for formats that are not text, such as DOCX.
 
-    Raises as `read_text_file` does.
+    Raises as `read_text_file` does, and for a pointer of Git LFS, whose content was not fetched.
     """
     limit = SIZE_LIMITS[kind]
 
@@ -159,6 +162,11 @@ def read_file_bytes(
     # Files of /proc have a size of 0 and are read all the same.
     if len(data) > limit:
         raise refused(f"it has more than {size_text(limit)}")
+    if data.startswith(LFS_POINTER):
+        raise error(
+            f"The {kind} {path} cannot be read: it is only the pointer that Git LFS leaves in its place.",
+            "Fetch its content: run git lfs pull in the repository that it is from.",
+        )
     return data
 
 

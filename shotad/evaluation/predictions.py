@@ -262,8 +262,8 @@ def join(dataset: Dataset, predictions: Predictions, stage1: Predictions | None 
     """Every AD of the dataset, in its order, with its prediction.
 
     The texts of ``stage1`` become the items' descriptions. Raises EvaluationError where the predictions of
-    one AD differ, where no row belongs to the dataset, and where most human ADs in the file are others than
-    the dataset's under the same ids.
+    one AD differ, where no row belongs to the dataset, and where most human ADs, or films and times, in the
+    file are others than the dataset's under the same ids.
     """
     matched = _match(dataset, predictions)
     row_by_id, doubled = _one_row_per_ad(matched)
@@ -297,7 +297,7 @@ def join(dataset: Dataset, predictions: Predictions, stage1: Predictions | None 
 
 
 def _match_findings(predictions: Predictions, matched: _Matched) -> list[DatasetFinding]:
-    """How the rows were joined, and which of them repeat another human AD than the dataset's."""
+    """How the rows were joined, and which of them are of another human AD, or another film and time."""
     findings = []
     if not any(row.id for row in predictions.rows):
         message = f"there are no ids; joined by {matched.joined_by}."
@@ -308,6 +308,10 @@ def _match_findings(predictions: Predictions, matched: _Matched) -> list[Dataset
     if matched.foreign:
         ids = [row.id or row.where for _, row in matched.foreign]
         message = f"rows that repeat another human AD than the dataset's: {len(ids)} ({first_of(ids)})."
+        findings.append(DatasetFinding(MALFORMED, predictions.name, message))
+    if matched.elsewhere:
+        ids = [row.id or row.where for _, row in matched.elsewhere]
+        message = f"rows of another film and time than the dataset's AD: {len(ids)} ({first_of(ids)})."
         findings.append(DatasetFinding(MALFORMED, predictions.name, message))
     return findings
 
@@ -367,7 +371,8 @@ class _Matched:
 
     ``joined_by`` names what was compared. ``extra`` are rows that belong to no AD. ``identical`` is the
     number of ADs that cannot be told apart, also by their text, whose rows were assigned in order of time.
-    ``foreign`` are rows that repeat another human AD than the dataset's, with the dataset's.
+    ``foreign`` are rows that repeat another human AD than the dataset's, with the dataset's; ``elsewhere``
+    those of another film and time.
     """
 
     joined_by: str
@@ -375,13 +380,14 @@ class _Matched:
     extra: list[PredictionRow] = field(default_factory=list)
     identical: int = 0
     foreign: list[tuple[Ad, PredictionRow]] = field(default_factory=list)
+    elsewhere: list[tuple[Ad, PredictionRow]] = field(default_factory=list)
 
 
 def _match(dataset: Dataset, predictions: Predictions) -> _Matched:
     """The rows of each AD, by id or, in a file without ids, by that of `_WAYS_TO_JOIN` which fits most rows.
 
     Raises EvaluationError where the file does not say which AD a row is for, where no row belongs to the
-    dataset, or where most human ADs that the file repeats are others.
+    dataset, or where most human ADs that the file repeats, or films and times, are others.
     """
     joined_by, row_keys, ads_by_key = _best_join(dataset, predictions)
     matched = _Matched(joined_by)
@@ -420,6 +426,7 @@ def _match(dataset: Dataset, predictions: Predictions) -> _Matched:
             "Is it of another dataset or edition?",
         )
     _check_references(dataset, predictions, matched)
+    _check_places(dataset, predictions, matched)
     return matched
 
 
@@ -446,6 +453,48 @@ def _check_references(dataset: Dataset, predictions: Predictions, matched: _Matc
             f"the dataset {quoted(ad.text)}.",
             "Evaluate it on the dataset, and the edition, that it was made for.",
         )
+
+
+def _check_places(dataset: Dataset, predictions: Predictions, matched: _Matched) -> None:
+    """Compare the films, clips and times of the rows with those of the ADs, and set ``matched.elsewhere``.
+
+    Our own predictions repeat no human AD, and CMD-AD, TV-AD and MAD-Eval all count their ADs from 0. Raises
+    EvaluationError where too many rows are from another place. A row has to differ in all that both name,
+    and in two values at least: programs write the film in other ways, or times of the clip for the film's.
+    """
+    ads = {ad.id: ad for ad in dataset.ads}
+    compared = 0
+    for ad_id, rows in matched.rows.items():
+        ad = ads[ad_id]
+        for row in rows:
+            ad_place = _place(ad.film, ad.clip, ad.interval.start)
+            row_place = _place(row.film, row.clip, row.start)
+            named_by_both = [name for name in ad_place if name in row_place]
+            if len(named_by_both) < 2:
+                continue
+            compared += 1
+            if not any(ad_place[name] == row_place[name] for name in named_by_both):
+                matched.elsewhere.append((ad, row))
+    if len(matched.elsewhere) > _FOREIGN_SHARE * compared:
+        ad, row = matched.elsewhere[0]
+        raise EvaluationError(
+            f"{predictions.name} is not of {dataset.title}: {len(matched.elsewhere):,} of {compared:,} rows "
+            f"are of another film and time than their id's AD. {row.where} has "
+            f"{_place_text(row.film, row.clip)} under {row.id or 'no id'}, the dataset "
+            f"{_place_text(ad.film, ad.clip)}.",
+            "Evaluate it on the dataset, and the edition, that it was made for.",
+        )
+
+
+def _place(film: str, clip: str, start: float | None) -> dict[str, Hashable]:
+    """Film, clip and start of an AD or a row, in the form in which they are compared, without the unknown."""
+    values = _comparable_values("", film, clip, start, None, "")
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _place_text(film: str, clip: str) -> str:
+    """``'tt0032976', '2011/ojydQ3_FDqI'``."""
+    return ", ".join(quoted(name) for name in (film, clip) if name)
 
 
 JoinKey = tuple[Hashable, ...]

@@ -131,7 +131,7 @@ class ScaleData:
         readable = tuple(item for item in self.items if item.key not in keys)
         note = f"{len(broken)} clips cannot be read and are left out, such as {examples}."
         data = replace(self, items=readable, notes=(*self.notes, note))
-        _check_splits(data)
+        _check_splits(data, f"Fetch the clips that cannot be read again, such as {examples}.")
         return data
 
     @property
@@ -358,19 +358,23 @@ def read_items(
 
         # One with a split, then the one of which most shots have their files, then the one that misses fewest
         data = _movieshots(folder, max(annotations, key=merit), files, seed, missing)
+        advice = (
+            "Name an annotation that has train, val and test, or no split at all: --set data.annotation=NAME."
+        )
     else:
         data = read_folders(folder, seed=seed)
-    _check_splits(data)
+        advice = "Add pictures, or leave the split's folder out so that it is taken out of train."
+    _check_splits(data, advice)
     return data
 
 
-def _check_splits(data: ScaleData) -> None:
-    """Raise DatasetError for a split or a training class without items."""
+def _check_splits(data: ScaleData, advice: str) -> None:
+    """Raise DatasetError for a split, with this ``advice``, or a training class without items."""
     for split in SPLITS:
         if not data.of(split):
             raise DatasetError(
                 f"The {split} split is empty ({data.layout}, {len(data.items)} items).",
-                "Add pictures, or leave the split's folder out so that it is taken out of train.",
+                advice,
             )
     without = [scale.value for scale, count in data.counts("train").items() if not count]
     if without:

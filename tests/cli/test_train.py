@@ -141,6 +141,8 @@ def test_a_program_that_is_stopped_with_its_workers_goes_on(shotad, ready, tmp_p
         os.killpg(run.pid, signal.SIGTERM)  # as a terminal does on Ctrl-C: the workers get it too
         _, err = run.communicate(timeout=200)
     assert run.returncode == 130, err
+    assert "Stopped. What is done is kept; run the same command with --resume to continue." in err
+    assert "run the same command again" not in err, "that is refused"
     assert "--resume goes on" in err
     assert "Traceback" not in err
     done = rows(log)

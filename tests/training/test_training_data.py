@@ -74,6 +74,15 @@ def dataset(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_a_published_split_without_test_asks_for_another_annotation(tmp_path: Path) -> None:
+    tree = split_tree()
+    del tree["test"]
+    write(tmp_path / "v1_split_trailer.json", tree)
+    shelve(tmp_path / "trailer", all_films(tree))
+    with pytest.raises(DatasetError, match=r"The test split is empty \(MovieShots.*data\.annotation=NAME"):
+        read_items(tmp_path)
+
+
 @pytest.mark.parametrize("form", ["clips", "frames"])
 def test_a_real_small_one(tmp_path: Path, form: Any) -> None:
     tree = make_movieshots(tmp_path, films=10, shots=5, form=form, size=(64, 48))

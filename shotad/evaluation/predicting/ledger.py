@@ -27,7 +27,7 @@ class Ledger:
         Lines of other ``terms`` are moved to another file, and lines that failed and may do better are
         dropped. Raises WorkFolderError for a file that holds something else.
         """
-        _check_is_ledger(path)
+        lines_in_file = _lines_in(path)
         self._log = RecordLog(path)
         self._order = {ad_id: place for place, ad_id in enumerate(order)}
         self._terms = terms
@@ -39,6 +39,12 @@ class Ledger:
             line = line_of(record)
             if line is not None and line.terms == terms and line.id in self._order and not line.again:
                 self._lines[line.id] = line
+        self.moved = 0
+        """How many lines of other terms, or of another dataset, were moved to the other file."""
+        for line in lines_in_file:
+            belongs_here = line.terms == terms and line.id in self._order
+            if not belongs_here and not line.again:
+                self.moved += 1
         if path.exists():
             self.tidy()
 
@@ -98,21 +104,26 @@ class Ledger:
         self._log.keep([line.key for line in self.lines], key_aside)
 
 
-def _check_is_ledger(path: Path) -> None:
-    """Raise WorkFolderError for a file that has contents, but none of our lines."""
+def _lines_in(path: Path) -> list[PredictedLine]:
+    """The lines in the file at ``path``; none where it is absent, or a line is not whole.
+
+    Raises WorkFolderError for a file that has contents, but none of our lines.
+    """
     try:
         rows = path.read_bytes().splitlines()
     except FileNotFoundError:
-        return
+        return []
     except OSError as error:
         raise WorkFolderError(f"{path} cannot be read: {error.strerror}.", "Name another --out.") from None
-    if not any(rows):
-        return
-    if len(rows) == 1 and rows[0].startswith(b'{"key": "'):
-        return  # our first line, in whose middle an earlier run was killed
+    lines: list[PredictedLine] = []
     for row in rows:
         with suppress(ValueError):
-            if line_of(json.loads(row)) is not None:
-                return
-    message = f"{path} holds something else than the lines of shotad predict."
-    raise WorkFolderError(message, "Name another --out.")
+            line = line_of(json.loads(row))
+            if line is not None:
+                lines.append(line)
+    # A single line may be our first one, in whose middle an earlier run was killed.
+    is_first_line = len(rows) == 1 and rows[0].startswith(b'{"key": "')
+    if any(rows) and not lines and not is_first_line:
+        message = f"{path} holds something else than the lines of shotad predict."
+        raise WorkFolderError(message, "Name another --out.")
+    return lines

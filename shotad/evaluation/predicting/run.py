@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence, Set
 
 from shotad.core import RunInputs, WorkFolder
 from shotad.core.errors import UsageError
-from shotad.core.progress import progress_task
+from shotad.core.progress import plural, progress_task
 from shotad.core.runsettings import write_settings
 from shotad.core.workfolder import work_folder_of
 from shotad.description.clip_builder import check_readers
@@ -120,6 +120,12 @@ class Results:
     def __init__(self, job: Job, folder: WorkFolder, terms: str) -> None:
         write_settings(folder, job.config, None, RunInputs())
         self.ledger = Ledger(job.out, [ad.id for ad in job.dataset.ads], terms)
+        if self.ledger.moved:
+            aside = job.out.with_suffix(".aside.jsonl").name
+            job.progress.note(
+                f"{plural(self.ledger.moved, 'line')} in {job.out.name} of other settings or another "
+                f"dataset: moved to {aside}."
+            )
         self._job, self._folder = job, folder
         self._shown_warnings: set[str] = set()
         self._predicted = Predicted(differs=job.differences())

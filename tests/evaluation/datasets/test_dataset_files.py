@@ -419,6 +419,26 @@ def test_rows_shifted_against_the_ids_are_refused(join: Join, tmp_path: Path) ->
     )
 
 
+def test_predictions_of_another_dataset_with_the_same_numbers_are_refused(join: Join, tmp_path: Path) -> None:
+    """CMD-AD, TV-AD and MAD-Eval count from 0; what `predict` writes repeats no human AD."""
+    human = human_file(tmp_path / "ten", *(f"Text {place}." for place in range(10)))
+    own = [
+        {"id": ad["id"], "text": "x", "film": ad["film"], "start": ad["start"], "end": ad["end"]}
+        for ad in map(json.loads, human.read_text(encoding="utf-8").splitlines())
+    ]
+    other = [{**ad, "film": "friends_s01e01", "start": 5000 + ad["start"]} for ad in own]
+    with pytest.raises(
+        EvaluationError, match=r"10 of 10 rows are of another film .*'friends_s01e01' under 0"
+    ):
+        join(*other, human=human)
+    assert join(*own[:9], other[9], human=human).findings == (
+        "p.jsonl: rows of another film and time than the dataset's AD: 1 (9).",
+    )
+    # A film that is written in another way, or the clip's seconds for the film's, is no other place.
+    for same in ({"film": "Dial M"}, {"start": 0.2}, {"film": "Dial M", "start": None}):
+        assert not join(*({**ad, **same} for ad in own), human=human).findings
+
+
 def by_times(order: Iterable[int], starts: Sequence[float]) -> list[dict[str, Any]]:
     """Rows that give the times of their ADs, in this order."""
     return [

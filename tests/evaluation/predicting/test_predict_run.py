@@ -30,7 +30,7 @@ from shotad.core.errors import (
     UsageError,
     WorkFolderError,
 )
-from shotad.core.progress import Task
+from shotad.core.progress import Task, plural
 from shotad.core.types import Role
 from shotad.description import Engines
 from shotad.engines.fake import FakeEngine, plain_answer
@@ -333,6 +333,16 @@ def test_what_a_video_that_is_cut_off_does_not_show_fails(runs: Runs) -> None:
     assert 0 < len(said) < len(CLIPS["2001/one"][1]) - 1
 
 
+class Notes(NoProgress):
+    """Keeps what a run says."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.texts.append(text)
+
+
 def test_the_same_again_and_in_shards_gives_the_same(runs: Runs, tmp_path: Path) -> None:
     runs.run()
     first, asked = runs.out.read_bytes(), runs.asked()
@@ -343,7 +353,14 @@ def test_the_same_again_and_in_shards_gives_the_same(runs: Runs, tmp_path: Path)
     assert done.kept == INSIDE
     assert sorted(path.name for path in runs.out.parent.glob("preds*")) == ["preds.jsonl", "preds.shotad"]
     before = by_id(runs.rows)
-    runs.run("prompt.medium=TV series")
+    notes = Notes()
+    runs.run("prompt.medium=TV series", progress=notes)
+    # Those that failed and may do better are dropped instead.
+    moved = plural(sum(not line["again"] for line in before.values()), "line")
+    assert (
+        f"{moved} in preds.jsonl of other settings or another dataset: moved to preds.aside.jsonl."
+        in notes.texts
+    )
     assert runs.asked() == 2 * INSIDE, "changed settings make every line anew, and come back for nothing"
     assert by_id(runs.rows)["0"]["terms"] != before["0"]["terms"]
     runs.run()
