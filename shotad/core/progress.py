@@ -271,7 +271,7 @@ def address_without_secrets(text: str) -> str:
     )
 
 
-_BEFORE_A_PATH = re.compile(r"(?:[\w.@-]{2,}+[=:](?!//))*+")
+_BEFORE_A_PATH = re.compile(r"(?:[\w.@-]{2,}+[=:](?!//))*")
 """What may stand before a path: the key of a setting, an engine, a metric (``llm-ad-eval@llama3:/mine``).
 
 Not the one letter of a drive, nor the scheme of an address.

@@ -101,7 +101,7 @@ def _clauses(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _ends_clause(text: str, signs: re.Match[str]) -> bool:
-    """Whether a voice pauses or ends at these signs: not in ``3.5`` and ``1:30``, nor after the J of ``J. Lee``."""
+    """Whether a voice pauses at these signs: not in ``3.5`` and ``1:30``, nor after the J of ``J. Lee``."""
     if signs.end() == len(text):
         return True
     is_behind_initial = _INITIAL.search(text, max(0, signs.start() - 2), signs.start()) is not None

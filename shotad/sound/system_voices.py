@@ -84,7 +84,9 @@ _SAY_LANGUAGES = (
     "ar", "bg", "ca", "cs", "da", "de", "el", "en", "es", "fi", "fr", "he", "hi", "hr", "hu", "id", "it",
     "ja", "ko", "ms", "nb", "nl", "pl", "pt", "ro", "ru", "sk", "sv", "th", "tr", "uk", "vi", "zh",
 )  # fmt: skip
-_SAY_ROW = re.compile(r"(?P<name>\S++(?: \S++)*?)\s+(?P<language>[a-z]{2,3}(?:[_-](?:[A-Z]{2}|\d{3})\b)?)[^\s#]*\s+#.*")
+_SAY_ROW = re.compile(
+    r"(?P<name>\S++(?: \S++)*?)\s+(?P<language>[a-z]{2,3}(?:[_-](?:[A-Z]{2}|\d{3})\b)?)[^\s#]*\s+#.*"
+)
 _SAY_PACE_RANGE = (80, 400)
 _SAY_RATE = 22050
 _PLAYFUL = frozenset({
