@@ -18,6 +18,7 @@ from typing import BinaryIO
 from shotad.batch import ENDINGS, free_disk
 from shotad.core import ShotadError
 from shotad.core.errors import DiskFull, FilmError, ReviewError
+from shotad.core.file_names import name_for_windows
 from shotad.core.files import as_work_folder_errors, inner_folder, own_files, remove_file
 from shotad.core.progress import size_text
 from shotad.film import open_film
@@ -30,20 +31,13 @@ _PART_NAME = re.compile(r"[0-9a-f]{16}\.\w{2,5}")
 _MAX_STEM_BYTES = 200
 """Bytes of a name without its ending: most disks take 255 for a whole name, and work folders have longer
 endings."""
-_FORBIDDEN = re.compile(r'[<>:"/\\|?*]')
-"""Characters that names of files cannot have on Windows. A film may be copied there later.
-
-https://learn.microsoft.com/en-us/windows/win32/fileio/naming-a-file
-"""
-_DEVICES = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE)
-"""Names of devices, which are no names of files on Windows (same source)."""
 
 
 def clean_name(name: str) -> str:
     """A name for a film, from that of a file on somebody's computer.
 
-    Folders, characters that are not seen and those that some systems forbid are left out. Raises ReviewError
-    for a name that does not end as one of a film.
+    Folders and characters that are not seen are left out, those that Windows forbids are replaced. Raises
+    ReviewError for a name that does not end as one of a film.
 
     >>> clean_name("C:\\\\Films\\\\My film.MP4")
     'My film.MP4'
@@ -52,17 +46,16 @@ def clean_name(name: str) -> str:
     """
     base = unicodedata.normalize("NFC", name.replace("\\", "/").rpartition("/")[2])
     seen = "".join(character if character.isprintable() else " " for character in base)
-    plain = " ".join(_FORBIDDEN.sub(" ", seen).split()).lstrip(". ")
+    plain = " ".join(seen.split()).lstrip(". ")
     stem, ending = os.path.splitext(plain)
     if ending.lower() not in ENDINGS:
         raise ReviewError(
             f"{plain[:80] or 'A file without a name'} does not end as the name of a film.",
             "Films are files such as MP4, MKV, MOV, WebM or TS.",
         )
-    stem = stem.encode()[:_MAX_STEM_BYTES].decode(errors="ignore").rstrip(". ")
-    if not stem or _DEVICES.fullmatch(stem):
-        stem = f"film {stem}".rstrip()
-    return f"{stem}{ending}"
+    stem = stem.encode()[:_MAX_STEM_BYTES].decode(errors="ignore").rstrip(". ") or "film"
+    # The film may be copied to a computer with Windows later.
+    return name_for_windows(f"{stem}{ending}")
 
 
 class Upload:
