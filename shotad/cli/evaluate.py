@@ -160,7 +160,8 @@ def ad_command(console: Console, **options: Any) -> None:
     by id. A missing or failed prediction counts as 0.
 
     The report goes to FILE.eval next to the predictions, or to --out: report.html, report.md, report.json,
-    and items.csv with the values of each AD. A second run computes only what has changed.
+    and items.csv with the values of each AD. A second run computes only what has changed. Exit code 1 if of a
+    judge no answer could be used.
     """
     names = listed(options["metrics"])
     shard = evaluation.Shard.parse(options["shard"] or "1/1")
@@ -194,6 +195,8 @@ def ad_command(console: Console, **options: Any) -> None:
         value["comparison"] = comparison
     shown = [str(path) for path in files if path.suffix != ".png"]
     console.result("\n".join([text, "", "Files:", *(f"  {name}" for name in shown)]), value)
+    if any(reason.startswith(evaluation.JUDGE_FAILED) for _, reason in run.not_measured):
+        click.get_current_context().exit(1)
 
 
 @click.command(name="assisted", cls=SectionedCommand)

@@ -42,6 +42,7 @@ from .making_actions import (
     make_actions as make_actions,
 )
 from .metric import (
+    JUDGE_FAILED as JUDGE_FAILED,
     METRICS as METRICS,
     Corpus as Corpus,
     Item as Item,

@@ -19,13 +19,14 @@ from shotad.core import (
 )
 from shotad.core.errors import EvaluationError
 from shotad.core.model_cache import ModelNeed, check_needs
-from shotad.core.progress import address_without_secrets, without_folder
+from shotad.core.progress import address_without_secrets, plural, without_folder
 from shotad.core.weight_store import file_sha256
 from shotad.evaluation.datasets.dataset import WHOLE, Dataset, Shard
 from shotad.evaluation.datasets.loading import load_dataset
 from shotad.evaluation.datasets.tables import MISSING, NOTE, DatasetFinding, read_records
 from shotad.evaluation.metric import (
     ENGINE_METRICS,
+    JUDGE_FAILED,
     METRICS,
     Corpus,
     Item,
@@ -34,6 +35,7 @@ from shotad.evaluation.metric import (
     Result,
     make_metric,
     metric_class,
+    says_something,
     score,
 )
 from shotad.evaluation.model_work import Workload, count_work, work_lines
@@ -304,12 +306,35 @@ def measure(
                 raise
             not_measured.append((metric.name, str(error)))
             continue
+        if reason := judge_failure(results[metric.name], corpus, places):
+            del results[metric.name]
+            not_measured.append((without_folder(metric.name), reason))
+            continue
         on_result(results[metric.name])
     if not results:
         reasons = " ".join(f"{name}: {reason}" for name, reason in not_measured)
         raise EvaluationError(f"Nothing could be measured. {reasons}")
     in_order = tuple(results[metric.name] for _, metric in ready if metric.name in results)
     return in_order, tuple(not_measured)
+
+
+def judge_failure(result: Result, corpus: Corpus, places: Sequence[int]) -> str:
+    """Why a result is none: of all that its judge was asked, no answer could be used. Else empty.
+
+    Its rows say 0, and their mean would stand beside the paper's figures as if it were one.
+    """
+    judged_rows = [
+        row
+        for row, place in zip(result.rows, places, strict=True)
+        if row.value is not None and says_something(corpus.items[place].prediction)
+    ]
+    failures = [row.failure for row in judged_rows if row.failure.startswith(JUDGE_FAILED)]
+    if not failures or len(failures) < len(judged_rows):
+        return ""
+    first_failure = failures[0].removeprefix(JUDGE_FAILED).strip()
+    return (
+        f"{JUDGE_FAILED} none of {plural(len(failures), 'answer')} could be used. The first: {first_failure}"
+    )
 
 
 def in_order_of_models(metrics: Sequence[Metric]) -> list[Metric]:
