@@ -139,7 +139,7 @@ class FilmList:
 _ENGINES = {
     "embedded": (
         "Worksheet",
-        "Titles and captions are read out. For other gaps you get pictures and notes, and write the lines. "
+        "Titles and captions are read out. For other slots you get pictures and notes, and write the lines. "
         "In English only.",
     ),
     "small": ("Qwen3-VL 2B, on this machine", "Describes what happens. Slow without a GPU."),
