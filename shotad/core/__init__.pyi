@@ -3,6 +3,7 @@ from . import (
     config as config,
     engine as engine,
     errors as errors,
+    file_names as file_names,
     files as files,
     installation as installation,
     memory_errors as memory_errors,
