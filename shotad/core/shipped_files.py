@@ -53,18 +53,18 @@ def named_files(names: Sequence[str]) -> list[str]:
 
     Raises UsageError for a name of neither.
     """
-    known = shipped_files()
-    found: list[str] = []
+    all_files = shipped_files()
+    files: list[str] = []
     for name in names:
         place = PurePosixPath(name)
-        chosen = [
-            file for file in known if place == PurePosixPath(file) or place in PurePosixPath(file).parents
+        files_of_name = [
+            file for file in all_files if place == PurePosixPath(file) or place in PurePosixPath(file).parents
         ]
-        if not chosen or str(place) == ".":
-            hint = f"{did_you_mean(name, known)}shotad files lists them all."
+        if not files_of_name or str(place) == ".":
+            hint = f"{did_you_mean(name, all_files)}shotad files lists them all."
             raise UsageError(f"No file {name!r} comes with shotad.", hint)
-        found += chosen
-    return list(dict.fromkeys(found))
+        files += files_of_name
+    return list(dict.fromkeys(files))
 
 
 def copy_shipped(targets: dict[str, Path]) -> None:

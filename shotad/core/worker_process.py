@@ -59,8 +59,8 @@ class WorkerProcess:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         held, leash = context.Pipe(duplex=False)
-        given = (held, str(log), work, theirs, *arguments)
-        process = context.Process(target=_begin, args=given, name=name)
+        begin_arguments = (held, str(log), work, theirs, *arguments)
+        process = context.Process(target=_begin, args=begin_arguments, name=name)
         with withheld_signals(), own_modules_only():
             process.start()
         theirs.close()

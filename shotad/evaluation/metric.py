@@ -324,8 +324,8 @@ def metric_class(name: str) -> type[Metric]:
     if at and plain not in ENGINE_METRICS:
         raise EvaluationError(f"The metric {plain} asks no engine.", f"Leave out what follows {plain}.")
     module_name, _, class_name = METRICS[plain].partition(":")
-    found: type[Metric] = getattr(importlib.import_module(module_name), class_name)
-    return found
+    metric: type[Metric] = getattr(importlib.import_module(module_name), class_name)
+    return metric
 
 
 @dataclass(frozen=True, slots=True)

@@ -220,10 +220,10 @@ def work_lines(workload: Workload) -> list[str]:
             lines.append("  Cost: unknown; give openai.price_in and openai.price_out, of a million tokens.")
         elif each.cost:
             lines.append(f"  Cost: about {money(each.cost)}.")
-    known = [each.seconds for each in work if each.seconds is not None]
-    if len(known) > 1:
-        others = "" if len(known) == len(work) else ", without those of which it is not known"
-        lines.append(f"All models together: about {duration(sum(known))}{others}.")
+    known_seconds = [each.seconds for each in work if each.seconds is not None]
+    if len(known_seconds) > 1:
+        others = "" if len(known_seconds) == len(work) else ", without those of which it is not known"
+        lines.append(f"All models together: about {duration(sum(known_seconds))}{others}.")
     return lines
 
 
@@ -293,8 +293,8 @@ class CountingPairs(PairScores):
         model = source_of(self._settings.model)
         if is_model_here(model):
             return super().place
-        known = published(model)
-        return LocalEncoder(Path(), Identity("token vectors", model, ""), known[1] if known else 1)
+        encoder = published(model)
+        return LocalEncoder(Path(), Identity("token vectors", model, ""), encoder[1] if encoder else 1)
 
     def of(self, pairs: Iterable[Pair]) -> dict[Pair, float]:
         """A half for each pair."""

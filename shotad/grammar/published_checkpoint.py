@@ -54,17 +54,17 @@ def _weights(source: Path) -> dict[str, torch.Tensor]:
         tree: Any = torch.load(source, map_location="cpu", weights_only=True)
     except (OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
         raise WeightsError(f"{source} cannot be read: {error}.", "Name the published checkpoint.") from None
-    found = tree.get("model_state_dict", tree) if isinstance(tree, dict) else None
-    if not isinstance(found, dict) or not all(isinstance(v, torch.Tensor) for v in found.values()):
+    state = tree.get("model_state_dict", tree) if isinstance(tree, dict) else None
+    if not isinstance(state, dict) or not all(isinstance(value, torch.Tensor) for value in state.values()):
         raise WeightsError(f"{source} holds no state of a model.", "Name the published checkpoint.")
-    return found
+    return state
 
 
-def _named(source: Path, found: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+def _named(source: Path, published_weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """The weights under the names of our checkpoints. What is neither of a block nor of the head is refused:
     leaving it out could change what the net says."""
     named: dict[str, torch.Tensor] = {}
-    for name, value in found.items():
+    for name, value in published_weights.items():
         block, head = _BLOCK.fullmatch(name), _HEAD.fullmatch(name)
         if not block and not head:
             raise WeightsError(f"{source} holds {name}, which is not known.", "It needs another converter.")
@@ -76,11 +76,11 @@ def _check(
     source: Path, brought: dict[str, torch.Tensor], all_weights: dict[str, torch.Tensor], blocks: list[int]
 ) -> None:
     places = tuple(f"backbone.blocks.{number}." for number in blocks)
-    wanted = {name for name in all_weights if name.startswith((*places, "head."))}
-    differing = sorted(wanted ^ set(brought))
+    tuned_names = {name for name in all_weights if name.startswith((*places, "head."))}
+    differing = sorted(tuned_names ^ set(brought))
     if differing:
         raise WeightsError(f"{source} differs in {', '.join(differing[:3])}.", "Name a backbone that fits.")
-    for name in sorted(wanted):
+    for name in sorted(tuned_names):
         if brought[name].shape != all_weights[name].shape:
             shapes = f"{tuple(brought[name].shape)}, wanted {tuple(all_weights[name].shape)}"
             raise WeightsError(f"{source}: {name} is {shapes}.", "Name a backbone that fits.")

@@ -136,9 +136,9 @@ class FilmFolder:
             return {"state": state, "text": text, "error": None}
         mark = signature(track_file)
         with self._lock:
-            known = self._counts.get(track_file)
-        if known is not None and known[0] == mark:
-            return known[1]
+            last_count = self._counts.get(track_file)
+        if last_count is not None and last_count[0] == mark:
+            return last_count[1]
         try:
             state_view = _state_of_track(track_file)
         except ShotadError as error:
