@@ -106,6 +106,8 @@ def metadata_of(wheel: Path) -> Message:
 @pytest.mark.slow
 def test_a_release_is_tried_and_made(checkout: Path, release: Run) -> None:
     tried = release("0.2.0", "--dry-run")
+    if "Failed to fetch" in tried.stderr:
+        pytest.skip("uv reaches no package index, of which it takes twine and check-wheel-contents")
     assert tried.returncode == 0, tried.stderr
     assert git(checkout, "tag").split() == ["v0.1.0"]
     assert git(checkout, "status", "--porcelain") == ""

@@ -22,9 +22,8 @@ TIE = "^"
 
 LIBRARY_PACKAGE = "espeakng-loader"
 _LIBRARY_MODULE = "espeakng_loader"
-_LIBRARIES = {"win32": "espeak-ng.dll", "darwin": "libespeak-ng.dylib"}
-_LIBRARY = "libespeak-ng.so"
-"""The library's file in the wheel, by system; elsewhere the second."""
+_LIBRARIES = ("libespeak-ng.so", "libespeak-ng.dylib", "espeak-ng.dll")
+"""The library's file in the wheel: of Linux, macOS, Windows. A wheel has the one of its system."""
 
 _SILENT = str.maketrans(dict.fromkeys('"“”«»()[]{}¡¿', " "))
 """Signs that stand around words and are not heard."""
@@ -53,7 +52,9 @@ def find_reader() -> Reader | None:
     if package is None or package.origin is None:
         return None
     folder = Path(package.origin).parent
-    library = folder / _LIBRARIES.get(sys.platform, _LIBRARY)
+    library = next((folder / name for name in _LIBRARIES if (folder / name).is_file()), None)
+    if library is None:
+        return None
     script = Path(__file__).with_name("espeak_library.py")
     command = (sys.executable, "-I", "-S", str(script), str(library), str(folder / "espeak-ng-data"))
     return Reader(command, f"{LIBRARY_PACKAGE} {metadata.version(LIBRARY_PACKAGE)}")
