@@ -47,14 +47,19 @@ ShowCards = Callable[..., None]
 
 
 @pytest.fixture
-def cards(empty_hub: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ShowCards:
-    """Gives this machine so many GPUs, by NVIDIA's program; a large disk; no model is here."""
+def large_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is space for every model."""
+    usage: Any = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda place: usage._replace(free=100 * GB))
+
+
+@pytest.fixture
+def cards(empty_hub: Path, large_disk: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ShowCards:
+    """Gives this machine so many GPUs, by NVIDIA's program; no model is here."""
     if sys.platform == "darwin" or any(Path(name).exists() for name in ("/dev/kfd", "/dev/dxg")):
         pytest.skip("the GPU of this machine is not one of NVIDIA's own program")
     program = tmp_path / "bin" / "nvidia-smi"
     program.parent.mkdir()
-    usage: Any = shutil.disk_usage(tmp_path)
-    monkeypatch.setattr(shutil, "disk_usage", lambda place: usage._replace(free=100 * GB))
     monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
 
@@ -127,7 +132,9 @@ def test_a_processor_holds_it_in_bfloat16_at_least(cards: ShowCards, monkeypatch
     assert "19.9 GB of memory (there are 16.0 GB)" in refusal("compute.device=cpu")
 
 
-def test_a_mac_has_one_memory_for_all(empty_hub: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mac_has_one_memory_for_all(
+    empty_hub: Path, large_disk: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     have_memory(monkeypatch, 16 * GB)
     assert "19.9 GB of memory (there are 16.0 GB)" in refusal()
