@@ -104,8 +104,10 @@ def main() -> None:
     parser.add_argument("--size", default="640x360", help="pixels (640x360)")
     parser.add_argument("--frames", type=int, default=60, help="of each clip (60)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    given = parser.parse_args()
-    make_movieshots(given.folder, given.films, clip_form(given.size, given.frames), given.jobs)
+    arguments = parser.parse_args()
+    make_movieshots(
+        arguments.folder, arguments.films, clip_form(arguments.size, arguments.frames), arguments.jobs
+    )
 
 
 if __name__ == "__main__":

@@ -97,15 +97,15 @@ def reading_rates(items: Sequence[ScaleItem], sample: int, out: Path) -> list[Ra
     here = load_settings(ScaleTraining, ["train-scale"], ["data.workers=0"])
     workers = load_settings(ScaleTraining, ["train-scale"], [])
     count = worker_count(workers.data)
-    some = items[:: max(1, len(items) // sample)][:sample]
+    sample_items = items[:: max(1, len(items) // sample)][:sample]
 
-    def kept(settings: ScaleTraining, chosen: Sequence[ScaleItem], processes: int) -> None:
+    def keep(settings: ScaleTraining, clips: Sequence[ScaleItem], processes: int) -> None:
         frames = clip_frames(settings, out)
         assert frames is not None
-        keep_frames(frames, chosen, processes, NoProgress(), Stop())
+        keep_frames(frames, clips, processes, NoProgress(), Stop())
 
-    def timed(name: str, chosen: Sequence[ScaleItem], cpu_each: float, work: Callable[[], object]) -> Rate:
-        rate = Rate(name, len(chosen), seconds_of(work), cpu_each)
+    def timed(name: str, clips: Sequence[ScaleItem], cpu_each: float, work: Callable[[], object]) -> Rate:
+        rate = Rate(name, len(clips), seconds_of(work), cpu_each)
         print(rate, flush=True)
         return rate
 
@@ -113,12 +113,21 @@ def reading_rates(items: Sequence[ScaleItem], sample: int, out: Path) -> list[Ra
         settings.model_copy(update={"data": settings.data.model_copy(update={"frames": 0})})
         for settings in (workers, here)
     )
-    cpu_direct = cpu(lambda: read_all(direct_here, out, some)) / len(some)
-    rates = [timed("decoded each time", some, cpu_direct, lambda: read_all(direct, out, some))]
-    cpu_taking = cpu(lambda: kept(here, some, 0)) / len(some)
-    rest = [item for item in items if item not in set(some)]
-    rates.append(timed("taking frames out, once", rest, cpu_taking, lambda: kept(workers, rest, count)))
-    cpu_kept = cpu(lambda: read_all(here, out, some)) / len(some)
+    cpu_direct = cpu(lambda: read_all(direct_here, out, sample_items)) / len(sample_items)
+    rates = [
+        timed("decoded each time", sample_items, cpu_direct, lambda: read_all(direct, out, sample_items))
+    ]
+    cpu_taking = cpu(lambda: keep(here, sample_items, 0)) / len(sample_items)
+    remaining_items = [item for item in items if item not in set(sample_items)]
+    rates.append(
+        timed(
+            "taking frames out, once",
+            remaining_items,
+            cpu_taking,
+            lambda: keep(workers, remaining_items, count),
+        )
+    )
+    cpu_kept = cpu(lambda: read_all(here, out, sample_items)) / len(sample_items)
     rates.append(timed("kept frames, each epoch", items, cpu_kept, lambda: read_all(workers, out, items)))
     return rates
 
@@ -167,29 +176,30 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=200, help="clips that are decoded each time (200)")
     parser.add_argument("--steps", type=int, default=3, help="of the net, with 4 pictures each (3)")
     parser.add_argument("--utilisation", type=float, default=0.4, help="share of a GPU's peak (0.4)")
-    given = parser.parse_args()
-    make_movieshots(given.folder, given.films, clip_form(given.size, 60), processors())
+    arguments = parser.parse_args()
+    make_movieshots(arguments.folder, arguments.films, clip_form(arguments.size, 60), processors())
     began = time.perf_counter()
-    data = read_items(given.folder)
+    data = read_items(arguments.folder)
     print(f"{data.layout}: {len(data.items):,} clips, read in {time.perf_counter() - began:.1f} s")
-    with tempfile.TemporaryDirectory(dir=given.folder.parent) as out:
-        direct, _, kept = reading_rates(data.items, given.sample, Path(out))
+    with tempfile.TemporaryDirectory(dir=arguments.folder.parent) as out:
+        decoded, _, kept_frames = reading_rates(data.items, arguments.sample, Path(out))
         sizes = [path.stat().st_size for path in Path(out).rglob("*.jpg")]
         megabytes = sum(sizes) / 1e6
         print(f"{len(sizes):,} frames kept, {megabytes:,.0f} MB, {1000 * megabytes / len(sizes):.0f} kB each")
-    step = step_rate(4, given.steps)
+    step = step_rate(4, arguments.steps)
     print(step)
     print("\nPictures read on two processors, for each that a step takes (above 1 reading keeps up):")
     print(f"{'':34} {'a step':>8} {'decoded':>9} {'kept':>9} {'processors needed':>18}")
     on_gpus = {
-        name: given.utilisation * peak / operations(BackboneShape(), ScaleDesign())
+        name: arguments.utilisation * peak / operations(BackboneShape(), ScaleDesign())
         for name, peak in PEAKS.items()
     }
     for name, taken in {"two processors, measured": step.at_best(2), **on_gpus}.items():
         label = name if name not in on_gpus else f"{name}, stated"
         print(
-            f"{label:34} {taken:6.1f}/s {direct.at_best(2) / taken:9.2f} {kept.at_best(2) / taken:9.2f} "
-            f"{taken * kept.cpu_each:18.1f}"
+            f"{label:34} {taken:6.1f}/s {decoded.at_best(2) / taken:9.2f} "
+            f"{kept_frames.at_best(2) / taken:9.2f} "
+            f"{taken * kept_frames.cpu_each:18.1f}"
         )
 
 

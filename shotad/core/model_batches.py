@@ -135,10 +135,10 @@ def batches(
         row_tokens = max(1, lengths[waiting[0]] + answer)
         size = sizes[waiting[0]]
         limit = limits[size]
-        allowed = min(most, max(1, limit.by_memory(free) // row_tokens))
+        most_rows = min(most, max(1, limit.by_memory(free) // row_tokens))
         tried = limit.rows(row_tokens)
-        rows = allowed if tried is None else min(allowed, tried)
-        chosen, waiting = waiting[:rows], waiting[rows:]
-        is_full = rows == tried and len(chosen) == rows < allowed
-        batch_list.append(Batch(tuple(sorted(chosen)), row_tokens, size, is_full))
+        rows = most_rows if tried is None else min(most_rows, tried)
+        batch_indices, waiting = waiting[:rows], waiting[rows:]
+        is_full = rows == tried and len(batch_indices) == rows < most_rows
+        batch_list.append(Batch(tuple(sorted(batch_indices)), row_tokens, size, is_full))
     return batch_list

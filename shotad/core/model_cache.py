@@ -251,14 +251,14 @@ class ModelCache:
                 return device_map
         if problem := memory_problem(need_of(plan)):
             raise EngineError(f"{problem} Nothing was read.", plan.smaller)
-        self._put_away([held for held in self._loaded.values() if largest in held.devices])
+        self._put_away([model for model in self._loaded.values() if largest in model.devices])
         return {"": largest}
 
     def keep_only(self, loaded: Loaded) -> None:
         """Put away all others on its devices, and give back what torch keeps of freed tensors."""
         with self._lock:
-            other_models = [held for held in self._loaded.values() if held is not loaded]
-            self._put_away([held for held in other_models if set(held.devices) & set(loaded.devices)])
+            other_models = [model for model in self._loaded.values() if model is not loaded]
+            self._put_away([model for model in other_models if set(model.devices) & set(loaded.devices)])
 
     def clear(self) -> None:
         """Put away all."""
@@ -266,8 +266,8 @@ class ModelCache:
             self._put_away(list(self._loaded.values()))
 
     def _put_away(self, models: list[Loaded]) -> None:
-        for plan, held in list(self._loaded.items()):
-            if any(held is model for model in models):
+        for plan, loaded in list(self._loaded.items()):
+            if any(loaded is model for model in models):
                 # Whoever has a reference left (a thread that is about to end) must not keep the memory.
                 self._loaded.pop(plan).model = None
         empty_cache()

@@ -298,8 +298,8 @@ def fetch_package(source: WeightsSource, folder: Path, name: str, progress: Prog
     _refuse_silent(_INDEX)
     target = folder / "package"
     scratch = folder / "tmp"
-    for each in (target, scratch):
-        each.mkdir()
+    for new_folder in (target, scratch):
+        new_folder.mkdir()
     environment = {**os.environ, **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(scratch))}
     if source.kind == "pypi":
         command = [*_pip_command(folder, environment), "download", "--quiet", "--no-deps", "--no-input"]
@@ -364,19 +364,19 @@ def _add_settings_of_uv(environment: dict[str, str]) -> None:
 
     https://docs.astral.sh/uv/reference/environment/
     """
-    indexes = {
+    variables_of_uv = {
         "PIP_INDEX_URL": ("UV_DEFAULT_INDEX", "UV_INDEX_URL"),
         "PIP_EXTRA_INDEX_URL": ("UV_INDEX", "UV_EXTRA_INDEX_URL"),
         "PIP_NO_INDEX": ("UV_OFFLINE",),
         "PIP_TRUSTED_HOST": ("UV_INSECURE_HOST",),
         "PIP_CERT": ("SSL_CERT_FILE",),
     }
-    for name, others in indexes.items():
-        value = next((environment[other] for other in others if environment.get(other)), "")
-        if value and name not in environment:
+    for pip_variable, uv_variables in variables_of_uv.items():
+        setting = next((environment[name] for name in uv_variables if environment.get(name)), "")
+        if setting and pip_variable not in environment:
             # An index of uv may have a name: work=https://…
-            words = [word.partition("=")[2] if "=http" in word else word for word in value.split()]
-            environment[name] = " ".join(words)
+            words = [word.partition("=")[2] if "=http" in word else word for word in setting.split()]
+            environment[pip_variable] = " ".join(words)
 
 
 @contextmanager

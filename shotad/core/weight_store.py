@@ -289,8 +289,8 @@ def _deliver(entry: Weights, source: WeightsSource, folder: Path, progress: Prog
     _keep_all(entry, source, archive, folder)
     # All entries that the same archive carries are kept, so that it is fetched once.
     for other in manifest().values():
-        same = next((each for each in other.sources if each.archive == source.archive), None)
-        if same is None or other.name == entry.name or other.is_here:
+        same_archive = next((place for place in other.sources if place.archive == source.archive), None)
+        if same_archive is None or other.name == entry.name or other.is_here:
             continue
         # What another program is fetching now, or the archive has in another version, is fetched when needed.
         with (
@@ -298,7 +298,7 @@ def _deliver(entry: Weights, source: WeightsSource, folder: Path, progress: Prog
             _locked(other, progress, 0),
             _scratch_folder(other) as its_folder,
         ):
-            _keep_all(other, same, archive, its_folder)
+            _keep_all(other, same_archive, archive, its_folder)
 
 
 def _keep_all(entry: Weights, source: WeightsSource, archive: Path, folder: Path) -> None:

@@ -58,13 +58,13 @@ class WorkerProcess:
         """Start a process that runs ``work(line, *arguments)``."""
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        held, leash = context.Pipe(duplex=False)
-        begin_arguments = (held, str(log), work, theirs, *arguments)
+        leash_end, leash = context.Pipe(duplex=False)
+        begin_arguments = (leash_end, str(log), work, theirs, *arguments)
         process = context.Process(target=_begin, args=begin_arguments, name=name)
         with withheld_signals(), own_modules_only():
             process.start()
         theirs.close()
-        held.close()
+        leash_end.close()
         return cls(process, ours, leash, log, file_size(log))
 
     def tell(self, order: object) -> None:
@@ -121,7 +121,7 @@ def file_size(path: Path) -> int:
 
 
 def _begin(
-    held: Connection, log: str, work: Callable[..., None], line: Connection, *arguments: object
+    leash_end: Connection, log: str, work: Callable[..., None], line: Connection, *arguments: object
 ) -> None:
     """Run ``work`` as a worker: its words go to the file ``log``, it ends tidily as Ctrl-C ends a command,
     and it outlives nobody. Ctrl-C itself is for the process that started it."""
@@ -132,15 +132,15 @@ def _begin(
     os.dup2(file, 2)
     os.close(file)
     faulthandler.enable(sys.__stderr__ or 2)
-    threading.Thread(target=_follow, args=(held,), name="parent", daemon=True).start()
+    threading.Thread(target=_follow, args=(leash_end,), name="parent", daemon=True).start()
     work(line, *arguments)
 
 
-def _follow(held: Connection) -> None:
+def _follow(leash_end: Connection) -> None:
     """End this process once the one that started it is gone, however it went, or lets go of the leash."""
     # The pipe alone would do, but for copies of its other end that processes forked meanwhile may have.
     if (parent := multiprocessing.parent_process()) is not None:
-        wait([held, parent.sentinel])
+        wait([leash_end, parent.sentinel])
         interrupt_self()
         time.sleep(PATIENCE)
         os._exit(1)

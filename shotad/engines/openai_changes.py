@@ -208,7 +208,7 @@ def _with_new_limit(request: Body, _: Any) -> Body:
 
 def _with_schema_form(request: Body, value: Any) -> Body:
     """The request with its schema in the form ``value``: none, or `SCHEMA_IN_OBJECT`."""
-    other_fields = {name: known for name, known in request.items() if name != "response_format"}
+    other_fields = {name: field for name, field in request.items() if name != "response_format"}
     form = request.get("response_format")
     if form is None or value is LEFT_OUT:
         return other_fields
@@ -219,7 +219,7 @@ def _with_schema_form(request: Body, value: Any) -> Body:
 
 def _with_switch(request: Body, value: Any) -> Body:
     """The one field that a server may want beyond those that are sent."""
-    other_fields = {name: known for name, known in request.items() if name != "enable_thinking"}
+    other_fields = {name: field for name, field in request.items() if name != "enable_thinking"}
     return other_fields if value is LEFT_OUT else {**other_fields, "enable_thinking": value}
 
 

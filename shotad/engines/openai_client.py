@@ -317,8 +317,8 @@ class Address:
         ``https://NAME.openai.azure.com/openai/deployments/DEPLOYMENT?api-version=…``. Azure's newer address
         (``…/openai/v1``) takes the key as OpenAI does.
         """
-        _, marker, rest = self.url.partition("/openai/deployments/")
-        return unquote(rest.partition("/")[0]) if marker else ""
+        _, marker, deployment_path = self.url.partition("/openai/deployments/")
+        return unquote(deployment_path.partition("/")[0]) if marker else ""
 
     @property
     def is_open(self) -> bool:

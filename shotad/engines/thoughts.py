@@ -242,7 +242,7 @@ def _marks_of_thoughts(text: str) -> list[re.Match[str]]:
             continue
         elif _are_read_out(text, mark, following):
             read_out.update((index, index + 1))
-    kept: list[re.Match[str]] = []
+    thought_marks: list[re.Match[str]] = []
     is_open = False
     for index, mark in enumerate(marks):
         if index in read_out:
@@ -256,8 +256,8 @@ def _marks_of_thoughts(text: str) -> list[re.Match[str]]:
         ):
             continue
         is_open = mark["opening"] is not None
-        kept.append(mark)
-    return kept
+        thought_marks.append(mark)
+    return thought_marks
 
 
 def _are_read_out(text: str, opening: re.Match[str], closing: re.Match[str]) -> bool:

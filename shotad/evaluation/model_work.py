@@ -207,23 +207,23 @@ def seconds_of(
 
 def work_lines(workload: Workload) -> list[str]:
     """Plain lines for a terminal, without what is left out."""
-    work = workload.models
-    if not work:
+    models = workload.models
+    if not models:
         return ["No model has anything left to do."]
     lines = []
-    for each in work:
-        tokens = f"{each.tokens_in:,} tokens in" + (f", {each.tokens_out:,} out" if each.tokens_out else "")
-        time = each.basis if each.seconds is None else f"about {duration(each.seconds)} ({each.basis})"
-        metrics = ", ".join(each.metrics)
-        lines.append(f"{each.model} for {metrics}: {each.count:,} {each.unit}, {tokens}; {time}.")
-        if each.cost is None:
+    for work in models:
+        tokens = f"{work.tokens_in:,} tokens in" + (f", {work.tokens_out:,} out" if work.tokens_out else "")
+        time = work.basis if work.seconds is None else f"about {duration(work.seconds)} ({work.basis})"
+        metrics = ", ".join(work.metrics)
+        lines.append(f"{work.model} for {metrics}: {work.count:,} {work.unit}, {tokens}; {time}.")
+        if work.cost is None:
             lines.append("  Cost: unknown; give openai.price_in and openai.price_out, of a million tokens.")
-        elif each.cost:
-            lines.append(f"  Cost: about {money(each.cost)}.")
-    known_seconds = [each.seconds for each in work if each.seconds is not None]
+        elif work.cost:
+            lines.append(f"  Cost: about {money(work.cost)}.")
+    known_seconds = [work.seconds for work in models if work.seconds is not None]
     if len(known_seconds) > 1:
-        others = "" if len(known_seconds) == len(work) else ", without those of which it is not known"
-        lines.append(f"All models together: about {duration(sum(known_seconds))}{others}.")
+        exception = "" if len(known_seconds) == len(models) else ", without those of which it is not known"
+        lines.append(f"All models together: about {duration(sum(known_seconds))}{exception}.")
     return lines
 
 
@@ -235,7 +235,7 @@ def left_out_lines(workload: Workload) -> list[str]:
 def work_json(workload: Workload) -> Json:
     """The same for programs."""
     left_out = [{"metric": name, "reason": reason} for name, reason in workload.left_out]
-    return {"models": [asdict(each) for each in workload.models], "left_out": left_out}
+    return {"models": [asdict(work) for work in workload.models], "left_out": left_out}
 
 
 class TrialStore(Store):

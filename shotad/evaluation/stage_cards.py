@@ -167,23 +167,23 @@ def spread(
     of the script, then the others. Those less than ``apart`` places from a chosen one come last of all."""
     heaviest = sorted(candidates, key=lambda candidate: (-weight(candidate), place(candidate)))
     thirds = [place(candidate) * 3 // max(1, scenes) for candidate in heaviest]
-    chosen: dict[int, T] = {}
+    by_place: dict[int, T] = {}
     for quota, gap in ((of_third, apart), (most, apart), (most, 1)):
-        counts = [sum(number * 3 // max(1, scenes) == third for number in chosen) for third in range(3)]
+        counts = [sum(number * 3 // max(1, scenes) == third for number in by_place) for third in range(3)]
         for third, candidate in zip(thirds, heaviest, strict=True):
-            near = any(abs(place(candidate) - chosen_place) < gap for chosen_place in chosen)
-            if not near and counts[third] < quota and len(chosen) < most:
-                chosen[place(candidate)] = candidate
+            near = any(abs(place(candidate) - taken_place) < gap for taken_place in by_place)
+            if not near and counts[third] < quota and len(by_place) < most:
+                by_place[place(candidate)] = candidate
                 counts[third] += 1
-    return [chosen[number] for number in sorted(chosen)]
+    return [by_place[number] for number in sorted(by_place)]
 
 
 def card_question(film: StageFilm, place: int, gold: StageTimeline) -> Question[SceneCard]:
     """What does the scene at this place do for the character's story?"""
     scene = film.scenes[place]
 
-    def read(presence: str, part: str, *rest: Any) -> SceneCard:
-        *changes, score, quotes = rest
+    def read(presence: str, part: str, *changes_score_quotes: Any) -> SceneCard:
+        *changes, score, quotes = changes_score_quotes
         lasting = {name: text for name, text in zip(CHANGES, changes, strict=True) if text}
         verbatim = tuple(quote for quote in quotes if quote and quote in scene.content)
         return SceneCard(place, presence, part, lasting, score, verbatim)

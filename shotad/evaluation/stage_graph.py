@@ -341,9 +341,10 @@ def merged_graph(entities: Iterable[GraphEntity], relations: Iterable[GraphRelat
     other (paper, section B.2)."""
     by_id: dict[str, GraphEntity] = {}
     for entity in entities:
-        other = by_id.setdefault(entity.id, entity)
-        kind = entity.type if other.type == EVENT else other.type
-        by_id[entity.id] = other.model_copy(update={"type": kind, "description": _longer(other, entity)})
+        first_mention = by_id.setdefault(entity.id, entity)
+        kind = entity.type if first_mention.type == EVENT else first_mention.type
+        description = _longer(first_mention, entity)
+        by_id[entity.id] = first_mention.model_copy(update={"type": kind, "description": description})
     by_ends: dict[tuple[str, str, str], GraphRelation] = {}
     for relation in relations:
         ends = relation.subject, relation.kind, relation.object
@@ -397,11 +398,11 @@ def _divided(bonds: Any, members: list[int], seed: int) -> list[list[int]]:
             communities += _divided(bonds, community, seed)
         else:
             hub = max(community, key=lambda place: (subgraph.degree(place), -place))
-            others = [place for place in community if place != hub]
-            count = math.ceil(len(others) / (MEMBERS - 1))
-            borders = [len(others) * number // count for number in range(count + 1)]
+            members = [place for place in community if place != hub]
+            count = math.ceil(len(members) / (MEMBERS - 1))
+            borders = [len(members) * number // count for number in range(count + 1)]
             for start, end in pairwise(borders):
-                communities.append(sorted([hub, *others[start:end]]))
+                communities.append(sorted([hub, *members[start:end]]))
     return communities
 
 

@@ -159,14 +159,14 @@ def struct_rows(
         raise DatasetError(
             f"{name} holds {len(names)} variables: {', '.join(names)}.", "Choose one with --variable."
         )
-    chosen = variable or names[0]
-    if chosen not in content:
-        raise DatasetError(f"{name} holds no variable {chosen!r}, but {', '.join(names)}.")
-    elements = content[chosen]
+    struct_name = variable or names[0]
+    if struct_name not in content:
+        raise DatasetError(f"{name} holds no variable {struct_name!r}, but {', '.join(names)}.")
+    elements = content[struct_name]
     elements = [elements] if isinstance(elements, dict) else list(elements)
     rows: list[Row] = []
     for k, element in enumerate(elements, 1):
-        rows += _struct_rows(element, fields, f"{name} {chosen}({k})")
+        rows += _struct_rows(element, fields, f"{name} {struct_name}({k})")
     return rows
 
 

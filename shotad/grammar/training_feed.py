@@ -188,7 +188,7 @@ def keep_frames(
                 if problem is not None:
                     problems[place] = problem
                 task.advance()
-                if stop.asked:
+                if stop.is_asked:
                     progress.note("Stopped while frames were taken out of clips: those taken are kept.")
                     raise KeyboardInterrupt
         except BrokenProcessPool as error:

@@ -166,7 +166,7 @@ class TrainingLoop:
                 break
             logs, saves = self.step % settings.log_every == 0, self.step % settings.save_every == 0
             # Asking the others costs time, so that several processes do it as often as they log.
-            stops = self.stop.asked if processes.size == 1 else logs and processes.any(self.stop.asked)
+            stops = self.stop.is_asked if processes.size == 1 else logs and processes.any(self.stop.is_asked)
             if logs:
                 self._write(self._window_values(norm))
             if saves or stops:
@@ -326,7 +326,7 @@ class TrainingLoop:
         self._losses.zero_()
         self._window = self._epoch_steps = 0
         self.save()
-        if self.processes.any(self.stop.asked) and not self._is_over():
+        if self.processes.any(self.stop.is_asked) and not self._is_over():
             self._interrupt()
 
 
@@ -378,7 +378,7 @@ def predict_split(
     with progress_task(progress, name, sum(map(len, mine)), "images") as task:
         loaded = feed.micro_batches([[Pick(items[k]) for k in part] for part in mine])
         for part, micro_batch in zip(mine, loaded, strict=True):
-            if stop is not None and stop.asked:
+            if stop is not None and stop.is_asked:
                 return None
             places = torch.tensor(part)[micro_batch.places].to(processes.device)
             images = micro_batch.to(processes.device).images

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 class Stop:
     """Whether somebody asked this process to end."""
 
-    asked = False
+    is_asked = False
+    """Whether the first request has come."""
 
     @contextmanager
     def listening(self) -> Iterator[Stop]:
@@ -28,6 +29,6 @@ class Stop:
                 signal.signal(kind, handler)
 
     def _ask(self, kind: int, frame: object) -> None:
-        if self.asked:
+        if self.is_asked:
             raise KeyboardInterrupt
-        self.asked = True
+        self.is_asked = True

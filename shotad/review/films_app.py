@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib.util
 import os
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,11 +12,9 @@ from urllib.parse import quote
 
 import anyio
 import anyio.to_thread
-from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
-from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
+from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from shotad.batch import free_disk
@@ -31,16 +26,14 @@ from shotad.engines import best_preset, running_servers
 from shotad.engines.table import named
 from shotad.review.describing import Describing
 from shotad.review.downloads import archive_parts, product_file, product_names
-from shotad.review.events import Json, Tabs, event_stream
+from shotad.review.events import Json, Tabs
 from shotad.review.film_folder import Choices, FilmFolder, ListedFilm
 from shotad.review.film_pages import FilmPages
 from shotad.review.jobs import Jobs
 from shotad.review.routes import (
-    EXCEPTION_HANDLERS,
-    LOOK_SECONDS,
-    WEB,
     get,
     look_for_changes,
+    page_app,
     post,
     value,
 )
@@ -171,7 +164,7 @@ def choices_view() -> Json:
     title, about = engines.get(best) or _server_engine(best)
     default_language = Config().language
     names = languages()
-    others = sorted((name, code) for code, name in names.items() if code != default_language)
+    other_languages = sorted((name, code) for code, name in names.items() if code != default_language)
     return {
         "engines": [
             _option("", f"Automatic: {title}", about),
@@ -179,7 +172,7 @@ def choices_view() -> Json:
         ],
         "languages": [
             _option("", f"{names[default_language]} (default)"),
-            *(_option(code, name) for name, code in others),
+            *(_option(code, name) for name, code in other_languages),
         ],
     }
 
@@ -202,44 +195,21 @@ def make_films_app(films: Films, keys: Keys, hosts: Hosts) -> ASGIApp:
     """The application, behind its guard. It watches the folder and the open films as long as it runs."""
     film_list = FilmList(films)
 
-    @asynccontextmanager
-    async def alive(_: Starlette) -> AsyncIterator[None]:
-        async def watch() -> None:
-            while True:
-                await asyncio.sleep(LOOK_SECONDS)
-                if len(films.tabs):
-                    await anyio.to_thread.run_sync(film_list.look)
-                for review in films.pages.reviews():
-                    await look_for_changes(review)
-                await anyio.to_thread.run_sync(films.pages.close_idle)
+    async def look() -> None:
+        if len(films.tabs):
+            await anyio.to_thread.run_sync(film_list.look)
+        for review in films.pages.reviews():
+            await look_for_changes(review)
+        await anyio.to_thread.run_sync(films.pages.close_idle)
 
-        watching = asyncio.ensure_future(watch())
-        try:
-            yield
-        finally:
-            watching.cancel()
-
-    async def events(request: Request) -> Any:
-        if request.method == "HEAD":  # an answer without a body has an end
-            return Response(media_type="text/event-stream")
-        return event_stream(films.tabs, dict)
-
-    list_app = Starlette(
-        routes=[
-            get("/", lambda _: FileResponse(WEB / "films.html")),
-            Mount("/web", StaticFiles(directory=WEB)),
-            get("/favicon.ico", lambda _: Response(status_code=204)),
-            Route("/api/events", events, methods=["GET"]),
-            get("/api/films", lambda _: dict(film_list.view())),
-            *_describing_routes(films),
-            *_upload_routes(films),
-            *_download_routes(films),
-            get("/films/{film}", lambda request: RedirectResponse(f"{request.url.path}/", 308)),
-        ],
-        exception_handlers=EXCEPTION_HANDLERS,
-        lifespan=alive,
+    routes = (
+        get("/api/films", lambda _: dict(film_list.view())),
+        *_describing_routes(films),
+        *_upload_routes(films),
+        *_download_routes(films),
+        get("/films/{film}", lambda request: RedirectResponse(f"{request.url.path}/", 308)),
     )
-    list_app.router.redirect_slashes = False
+    list_app = page_app("films.html", routes, tabs=films.tabs, hello=dict, look=look)
     return Guard(_with_film_pages(list_app, films.pages), keys, hosts)
 
 

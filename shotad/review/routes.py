@@ -11,7 +11,7 @@ import logging
 import mimetypes
 import re
 import threading
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict
 from hashlib import sha256
@@ -26,7 +26,7 @@ from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
-from starlette.routing import Mount, Route
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
@@ -38,7 +38,7 @@ from shotad.core.errors import (
     WorkFolderError,
 )
 from shotad.review.details import line_detail
-from shotad.review.events import Json, event_stream
+from shotad.review.events import Json, Tabs, event_stream
 from shotad.review.hearing import WavStream
 from shotad.review.imports import ScriptImports
 from shotad.review.jobs import Work
@@ -87,12 +87,41 @@ async def look_for_changes(review: Review) -> None:
 def review_app(review: Review) -> ASGIApp:
     """The application of one review, without a guard. It watches the disk as long as it runs."""
 
+    async def look() -> None:
+        await look_for_changes(review)
+
+    def hello() -> Json:
+        return {"revision": review.session.revision, "findings": review.findings.version}
+
+    routes = (
+        *acts_routes(review),
+        *media_routes(review),
+        *import_routes(review),
+        *work_routes(review),
+        *voice_routes(review),
+    )
+    return page_app("index.html", routes, tabs=review.tabs, hello=hello, look=look)
+
+
+def page_app(
+    html: str,
+    routes: Iterable[BaseRoute],
+    *,
+    tabs: Tabs,
+    hello: Callable[[], Json],
+    look: Callable[[], Awaitable[None]],
+) -> ASGIApp:
+    """A page of the folder ``web`` with what it loads, its stream of events (`event_stream`) and ``routes``.
+
+    ``look`` is awaited every `LOOK_SECONDS` as long as the application runs. There is no guard.
+    """
+
     @asynccontextmanager
     async def alive(_: Starlette) -> AsyncIterator[None]:
         async def watch() -> None:
             while True:
                 await asyncio.sleep(LOOK_SECONDS)
-                await look_for_changes(review)
+                await look()
 
         watching = asyncio.ensure_future(watch())
         try:
@@ -103,24 +132,15 @@ def review_app(review: Review) -> ASGIApp:
     async def events(request: Request) -> Any:
         if request.method == "HEAD":  # an answer without a body has an end
             return Response(media_type="text/event-stream")
-        return event_stream(
-            review.tabs, lambda: {"revision": review.session.revision, "findings": review.findings.version}
-        )
+        return event_stream(tabs, hello)
 
-    page_routes = [
-        get("/", lambda _: FileResponse(WEB / "index.html")),
-        Mount("/web", StaticFiles(directory=WEB)),
-        get("/favicon.ico", lambda _: Response(status_code=204)),
-        Route("/api/events", events, methods=["GET"]),
-    ]
     app = Starlette(
         routes=[
-            *page_routes,
-            *acts_routes(review),
-            *media_routes(review),
-            *import_routes(review),
-            *work_routes(review),
-            *voice_routes(review),
+            get("/", lambda _: FileResponse(WEB / html)),
+            Mount("/web", StaticFiles(directory=WEB)),
+            get("/favicon.ico", lambda _: Response(status_code=204)),
+            Route("/api/events", events, methods=["GET"]),
+            *routes,
         ],
         exception_handlers=EXCEPTION_HANDLERS,
         lifespan=alive,

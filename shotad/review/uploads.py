@@ -45,8 +45,8 @@ def clean_name(name: str) -> str:
     'bashrc.mp4'
     """
     base = unicodedata.normalize("NFC", name.replace("\\", "/").rpartition("/")[2])
-    seen = "".join(character if character.isprintable() else " " for character in base)
-    plain = " ".join(seen.split()).lstrip(". ")
+    printable_name = "".join(character if character.isprintable() else " " for character in base)
+    plain = " ".join(printable_name.split()).lstrip(". ")
     stem, ending = os.path.splitext(plain)
     if ending.lower() not in ENDINGS:
         raise ReviewError(

@@ -44,9 +44,9 @@ def main() -> None:
     if rate < 0:
         sys.exit(f"espeak-ng finds no data in {data}")
     # By its name, else by its language, as the program looks for a voice.
-    wanted = _Voice(languages=language.encode())
+    voice_properties = _Voice(languages=language.encode())
     by_name = library.espeak_SetVoiceByName(language.encode())
-    if by_name != 0 and library.espeak_SetVoiceByProperties(ctypes.byref(wanted)) != 0:
+    if by_name != 0 and library.espeak_SetVoiceByProperties(ctypes.byref(voice_properties)) != 0:
         sys.exit(f"espeak-ng does not know the language {language}")
     clauses: list[bytes] = []
     # The library reads one clause at a time, and moves the pointer to the next; after the last it is NULL.

@@ -163,14 +163,14 @@ class KokoroVoice(Speaker):
         """The text at ``speed``, at 24000 samples a second. Raises VoiceError."""
         language = self.languages[0]
         sounds = read_sounds(text, _LANGUAGES_OF_ESPEAK[language], self._reader, self.name)
-        known = [symbol for symbol in spelled_sounds(sounds, language) if symbol in _SYMBOLS]
+        symbols = [symbol for symbol in spelled_sounds(sounds, language) if symbol in _SYMBOLS]
         # Blanks and signs alone are breath.
-        if not any(symbol.isalpha() for symbol in known):
+        if not any(symbol.isalpha() for symbol in symbols):
             raise VoiceError(
                 f"The voice {self.name} has no sound for {quoted(text)}.", "Write it in other words."
             )
         setting = min(max(speed * _PACE, _PACE_RANGE[0]), _PACE_RANGE[1])
-        parts = [self._spoken(group, setting) for group in _groups([_SYMBOLS[symbol] for symbol in known])]
+        parts = [self._spoken(group, setting) for group in _groups([_SYMBOLS[symbol] for symbol in symbols])]
         return np.concatenate(parts), _RATE, setting / _PACE
 
     def _spoken(self, numbers: list[int], setting: float) -> Floats:
@@ -209,13 +209,13 @@ def spelled_sounds(sounds: str, language: str) -> str:
 def _groups(numbers: list[int]) -> list[list[int]]:
     """Numbers in groups that the model takes at once, parted between words where there is one."""
     groups: list[list[int]] = []
-    rest = numbers
-    while len(rest) > _MAX_SOUNDS:
-        blanks = [at for at in range(_MAX_SOUNDS) if rest[at] == _SYMBOLS[" "]]
+    remaining = numbers
+    while len(remaining) > _MAX_SOUNDS:
+        blanks = [place for place in range(_MAX_SOUNDS) if remaining[place] == _SYMBOLS[" "]]
         cut = blanks[-1] if blanks else _MAX_SOUNDS
-        groups.append(rest[:cut])
-        rest = rest[cut:]
-    return [*groups, rest]
+        groups.append(remaining[:cut])
+        remaining = remaining[cut:]
+    return [*groups, remaining]
 
 
 def _language_of(which: str) -> str:

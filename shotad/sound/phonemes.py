@@ -96,9 +96,9 @@ def _clauses(text: str) -> Iterator[tuple[str, str]]:
         start = signs.end()
         if any(character.isalnum() for character in clause):
             yield clause, signs.group()[-1]
-    rest = plain[start:].strip()
-    if any(character.isalnum() for character in rest):
-        yield rest, ""
+    last_clause = plain[start:].strip()
+    if any(character.isalnum() for character in last_clause):
+        yield last_clause, ""
 
 
 def _ends_clause(text: str, signs: re.Match[str]) -> bool:

@@ -12,7 +12,7 @@ import math
 import os
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -44,38 +44,56 @@ class SystemVoice:
     language: str
 
 
-def _find_voice(
-    kind: str, which: str, language: str, installed_voices: Sequence[SystemVoice], get_voice: str
-) -> SystemVoice:
-    """The voice of this name; with an empty name the first of those nearest to the language. Raises
-    VoiceError."""
-    if which:
-        for voice in installed_voices:
-            if voice.name.casefold() == which.casefold():
-                return voice
-        names = [voice.name for voice in installed_voices]
-        raise unknown_voice(f"{kind} voice", which, names, f"shotad voices --voice {kind} lists them.")
-    nearest = max(
-        installed_voices, key=lambda voice: language_nearness(voice.language, language), default=None
-    )
-    if nearest is None or language_nearness(nearest.language, language) == 0:
-        raise VoiceError(f"This system has no voice that speaks {language!r}.", get_voice)
-    return nearest
+@dataclass(frozen=True, slots=True)
+class VoicesOfSystem:
+    """The voices that a system brings: the program that speaks, and what to say where one is missing.
 
+    ``installed`` lists the voices by the program's path, the best of a language first. ``languages`` are
+    those of which the system has a voice to download, ``get_voice`` says how.
+    """
 
-def _infos(
-    kind: str, installed_voices: Sequence[SystemVoice], languages: Sequence[str], get_voice: str
-) -> tuple[VoiceInfo, ...]:
-    """The installed voices, and one entry for the languages of which the system has a voice to download."""
-    infos = [
-        VoiceInfo(f"{kind}:{voice.name}", kind, (voice.language,), _LICENCE, True)
-        for voice in installed_voices
-    ]
-    spoken = {voice.language.partition("-")[0] for voice in installed_voices}
-    others = tuple(language for language in languages if language not in spoken)
-    if others:
-        infos.append(VoiceInfo(kind, kind, others, _LICENCE, False, get_voice))
-    return tuple(infos)
+    kind: str
+    system: str
+    program: str
+    installed: Callable[[str], Sequence[SystemVoice]]
+    languages: Sequence[str]
+    get_voice: str
+
+    def known(self) -> tuple[VoiceInfo, ...]:
+        """The installed voices, and one entry for the languages that can be added; none on other systems."""
+        program = find_program(self.program)
+        installed_voices = self.installed(program) if program else ()
+        if not installed_voices:
+            return ()
+        infos = [
+            VoiceInfo(f"{self.kind}:{voice.name}", self.kind, (voice.language,), _LICENCE, True)
+            for voice in installed_voices
+        ]
+        spoken = {voice.language.partition("-")[0] for voice in installed_voices}
+        languages_to_add = tuple(language for language in self.languages if language not in spoken)
+        if languages_to_add:
+            infos.append(VoiceInfo(self.kind, self.kind, languages_to_add, _LICENCE, False, self.get_voice))
+        return tuple(infos)
+
+    def find(self, which: str, language: str) -> tuple[str, SystemVoice]:
+        """The program's path, and the voice called ``which``; with an empty name the first of those nearest
+        to the language. Raises VoiceError."""
+        program = find_program(self.program)
+        installed_voices = self.installed(program) if program else ()
+        if program is None or not installed_voices:
+            message = f"The voices of {self.system} ({self.kind}) are not on this machine."
+            raise VoiceError(message, "shotad voices lists others.")
+        if which:
+            for voice in installed_voices:
+                if voice.name.casefold() == which.casefold():
+                    return program, voice
+            names = [voice.name for voice in installed_voices]
+            where = f"shotad voices --voice {self.kind} lists them."
+            raise unknown_voice(f"{self.kind} voice", which, names, where)
+        nearest = max(installed_voices, key=lambda voice: language_nearness(voice.language, language))
+        if language_nearness(nearest.language, language) == 0:
+            raise VoiceError(f"This system has no voice that speaks {language!r}.", self.get_voice)
+        return program, nearest
 
 
 SAY = "say"
@@ -112,20 +130,12 @@ class SayVoice(Speaker):
     @classmethod
     def known(cls) -> tuple[VoiceInfo, ...]:
         """The voices of this Mac, the best first; none elsewhere."""
-        program = find_program(SAY)
-        installed_voices = say_voices(program) if program else ()
-        return _infos(SAY, installed_voices, _SAY_LANGUAGES, _GET_SAY_VOICE) if installed_voices else ()
+        return _of_macos().known()
 
     @classmethod
     def named(cls, which: str, language: str, settings: VoiceSettings) -> SayVoice:
         """The voice of this name, else the best for the language. Raises VoiceError."""
-        program = find_program(SAY)
-        installed_voices = say_voices(program) if program else ()
-        if program is None or not installed_voices:
-            raise VoiceError(
-                "The voices of macOS (say) are not on this machine.", "shotad voices lists others."
-            )
-        return cls(program, _find_voice(SAY, which, language, installed_voices, _GET_SAY_VOICE))
+        return cls(*_of_macos().find(which, language))
 
     def _sound(self, text: str, speed: float) -> RawSound:
         """The text at ``speed``, at 22050 samples a second. Raises VoiceError."""
@@ -161,6 +171,10 @@ def _say_rank(voice: SystemVoice) -> int:
         return 4
     # Eloquence, which some know from their screen readers: ``Reed (English (US))``.
     return 3 if "(" in voice.name else 2
+
+
+def _of_macos() -> VoicesOfSystem:
+    return VoicesOfSystem(SAY, "macOS", SAY, say_voices, _SAY_LANGUAGES, _GET_SAY_VOICE)
 
 
 SAPI = "sapi"
@@ -227,19 +241,12 @@ class SapiVoice(SpeakerOfMany):
     @classmethod
     def known(cls) -> tuple[VoiceInfo, ...]:
         """The voices of this Windows; none elsewhere."""
-        program = find_program(_POWERSHELL)
-        installed_voices = sapi_voices(program) if program else ()
-        return _infos(SAPI, installed_voices, _SAPI_LANGUAGES, _GET_SAPI_VOICE) if installed_voices else ()
+        return _of_windows().known()
 
     @classmethod
     def named(cls, which: str, language: str, settings: VoiceSettings) -> SapiVoice:
         """The voice of this name, else the first for the language. Raises VoiceError."""
-        program = find_program(_POWERSHELL)
-        installed_voices = sapi_voices(program) if program else ()
-        if program is None or not installed_voices:
-            message = "The voices of Windows (sapi) are not on this machine."
-            raise VoiceError(message, "shotad voices lists others.")
-        return cls(program, _find_voice(SAPI, which, language, installed_voices, _GET_SAPI_VOICE))
+        return cls(*_of_windows().find(which, language))
 
     def _sounds(self, texts: Sequence[str], speed: float) -> list[RawSound]:
         """Each text at the step of SAPI's rate that is nearest to ``speed``, at the voice's own sample
@@ -266,6 +273,10 @@ def sapi_voices(program: str) -> tuple[SystemVoice, ...]:
             return ()
     rows = (line.partition("\t") for line in listing.splitlines())
     return tuple(SystemVoice(name, language) for language, _, name in rows if language and name)
+
+
+def _of_windows() -> VoicesOfSystem:
+    return VoicesOfSystem(SAPI, "Windows", _POWERSHELL, sapi_voices, _SAPI_LANGUAGES, _GET_SAPI_VOICE)
 
 
 def _run_script(program: str, folder: Path, job: object, *, voice: str, timeout: float) -> None:

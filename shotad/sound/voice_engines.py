@@ -296,17 +296,17 @@ def split_into_pieces(text: str, longest: int) -> list[str]:
     ['He runs.', 'She sleeps,', 'he sits.']
     """
     pieces: list[str] = []
-    rest = text.encode("utf-8", "replace").decode("utf-8").translate(_BLANKS_FOR_CONTROLS).strip()
-    while len(rest) > longest:
+    remaining = text.encode("utf-8", "replace").decode("utf-8").translate(_BLANKS_FOR_CONTROLS).strip()
+    while len(remaining) > longest:
         cut = longest
         for ends in _PIECE_ENDS:
-            last = max((match.end() for match in ends.finditer(rest[:longest])), default=0)
+            last = max((match.end() for match in ends.finditer(remaining[:longest])), default=0)
             if last > longest // 3:
                 cut = last
                 break
-        pieces.append(rest[:cut].strip())
-        rest = rest[cut:]
-    pieces.append(rest.strip())
+        pieces.append(remaining[:cut].strip())
+        remaining = remaining[cut:]
+    pieces.append(remaining.strip())
     return [piece for piece in pieces if any(c.isalnum() for c in piece)]
 
 
