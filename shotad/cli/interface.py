@@ -30,6 +30,7 @@ from shotad.core.config import ConfigNames, config_names
 from shotad.core.errors import (
     ScriptError,
     UsageError,
+    WorkFolderError,
     quoted,
 )
 from shotad.core.memory_errors import explain_memory_errors
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     )
     from shotad.core.runsettings import GivenCast
     from shotad.description import Inputs, RunContext
+    from shotad.description.film_questions import FilmAnswer
     from shotad.evaluation import Report
     from shotad.film import Film
     from shotad.script import Track
@@ -270,6 +272,59 @@ def render(
     for target, reason in done.failures.items():
         _warn(f"{target.path} was not made: {reason}")
     return done
+
+
+def ask(
+    film: PathLike | Film,
+    question: str,
+    *,
+    at: float | None = None,
+    engine: str | None = None,
+    settings: Settings = None,
+    out: PathLike | None = None,
+    progress: bool | Progress = False,
+) -> FilmAnswer:
+    """Answer a question about a described film that stands still at a moment.
+
+    The answer rests on what was described, said, read and recognised up to that moment; a model that sees
+    pictures also gets the frames of the last seconds before it. Nothing of later is used.
+
+    Args:
+        film: A film file that was described, or an open `Film`.
+        question: What a listener wants to know, in any language.
+        at: Second of the film. None: its end.
+        engine: The model that answers, as for `describe`. None: that of the run. The embedded engine reads
+            no questions: then the answer is what was recorded last.
+        settings: Single settings, such as ``{"language": "de"}``. They win over those of the run.
+        out: The work folder. None: ``movie.shotad`` beside ``movie.mp4``.
+        progress: True shows progress on standard error. An object with the methods of `Progress` gets the
+            calls instead.
+
+    Returns:
+        ``answer.text``, and in ``answer.moments`` what it rests on.
+
+    Raises:
+        FilmError: The film cannot be read.
+        UsageError: The question is empty, or ``at`` lies outside the film.
+        EngineError: The engine is unknown, not installed, or does not answer.
+        WorkFolderError: The film was not described, or its records are damaged.
+    """
+    from shotad.core.runsettings import read_settings, run_config_with_changes
+    from shotad.core.workfolder import SETTINGS_FILE
+    from shotad.description.film_questions import FilmQuestions, answering_engine
+
+    if not isinstance(question, str):
+        raise UsageError(f"question = {repr(question)[:80]} is no text.", "Give the question as a str.")
+    place = _work_folder(film, out)
+    if not (place / SETTINGS_FILE).is_file():
+        raise WorkFolderError(f"{place} holds no description.", "Call describe first.")
+    run = read_settings(place)
+    config = run_config_with_changes(run, engine=engine, assignments=assignments_of(settings))
+    if run.warning:
+        _warn(run.warning)
+    with work_on(film, config, place, frame_rate=run.frame_rate) as (opened, folder, _):
+        questions = FilmQuestions(opened, folder, config, at=at)
+        return questions.answer(question, answering_engine(config, shown_progress(progress)))
 
 
 def open_film(

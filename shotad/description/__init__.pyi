@@ -7,6 +7,7 @@ from . import (
     engine_pair as engine_pair,
     estimate as estimate,
     film_frames as film_frames,
+    film_questions as film_questions,
     inputs as inputs,
     linting as linting,
     pipeline as pipeline,
