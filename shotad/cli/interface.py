@@ -69,6 +69,7 @@ def describe(
     shots: PathLike | None = None,
     start: float = 0.0,
     end: float | None = None,
+    taste: PathLike | None = None,
     config: ConfigNames = None,
     settings: Settings = None,
     out: PathLike | None = None,
@@ -92,6 +93,8 @@ def describe(
         shots: File with the shots (CSV or JSON). None: they are found.
         start: Second of the film. Slots that begin earlier are left out.
         end: Second of the film. Slots that begin then or later are left out. None: the film's end.
+        taste: A track for a taste, ``"brief"``, ``"rich"`` or a YAML file of yours, in a work folder of its
+            own: ``movie.brief.shotad``. What was found in the film before is not looked for again.
         config: A preset (``"paper"``), a YAML file, a `Config`, or a list of these.
         settings: Single settings, such as ``{"slots.minimum": 3}``. They win over ``config``.
         out: The work folder. None: ``movie.shotad`` beside ``movie.mp4``.
@@ -119,8 +122,14 @@ def describe(
     from shotad.core.runsettings import GivenCast, write_settings
     from shotad.core.system import release_memory
     from shotad.description import Engines, describe as describe_film, open_engines
+    from shotad.description.taste import begin_with_records, taste_config, taste_folder
 
-    resolved = load_config(config, settings, engine=engine)
+    names = config_names(config)
+    if taste is not None:
+        taste = os.fspath(taste)
+        names = (*names, taste_config(taste))
+        out = out or taste_folder(_film_path(film), taste)
+    resolved = load_config(names, settings, engine=engine)
     named = cast
     if not isinstance(named, GivenCast):
         people = _path("cast", named)
@@ -131,6 +140,8 @@ def describe(
     engines = Engines.of(resolved)
     engines.check_machine(resolved)
     shown = shown_progress(progress)
+    if taste is not None:
+        begin_with_records(_work_folder(film, out), _film_path(film))
     with work_on(film, resolved, out, run_inputs=run_inputs, force=force) as (opened, folder, inputs):
         for line in open_engines(resolved, folder.path, engines):
             shown.note(line)
@@ -150,7 +161,7 @@ def describe(
                 opened.info.path,
                 run_inputs,
                 frame_rate=opened.info.frame_rate if opened.media is None else None,
-                configs=[name for name in config_names(config) if isinstance(name, str)],
+                configs=[name for name in names if isinstance(name, str)],
                 assignments=assignments_of(settings),
             ),
         )
@@ -618,13 +629,16 @@ def _work_folder(film: PathLike | Film, out: PathLike | None) -> Path:
     from shotad.core.workfolder import work_folder_of
 
     named = _path("out", out)
-    if named is not None:
-        return named
+    return work_folder_of(_film_path(film)) if named is None else named
+
+
+def _film_path(film: PathLike | Film) -> Path:
+    """The file or folder of a film."""
     source = _film_or_path(film)
     path = source if isinstance(source, Path) else source.info.path
     if path is None:
         raise UsageError("The film is of no file, so there is no folder beside it.", "Name one: out=FOLDER.")
-    return work_folder_of(path)
+    return path
 
 
 @contextmanager

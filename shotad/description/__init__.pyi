@@ -20,6 +20,7 @@ from . import (
     slot_redo as slot_redo,
     slotplan as slotplan,
     stage1 as stage1,
+    taste as taste,
     templates as templates,
     transcribing as transcribing,
     translation as translation,
