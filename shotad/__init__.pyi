@@ -1,4 +1,5 @@
 from .cli.interface import (
+    ask as ask,
     describe as describe,
     detect_shots as detect_shots,
     evaluate as evaluate,
@@ -12,6 +13,7 @@ from .core.errors import ShotadError as ShotadError, ShotadWarning as ShotadWarn
 from .core.progress import Progress as Progress
 from .core.runsettings import GivenCast as GivenCast
 from .core.types import Interval as Interval, Shot as Shot, ShotScale as ShotScale
+from .description.film_questions import FilmAnswer as FilmAnswer, FilmMoment as FilmMoment
 from .evaluation.running import Report as Report
 from .film.reader import Film as Film
 from .script.cue import Cue as Cue

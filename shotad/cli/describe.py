@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 @click.option("--from", "start", metavar="T", help="Describe from this time: 90, 1:30 or 0:01:30.")
 @click.option("--to", "end", metavar="T", help="Describe up to this time.")
 @click.option("--detail", type=DETAIL, help="How much of the free time to fill.")
+@click.option("--taste", metavar="NAME|FILE", help="Track for a taste: brief, rich, or your YAML file.")
 @click.option("--language", metavar="CODE", help="Language of the description, such as en or pt-BR.")
 @click.option("--candidates", type=int, metavar="N", help="Lines to choose from for each slot, 1 to 10.")
 @sampling_option
@@ -94,10 +95,10 @@ def command(console: Console, **options: Any) -> None:
     """
     from shotad.description import Engines
 
+    options = with_taste(options)
     config = settings(options, **flags_of(options))
     engines = Engines.of(config)
-    sends = not options["estimate"] and options["shown_slot"] is None
-    if sends:
+    if not options["estimate"] and options["shown_slot"] is None:
         engines.check_machine(config)
 
     from shotad.description import describe, lint_track, open_engines
@@ -106,6 +107,8 @@ def command(console: Console, **options: Any) -> None:
     makes = makes_of(options)
     spoken = bool(makes)
     check_voice(config, makes)
+    if options["taste"] is not None:
+        begin_taste(options, console)
     with opened(options, config) as (film, folder, inputs), profile_steps(options["timed"]) as recorded:
         if options["estimate"]:
             from shotad.description import estimate_run
@@ -203,6 +206,26 @@ def _tell(console: Console, lines: list[str], content: dict[str, Any], recorded:
         content["profile"] = recorded.as_json()
         lines += time_lines(recorded)
     console.result("\n".join(lines), content)
+
+
+def with_taste(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options with the settings and the work folder of ``--taste``, where it is given."""
+    from shotad.description.taste import taste_config, taste_folder
+
+    taste = options["taste"]
+    if taste is None:
+        return dict(options)
+    configs = (*options["config"], taste_config(taste))
+    return {**options, "config": configs, "out": options["out"] or taste_folder(options["film"], taste)}
+
+
+def begin_taste(options: Mapping[str, Any], console: Console) -> None:
+    """Give a taste's new work folder what was found in the film before."""
+    from shotad.description.taste import begin_with_records
+
+    source = begin_with_records(options["out"], options["film"])
+    if source is not None:
+        console.note(f"What was found in the film before is taken from {source}.")
 
 
 def makes_of(options: Mapping[str, Any]) -> tuple[str, ...]:

@@ -30,6 +30,7 @@ from shotad.core.config import ConfigNames, config_names
 from shotad.core.errors import (
     ScriptError,
     UsageError,
+    WorkFolderError,
     quoted,
 )
 from shotad.core.memory_errors import explain_memory_errors
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     )
     from shotad.core.runsettings import GivenCast
     from shotad.description import Inputs, RunContext
+    from shotad.description.film_questions import FilmAnswer
     from shotad.evaluation import Report
     from shotad.film import Film
     from shotad.script import Track
@@ -67,6 +69,7 @@ def describe(
     shots: PathLike | None = None,
     start: float = 0.0,
     end: float | None = None,
+    taste: PathLike | None = None,
     config: ConfigNames = None,
     settings: Settings = None,
     out: PathLike | None = None,
@@ -90,6 +93,8 @@ def describe(
         shots: File with the shots (CSV or JSON). None: they are found.
         start: Second of the film. Slots that begin earlier are left out.
         end: Second of the film. Slots that begin then or later are left out. None: the film's end.
+        taste: A track for a taste, ``"brief"``, ``"rich"`` or a YAML file of yours, in a work folder of its
+            own: ``movie.brief.shotad``. What was found in the film before is not looked for again.
         config: A preset (``"paper"``), a YAML file, a `Config`, or a list of these.
         settings: Single settings, such as ``{"slots.minimum": 3}``. They win over ``config``.
         out: The work folder. None: ``movie.shotad`` beside ``movie.mp4``.
@@ -117,8 +122,14 @@ def describe(
     from shotad.core.runsettings import GivenCast, write_settings
     from shotad.core.system import release_memory
     from shotad.description import Engines, describe as describe_film, open_engines
+    from shotad.description.taste import begin_with_records, taste_config, taste_folder
 
-    resolved = load_config(config, settings, engine=engine)
+    names = config_names(config)
+    if taste is not None:
+        taste = os.fspath(taste)
+        names = (*names, taste_config(taste))
+        out = out or taste_folder(_film_path(film), taste)
+    resolved = load_config(names, settings, engine=engine)
     named = cast
     if not isinstance(named, GivenCast):
         people = _path("cast", named)
@@ -129,6 +140,8 @@ def describe(
     engines = Engines.of(resolved)
     engines.check_machine(resolved)
     shown = shown_progress(progress)
+    if taste is not None:
+        begin_with_records(_work_folder(film, out), _film_path(film))
     with work_on(film, resolved, out, run_inputs=run_inputs, force=force) as (opened, folder, inputs):
         for line in open_engines(resolved, folder.path, engines):
             shown.note(line)
@@ -148,7 +161,7 @@ def describe(
                 opened.info.path,
                 run_inputs,
                 frame_rate=opened.info.frame_rate if opened.media is None else None,
-                configs=[name for name in config_names(config) if isinstance(name, str)],
+                configs=[name for name in names if isinstance(name, str)],
                 assignments=assignments_of(settings),
             ),
         )
@@ -270,6 +283,59 @@ def render(
     for target, reason in done.failures.items():
         _warn(f"{target.path} was not made: {reason}")
     return done
+
+
+def ask(
+    film: PathLike | Film,
+    question: str,
+    *,
+    at: float | None = None,
+    engine: str | None = None,
+    settings: Settings = None,
+    out: PathLike | None = None,
+    progress: bool | Progress = False,
+) -> FilmAnswer:
+    """Answer a question about a described film that stands still at a moment.
+
+    The answer rests on what was described, said, read and recognised up to that moment; a model that sees
+    pictures also gets the frames of the last seconds before it. Nothing of later is used.
+
+    Args:
+        film: A film file that was described, or an open `Film`.
+        question: What a listener wants to know, in any language.
+        at: Second of the film. None: its end.
+        engine: The model that answers, as for `describe`. None: that of the run. The embedded engine reads
+            no questions: then the answer is what was recorded last.
+        settings: Single settings, such as ``{"language": "de"}``. They win over those of the run.
+        out: The work folder. None: ``movie.shotad`` beside ``movie.mp4``.
+        progress: True shows progress on standard error. An object with the methods of `Progress` gets the
+            calls instead.
+
+    Returns:
+        ``answer.text``, and in ``answer.moments`` what it rests on.
+
+    Raises:
+        FilmError: The film cannot be read.
+        UsageError: The question is empty, or ``at`` lies outside the film.
+        EngineError: The engine is unknown, not installed, or does not answer.
+        WorkFolderError: The film was not described, or its records are damaged.
+    """
+    from shotad.core.runsettings import read_settings, run_config_with_changes
+    from shotad.core.workfolder import SETTINGS_FILE
+    from shotad.description.film_questions import FilmQuestions, answering_engine
+
+    if not isinstance(question, str):
+        raise UsageError(f"question = {repr(question)[:80]} is no text.", "Give the question as a str.")
+    place = _work_folder(film, out)
+    if not (place / SETTINGS_FILE).is_file():
+        raise WorkFolderError(f"{place} holds no description.", "Call describe first.")
+    run = read_settings(place)
+    config = run_config_with_changes(run, engine=engine, assignments=assignments_of(settings))
+    if run.warning:
+        _warn(run.warning)
+    with work_on(film, config, place, frame_rate=run.frame_rate) as (opened, folder, _):
+        questions = FilmQuestions(opened, folder, config, at=at)
+        return questions.answer(question, answering_engine(config, shown_progress(progress)))
 
 
 def open_film(
@@ -563,13 +629,16 @@ def _work_folder(film: PathLike | Film, out: PathLike | None) -> Path:
     from shotad.core.workfolder import work_folder_of
 
     named = _path("out", out)
-    if named is not None:
-        return named
+    return work_folder_of(_film_path(film)) if named is None else named
+
+
+def _film_path(film: PathLike | Film) -> Path:
+    """The file or folder of a film."""
     source = _film_or_path(film)
     path = source if isinstance(source, Path) else source.info.path
     if path is None:
         raise UsageError("The film is of no file, so there is no folder beside it.", "Name one: out=FOLDER.")
-    return work_folder_of(path)
+    return path
 
 
 @contextmanager

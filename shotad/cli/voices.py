@@ -88,8 +88,6 @@ def _list(console: Console, language: str | None, name: str | None) -> None:
 def _say(
     console: Console, config: Any, text: str, out: Path | None, play: bool, language: str | None
 ) -> None:
-    import tempfile
-
     from shotad.core.files import write_bytes
     from shotad.sound import (
         Checker,
@@ -98,7 +96,7 @@ def _say(
         speak_checked,
         voices,
     )
-    from shotad.sound.playing import play as play_file
+    from shotad.sound.playing import play_take
     from shotad.sound.pronunciation import spoken_text
     from shotad.sound.takes import flac, wav
     from shotad.sound.voice_engines import privacy_notes
@@ -136,7 +134,4 @@ def _say(
     place = "." if path is None else f": {path}"
     console.result(f"{voice.name} says {sent!r} in {take.seconds:.1f} s{place}", value)
     if play:
-        with tempfile.TemporaryDirectory(prefix="shotad-play-") as folder:
-            file = Path(folder) / "voice.wav"
-            write_bytes(file, [wav(take.samples, take.rate)])
-            play_file(file, take.seconds)
+        play_take(take)

@@ -13,7 +13,7 @@ import io
 import json
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -27,7 +27,7 @@ from shotad.core import (
     Message,
 )
 from shotad.core.config.languages import is_english, language_of
-from shotad.core.config.words import PromptSettings
+from shotad.core.config.words import Focus, PromptSettings
 from shotad.core.errors import ConfigError, PromptError
 from shotad.core.settings import prompt_file
 from shotad.core.text_files import read_text_file
@@ -216,12 +216,24 @@ def stage2_messages(
         people=called_people(description.text, plan.presence, settings),
         description=description.text,
         verbs=settings.verbs,
+        focus=[FOCUS_WORDS[focus] for focus in settings.focus],
         budget=budget_text(language, max_words),
         language="" if is_english(language) else language_of(language).name,
         answer_form=answer_form(candidates),
         examples=drawn,
         examples_are_english=not is_english(language) and looks_english(drawn),
     )
+
+
+FOCUS_WORDS: Mapping[Focus, str] = {
+    "people": "who is there, and how people stand to each other",
+    "actions": "what people do",
+    "places": "where it is, the time of day, the light",
+    "looks": "how people look: their clothes, their faces, their bearing",
+    "objects": "the things that matter",
+    "text": "words that can be read on the screen",
+}
+"""What Stage II is told of ``prompt.focus``."""
 
 
 def answer_keys(candidates: int) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ from shotad.description.seeds import slot_seed
 from shotad.description.slotplan import SlotPlan, as_called, as_spoken, hide_names, names_of
 from shotad.description.stage_answers import Attempt, Candidate, Stage2Answer, statements_of_line
 from shotad.description.verify import VERDICT_TOKENS, parse_verdicts, statements_of, verify_messages
+from shotad.description.wording import with_own_words
 from shotad.engines import AskingPool, ClipOnDemand
 from shotad.script.fit import with_native_punctuation
 
@@ -208,7 +209,9 @@ class _Conversation:
         for number, line in enumerate(self.lines):
             complaints = tuple(complaint.text for complaint in self.complaints(line))
             unseen = self._unseen.get(line, ())
-            candidates.append(Candidate(line, complaints, unseen, statements_of_line(statements, number)))
+            # Last of all: the checks know the people of the film by the names that it has for them.
+            text = with_own_words(line, self._config.prompt.own_words)
+            candidates.append(Candidate(text, complaints, unseen, statements_of_line(statements, number)))
         return Stage2Answer(
             slot_id=self._plan.slot.id,
             max_words=self._request.budget,

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
@@ -323,3 +323,32 @@ def _identifier() -> Any:
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+
+
+def with_own_words(line: str, own_words: Mapping[str, str]) -> str:
+    """``line`` with the listener's words in place of others (``prompt.own_words``), longer ones first.
+
+    Whole words only, in the case in which they are given; what begins the sentence keeps its capital letter.
+    Quoted text stays as it is.
+
+    >>> with_own_words("The boy sees Thom's sign: 'Thom'.", {"Thom": "Dad", "the boy": "my brother"})
+    "My brother sees Dad's sign: 'Thom'."
+    """
+    if not own_words:
+        return line
+    instead = {word.casefold(): own_word for word, own_word in own_words.items()}
+    longest_first = sorted(own_words, key=len, reverse=True)
+    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)", re.IGNORECASE)
+    quoted = quotations(line)
+
+    def own(match: re.Match[str]) -> str:
+        if any(start <= match.start() < end for start, end in quoted):
+            return match[0]
+        written, own_word = match[0], instead[match[0].casefold()]
+        # A name in lower case is another word: will, rose.
+        if written.islower() and written not in own_words:
+            return written
+        began_in_lower_case = written not in own_words and written[0].isupper()
+        return own_word[0].upper() + own_word[1:] if began_in_lower_case else own_word
+
+    return pattern.sub(own, line)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 from shotad.core.errors import VoiceError
+from shotad.core.files import write_bytes
 from shotad.core.system import find_program
+from shotad.sound.kinds import Take
+from shotad.sound.takes import wav
 from shotad.sound.voice_programs import run_program
 
 _FILE_VARIABLE = "SHOTAD_SOUND_FILE"
@@ -45,3 +49,11 @@ def play(file: Path, seconds: float) -> None:
         names = ", ".join(name for name, *_ in _PLAYERS)
         raise VoiceError(f"No program that plays sound is installed ({names}).", hint)
     raise VoiceError(f"The sound cannot be played. {' '.join(reasons)}", hint)
+
+
+def play_take(take: Take) -> None:
+    """Play a spoken take to its end. Raises VoiceError where nothing here can."""
+    with tempfile.TemporaryDirectory(prefix="shotad-play-") as folder:
+        file = Path(folder) / "voice.wav"
+        write_bytes(file, [wav(take.samples, take.rate)])
+        play(file, take.seconds)

@@ -112,9 +112,9 @@ def test_a_changed_part_changes_the_hash_of_the_prompts_that_import_it(own_promp
 
 
 @pytest.mark.parametrize(("old", "new", "complaint"), [
-    ("{{ budget }}", "{{ budgets }}", r"stage2\.j2, line 65: the prompt knows no 'budgets'"),
+    ("{{ budget }}", "{{ budgets }}", r"stage2\.j2, line 68: the prompt knows no 'budgets'"),
     ("{{ budget }}", "{% if budget %}", r"stage2\.j2, line \d+: .*'endblock'"),
-    ("{{ budget }}", "{{ budget | bold }}", r"stage2\.j2, line 65: No filter named 'bold'"),
+    ("{{ budget }}", "{{ budget | bold }}", r"stage2\.j2, line 68: No filter named 'bold'"),
     ("{% block system -%}", "{% block sytsem -%}", r"stage2\.j2 has no block 'system'"),
 ])  # fmt: skip
 def test_badly_edited_prompt_is_refused_before_any_slot(own_prompts, old, new, complaint):
@@ -133,7 +133,7 @@ def test_badly_edited_prompt_is_refused_before_any_slot(own_prompts, old, new, c
 ])  # fmt: skip
 def test_what_fails_while_a_prompt_is_filled_in_is_told_with_file_and_line(own_prompts, new, complaint):
     edit(own_prompts, "stage2", "{{ budget }}", new)
-    with pytest.raises(PromptError, match=rf"stage2\.j2, line 65: .*{complaint}"):
+    with pytest.raises(PromptError, match=rf"stage2\.j2, line 68: .*{complaint}"):
         stage2_text()
 
 

@@ -36,6 +36,9 @@ _CODE = replace(
 PROMPT_RULES: Mapping[str, PromptRules] = {"ours": PromptRules(), "paper": _PAPER, "code": _CODE}
 
 
+Focus = Literal["people", "actions", "places", "looks", "objects", "text"]
+
+
 class PromptSettings(Settings):
     """What the prompts say (Shot-by-Shot, Algorithms 1 and 2)."""
 
@@ -60,12 +63,25 @@ class PromptSettings(Settings):
     characters: Literal["apart", "clip", "current"] = "apart"
     """Which people Stage I is told of. ``apart``: those of the slot's shots first, then the others of the
     clip; ``clip``: all in one list; ``current``: only those of the slot's shots."""
+    focus: tuple[Focus, ...] = ()
+    """What your listeners want most to hear of; Stage II puts its weight there, in this order. Empty: on what
+    draws the eye most."""
+    own_words: Annotated[Mapping[str, str], ANY_FILE] = {}
+    """Words for lines to use in place of others, such as ``{"Thom": "Dad"}``. Quoted text stays as it is."""
     rules: Literal["ours", "paper", "code"] = "ours"
     """``ours``: the names to speak, hints from names in given subtitles, names for Stage II too, examples of
     about the wanted length, the time of each frame. ``paper``: full names, circles mentioned always, random
     examples, only the times of Qwen's own video. ``code``: as ``paper``, with the published code's limits of
     the effective scale, its order and emphasis, and examples within one word of the length, drawn with
     replacement."""
+
+    @field_validator("own_words")
+    @classmethod
+    def _words_on_both_sides(cls, own_words: Mapping[str, str]) -> Mapping[str, str]:
+        for word, instead in own_words.items():
+            if not any(map(str.isalnum, word)) or not any(map(str.isalnum, instead)):
+                raise ValueError(f"{word!r}: {instead!r} has no word on both sides")
+        return own_words
 
     @property
     def by_rules(self) -> PromptRules:

@@ -1,0 +1,74 @@
+"""A track for a listener's taste: settings from a file, in a work folder of its own.
+
+What was found in a film and what Stage I answered depend on no taste, so a new folder begins with the records
+of one that is there: several tracks from one look at the film.
+"""
+
+from __future__ import annotations
+
+import glob
+import shutil
+import tempfile
+from pathlib import Path
+
+from shotad.core.files import refuse_special
+from shotad.core.workfolder import SETTINGS_FILE, file_stem, work_folder_of
+
+SHARED_RECORDS = (
+    "shots.json",
+    "speech.json",
+    "heard.json",
+    "credits.json",
+    "transcript.json",
+    "transcript.vtt",
+    "grammar.json",
+    "faces.jsonl",
+    "discovered.jsonl",
+    "cast-faces.json",
+    "slots.hand.json",
+    "answers.jsonl",
+    "pronunciation.txt",
+)
+"""Records that are the film's, or answers to questions: no slots, lines or settings. A record whose key does
+not fit the taste's settings is made anew."""
+
+
+def taste_config(taste: str) -> str:
+    """The name or file of a taste's settings: ``brief`` is the config ``taste-brief``, ``my.yaml`` a file."""
+    return taste if _is_file(taste) else f"taste-{taste}"
+
+
+def taste_folder(film: Path, taste: str) -> Path:
+    """The work folder of a taste beside the film: ``movie.mp4``, ``brief`` → ``movie.brief.shotad``."""
+    name = file_stem(Path(taste).name) if _is_file(taste) else taste
+    usual = work_folder_of(film)
+    return usual.with_name(f"{usual.stem}.{name}{usual.suffix}")
+
+
+def begin_with_records(folder: Path, film: Path) -> Path | None:
+    """Copy what was found in the film into a taste's folder that is not there yet.
+
+    Returns the folder from which it came: the film's own, else that of another taste. None where nothing was
+    copied.
+    """
+    if folder.exists():
+        return None
+    usual = work_folder_of(film)
+    of_tastes = sorted(film.parent.glob(f"{glob.escape(usual.stem)}.*{usual.suffix}"))
+    source = next((place for place in (usual, *of_tastes) if (place / SETTINGS_FILE).is_file()), None)
+    if source is None:
+        return None
+    # Renamed when it is whole: a folder that is there is not begun again.
+    with tempfile.TemporaryDirectory(prefix=f"{folder.name}-", dir=folder.parent) as place:
+        beginning = Path(place) / "records"
+        beginning.mkdir()
+        for name in SHARED_RECORDS:
+            refuse_special(source / name)
+            if (source / name).is_file():
+                shutil.copy2(source / name, beginning / name)
+        beginning.rename(folder)
+    return source
+
+
+def _is_file(taste: str) -> bool:
+    return Path(taste).suffix.lower() in (".yaml", ".yml")
