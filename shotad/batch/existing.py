@@ -19,6 +19,7 @@ from shotad.description.existing import (
     descriptions_inside,
 )
 from shotad.film.beside import descriptions_named, is_own_script, stem_of
+from shotad.film.container import spoken_language
 from shotad.script.track_files import TRACK
 
 
@@ -38,7 +39,10 @@ def existing_choice(job: FilmJob, film: Path | None) -> ExistingChoice:
         place = join(job.folder, TRACK)
         return local_path(place).is_file() if is_local(place) else Store(place).find(place) is not None
 
-    return choose_existing(descriptions, job.config, shown(job.film), has_track)
+    # Only for a description that names no language a look into the sound is worth its time.
+    is_unnamed = any(not description.language for description in descriptions)
+    spoken = spoken_language(film) if film is not None and is_unnamed else None
+    return choose_existing(descriptions, job.config, shown(job.film), has_track, spoken or "")
 
 
 def existing_result(job: FilmJob) -> FilmResult | None:

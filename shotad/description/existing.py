@@ -162,12 +162,15 @@ def choose_existing(
     config: Config,
     film: str,
     has_track: Callable[[], bool],
+    spoken: str = "",
 ) -> ExistingChoice:
     """What a run by ``config.existing`` does with the descriptions of ``film``, a path or an address.
 
     ``has_track``: whether the work folder has a track of an earlier run, whose exports are no reason to stop.
-    A description in another language is none either, but is told. Raises DescriptionExists where the run
-    stops: always for ``stop``, and for ``complete`` where no lines can be read.
+    A description in another language is none either, but is told. One that names no language is taken to be
+    in that of the film's sound, ``spoken`` (empty: not known, then in the one asked for). Raises
+    DescriptionExists where the run stops: always for ``stop``, and for ``complete`` where no lines can be
+    read.
     """
     if config.existing == "ignore":
         return ExistingChoice()
@@ -175,8 +178,11 @@ def choose_existing(
         descriptions = [description for description in descriptions if not description.is_own]
     if not descriptions:
         return ExistingChoice()
-    wanted_language = language_named(config.language)
-    same = [description for description in descriptions if description.language in ("", wanted_language)]
+    own_language = language_named(spoken)
+    acceptable = ("", language_named(config.language))
+    same = [
+        description for description in descriptions if (description.language or own_language) in acceptable
+    ]
     if not same:
         return ExistingChoice(notes=(_other_language_note(descriptions, config),))
     listed, name = "; ".join(map(str, same)), _file_name(film)
@@ -188,7 +194,7 @@ def choose_existing(
         raise DescriptionExists(
             f"The lines of the audio description that {name} has cannot be read, so nothing can be added to "
             f"them: {listed}.",
-            f"{_align_advice(same, film)} Or describe all of the film: --existing ignore.".strip(),
+            f"{_align_advice(same, film)} To describe all of the film: --existing ignore.".strip(),
         )
     kept = readable[0]
     count = "" if kept.cues is None else f"{plural(kept.cues, 'line')} of "
@@ -228,7 +234,7 @@ def _other_language_note(descriptions: Sequence[ExistingDescription], config: Co
         f"{language_name(config.language)} all the same."
     )
     readable = [description for description in descriptions if description.is_readable]
-    if readable:
+    if readable and readable[0].language:
         note += (
             f" To translate that one: describe with --language {readable[0].language} --existing complete, "
             f"then shotad translate --to {config.language}."
@@ -246,7 +252,8 @@ def find_existing(
     if info.path is None or config.existing == "ignore":
         return run_inputs, ()
     descriptions = [*descriptions_beside(info.path), *descriptions_inside(info.path)]
-    choice = choose_existing(descriptions, config, str(info.path), (folder / TRACK).is_file)
+    spoken = info.default_audio.language if info.default_audio is not None else None
+    choice = choose_existing(descriptions, config, str(info.path), (folder / TRACK).is_file, spoken or "")
     return with_kept(run_inputs, choice), choice.notes
 
 

@@ -223,7 +223,7 @@ def write_track(
     speech = [utterance.interval for utterance in prepared.speech]
     silences = long_silences(track, speech, described)
     warnings = [*context.inputs.notes, *prepared.warnings]
-    if run_inputs.slots is None:
+    if run_inputs.slots is None and kept is None:
         few_slots = explain_few_slots(prepared.slots, prepared.gaps, described, context.config.slots)
         if few_slots:
             warnings.append(few_slots)

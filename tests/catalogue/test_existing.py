@@ -194,6 +194,16 @@ def test_lines_of_a_text_track_are_kept_too(tmp_path: Path, shotad: Shotad) -> N
     assert texts == ["A girl crosses the ice.", "She falls."]
 
 
+def test_a_description_that_names_no_language_is_in_that_of_the_film(tmp_path: Path, shotad: Shotad) -> None:
+    film = film_in(tmp_path, "movie.mp4", sounds=(SoundSpec(duration=30, default=True, language="fre"),))
+    (tmp_path / "movie.ad.vtt").write_text(AD.replace("Language: {language}\n", ""), encoding="utf-8")
+    words = ("describe", film, *OPTIONS, "--set", "speech.source=none", "--out", tmp_path / "w")
+    assert shotad(*words, "--language", "fr").code == 4
+    said = shotad(*words)
+    assert said.code == 0
+    assert "in another language: movie.ad.vtt" in said.err
+
+
 def test_a_description_without_readable_lines_cannot_be_completed(tmp_path: Path) -> None:
     film = described_sound(tmp_path, "movie.mkv")
     with pytest.raises(DescriptionExists, match="cannot be read") as refused:
