@@ -10,11 +10,14 @@ from .batch import (
 from .describing import (
     describe_film as describe_film,
 )
+from .existing import (
+    existing_choice as existing_choice,
+    existing_result as existing_result,
+)
 from .fetching import (
     read_text as read_text,
 )
 from .films import (
-    ENDINGS as ENDINGS,
     Watch as Watch,
 )
 from .jobs import (

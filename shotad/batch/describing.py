@@ -24,7 +24,7 @@ from shotad.core.memory_errors import memory_error_of
 from shotad.core.profiling import lines, profile_steps
 from shotad.core.runsettings import write_settings
 from shotad.core.system import forget_peak, peak_memory
-from shotad.description import DescribeResult, Engines
+from shotad.description import DescribeResult, Engines, Inputs
 from shotad.film import Film, open_film
 from shotad.script import present_track
 from shotad.sound import OutputFile, Rendered
@@ -107,7 +107,8 @@ def _written(
     from shotad.sound import make_voice, run_render
     from shotad.sound.render import check_wanted
 
-    config, run_inputs = job.config, place.run_inputs
+    config = job.config
+    inputs = Inputs(film.info, config, place.run_inputs, place.notes)
     # What cannot be made, and a voice that cannot speak, is refused before any work goes into the film.
     if outputs:
         check_wanted(film, outputs, config, config.language)
@@ -120,7 +121,7 @@ def _written(
             film,
             folder,
             config,
-            run_inputs,
+            inputs,
             engines=engines,
             progress=progress,
             discard_edits=job.discard_edits,
@@ -130,7 +131,7 @@ def _written(
                 folder,
                 config,
                 place.film,
-                run_inputs,
+                inputs.run_inputs,
                 frame_rate=job.frame_rate,
                 configs=job.configs,
                 assignments=job.assignments,

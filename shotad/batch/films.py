@@ -9,6 +9,7 @@ film and is meant for it are settings, subtitles, a cast and a note:
 | ``movie.srt``, ``movie.en.vtt`` … | |
 | ``movie.cast/``, ``movie.cast.yaml`` | ``cast/``, ``cast.yaml`` |
 | ``movie.note.txt`` | |
+| ``movie.ad.vtt``, ``movie.en.ad.m4a`` …: a description that it has | |
 
 A folder may also be watched for films that are new or have changed.
 """
@@ -24,23 +25,26 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path, PurePosixPath
+from functools import partial
+from pathlib import Path
 
 from shotad.batch.places import WEB, is_local, join, local_path, name_of, parent_of, scheme_of
 from shotad.batch.store import Store, StoredObject
 from shotad.core import ShotadError
 from shotad.core.errors import FilmError, StorageError
-
-ENDINGS = frozenset(
-    {
-        *(".3g2", ".3gp", ".asf", ".avi", ".dv", ".f4v", ".flv", ".gxf", ".ivf", ".m1v", ".m2t", ".m2ts"),
-        *(".m2v", ".m4v", ".mj2", ".mkv", ".mov", ".mp4", ".mpe", ".mpeg", ".mpg", ".mts", ".mxf", ".nut"),
-        *(".obu", ".ogm", ".ogv", ".qt", ".rm", ".rmvb", ".tod", ".ts", ".vob", ".webm", ".wmv", ".wtv"),
-        ".y4m",
-    }
+from shotad.film.beside import (
+    HEAD_BYTES,
+    SUBTITLE_ENDINGS,
+    SUBTITLE_FOLDERS,
+    choose_subtitles,
+    descriptions_named,
+    is_dialogue_beside,
+    is_film_name,
+    language_order,
+    read_head_beside,
+    stem_of,
 )
-"""How names of films end: containers of pictures that shotad opens. A film that is named by itself may end
-in any way."""
+from shotad.film.container import spoken_language
 
 _RECORDS = frozenset({"shots.json", "settings.json", "track.json"})
 """By which a folder is known to be a work folder, whatever it is called."""
@@ -66,12 +70,12 @@ def _local(place: Path) -> Iterator[StoredObject]:
                 below.clear()
                 continue
             below[:] = [name for name in below if not name.startswith(".") and not name.endswith(_WORK)]
-            files += [Path(folder, name) for name in names if _is_film(name)]
+            files += [Path(folder, name) for name in names if is_film_name(name)]
     elif place.exists():
         files = [place]
     elif _MAGIC.search(str(place)):
         named = [Path(name) for name in glob.glob(str(place), recursive=True)]
-        films = [path for path in named if path.is_file() and _is_film(path.name)]
+        films = [path for path in named if path.is_file() and is_film_name(path.name)]
         inside = {path.parent for path in films if any((path.parent / name).is_file() for name in _RECORDS)}
         files = [path for path in films if not path.parent.name.endswith(_WORK) and path.parent not in inside]
     else:
@@ -119,31 +123,17 @@ def _films_below(store: Store, top: str) -> Iterator[StoredObject]:
     work_folders = {folder for folder, _, name in names if name in _RECORDS and folder}
     for entry in entries:
         *folders, name = entry.place[start:].split("/")
-        if not _is_film(name) or any(part.startswith(".") or part.endswith(_WORK) for part in folders):
+        if not is_film_name(name) or any(part.startswith(".") or part.endswith(_WORK) for part in folders):
             continue
         parents = ["/".join(folders[:depth]) for depth in range(1, len(folders) + 1)]
         if work_folders.isdisjoint(parents):
             yield entry
 
 
-def _is_film(name: str) -> bool:
-    return not name.startswith(".") and Path(name).suffix.lower() in ENDINGS
-
-
-SUBTITLES = (".srt", ".vtt", ".ass", ".ssa")
-"""Endings of subtitles, that taken first where there are several."""
-
 ALL = "shotad"
 """Of ``shotad.yaml``: the settings of all films in a folder."""
 
 _YAML = (".yaml", ".yml")
-_NOT_SPEECH = frozenset(
-    {"ad", "commentary", "comments", "description", "descriptions", "forced", "lyrics", "signs", "songs"}
-)
-"""Words in a name of subtitles that are no record of what is said."""
-_FOR_DEAF = frozenset({"cc", "hi", "sdh"})
-_WORDS = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*|cc|default|full|hi|sdh")
-"""What may stand between a film's name and the ending of its subtitles: a language, or what kind they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +144,8 @@ class Beside:
     subtitles: str | None = None
     cast: str | None = None
     note: str | None = None
+    descriptions: tuple[str, ...] = ()
+    """Audio description that the film has: no input of a run that stops for it."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -221,57 +213,68 @@ def _names_in(folder: str) -> frozenset[str] | StorageError:
 
 
 def beside_of(film: str, near: FilesBeside, language: str) -> Beside:
-    """What lies beside a film; of subtitles in several languages those in ``language``, else in English."""
+    """What lies beside a film; subtitles as `choose_subtitles`, for a description in ``language``."""
     folder, name = parent_of(film), name_of(film)
-    names, stem = near.of(folder), _stem(name)
+    names, stem = near.of(folder), stem_of(name)
     settings = [_first(names, (f"{name}{ending}" for ending in _YAML)) for name in (ALL, stem)]
     cast = _first(names, (f"{stem}.cast", f"{stem}.cast.yaml", f"{stem}.cast.yml",
                           "cast", "cast.yaml", "cast.yml"))  # fmt: skip
-    subtitles = choose_subtitles(stem, near.beginning(folder, f"{stem}."), language)
+    subtitles = _subtitles_of(film, near, language)
     note = _first(names, (f"{stem}.note.txt",))
     return Beside(
         settings=tuple(join(folder, file) for file in settings if file is not None),
         subtitles=None if subtitles is None else join(folder, subtitles),
         cast=None if cast is None else join(folder, cast),
         note=None if note is None else join(folder, note),
+        descriptions=_descriptions_of(film, near),
     )
 
 
-def _stem(name: str) -> str:
-    ending = PurePosixPath(name).suffix
-    return name[: -len(ending)] if ending else name
+def _subtitles_of(film: str, near: FilesBeside, language: str) -> str | None:
+    """The subtitles of a film, by their name in its folder or in a folder of subtitles there."""
+    folder, stem = parent_of(film), stem_of(name_of(film))
+    all_names = near.of(folder)
+    names = near.beginning(folder, f"{stem}.")
+    inner_folders = [inner for inner in SUBTITLE_FOLDERS if inner in all_names]
+    if inner_folders:
+        # Other films there may be meant by what lies in these folders.
+        names += [name for name in all_names if is_film_name(name)]
+    for inner in inner_folders:
+        for place in (inner, f"{inner}/{stem}"):
+            names += [f"{place}/{name}" for name in near.of(join(folder, place))]
+    if not is_local(film):
+        return choose_subtitles(stem, names, language_order(None, language))
+    path = local_path(film)
+    candidates = [name for name in names if name.lower().endswith(SUBTITLE_ENDINGS)]
+    # Only a choice between several is worth a look into the film.
+    spoken = spoken_language(path) if len(candidates) > 1 else None
+    languages = language_order(spoken, language)
+    return choose_subtitles(stem, names, languages, partial(is_dialogue_beside, path))
+
+
+def _descriptions_of(film: str, near: FilesBeside) -> tuple[str, ...]:
+    """Descriptions beside a film, text first. Of files elsewhere only those are read whose names say it."""
+    folder, stem = parent_of(film), stem_of(name_of(film))
+    names = near.beginning(folder, stem)
+    if is_local(film):
+        read_head = partial(read_head_beside, local_path(film))
+    else:
+        read_head = partial(_head_elsewhere, folder)
+    named = descriptions_named(stem, names, read_head, opens_all=is_local(film))
+    return tuple(join(folder, description.name) for description in named)
+
+
+def _head_elsewhere(folder: str, name: str) -> str:
+    """The text of a file on object storage; empty where it cannot be read."""
+    place = join(folder, name)
+    try:
+        return Store(place).read(place)[:HEAD_BYTES].decode("utf-8", "replace")
+    except (ShotadError, OSError):
+        return ""
 
 
 def _first(names: frozenset[str], candidates: Iterable[str]) -> str | None:
     return next((name for name in candidates if name in names), None)
-
-
-def choose_subtitles(stem: str, names: Iterable[str], language: str) -> str | None:
-    """Of names in its folder the subtitles of the film ``stem``: ``movie.srt`` before ``movie.en.srt``.
-
-    Of several languages ``language`` is taken, else English; of one language those for deaf people, which
-    tell more. Forced lines, signs, songs, commentary and audio description are no record of what is said.
-    """
-    names = frozenset(names)
-    films = {_stem(name) for name in names if PurePosixPath(name).suffix.lower() in ENDINGS}
-    rank: dict[str, tuple[object, ...]] = {}
-    for name in names:
-        ending, middle = PurePosixPath(name).suffix.lower(), _stem(name)[len(stem) + 1 :]
-        words = middle.split(".") if middle else []
-        kinds = {word.lower() for word in words}
-        if ending not in SUBTITLES or not name.startswith(f"{stem}.") or kinds & _NOT_SPEECH:
-            continue
-        # movie.part.srt is of movie.part.mp4 where there is such a film.
-        if (words and _stem(name) in films) or not all(_WORDS.fullmatch(word) for word in words):
-            continue
-        languages = {_LONG.get(word, re.split("[-_]", word)[0]) for word in kinds}
-        others = (language.lower().split("-")[0] not in languages, "en" not in languages)
-        rank[name] = (bool(words), *others, not _FOR_DEAF & kinds, SUBTITLES.index(ending), name)
-    return min(rank, key=rank.__getitem__, default=None)
-
-
-_LONG = {"eng": "en", "ger": "de", "deu": "de", "fre": "fr", "fra": "fr", "spa": "es", "ita": "it",
-         "dut": "nl", "nld": "nl", "por": "pt"}  # fmt: skip
 
 
 Look = Callable[[], Iterable[StoredObject]]

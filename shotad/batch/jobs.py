@@ -19,6 +19,7 @@ from shotad.batch.places import is_address, join
 from shotad.batch.store import Store
 from shotad.core import Config
 from shotad.core.errors import (
+    DescriptionExists,
     FolderInUse,
     StorageError,
     UsageError,
@@ -29,7 +30,9 @@ from shotad.core.types import frame_rate_of
 from shotad.core.workfolder import hash_key, readable_json
 from shotad.sight.castfolder import USE_LIST
 
-State = Literal["done", "failed", "skipped", "in_use"]
+State = Literal["done", "failed", "skipped", "in_use", "has_description"]
+
+_NOT_DESCRIBED: tuple[State, ...] = ("failed", "in_use", "has_description")
 
 Json = dict[str, Any]
 
@@ -39,16 +42,17 @@ class FilmJob:
     """A film, its work folder, and everything that a run on it is asked to do.
 
     ``film`` and ``folder`` are paths, or addresses (``s3://…``); so may ``subtitles``, ``cast`` and
-    ``cast_photos`` be. ``config`` is the resolved settings, note and all; ``configs`` and ``assignments``
-    only say how they were named. ``makes`` are what else is rendered (``film``, ``ad:mp3``), ``rate`` the
-    frame rate of numbered frames, ``stamp`` what tells this version of a film at an address from another;
-    ``timed``: where the time goes is told.
+    ``cast_photos`` be, and ``descriptions``, those that lie beside the film. ``config`` is the resolved
+    settings, note and all; ``configs`` and ``assignments`` only say how they were named. ``makes`` are what
+    else is rendered (``film``, ``ad:mp3``), ``rate`` the frame rate of numbered frames, ``stamp`` what tells
+    this version of a film at an address from another; ``timed``: where the time goes is told.
     """
 
     film: str
     folder: str
     config: Config = field(default_factory=Config)
     subtitles: str | None = None
+    descriptions: tuple[str, ...] = ()
     cast: str | None = None
     cast_key: str = ""
     cast_photos: str | None = None
@@ -86,9 +90,9 @@ class FilmJob:
 @dataclass(frozen=True, slots=True)
 class FilmResult:
     """What came of a film. ``state`` skipped: it was done before, and nothing has changed since; in_use:
-    another run is at it.
+    another run is at it; has_description: the film has an audio description already.
 
-    ``error`` is (what, hint) where it failed or is in use; ``kind`` the name of its class, or killed, memory,
+    ``error`` is (what, hint) where it was not described; ``kind`` the name of its class, or killed, memory,
     disk, stopped; ``again`` whether a second try may go better.
     ``lines`` are heard in ``slots``; ``unsaid`` slots are silent or dropped, ``amiss`` have
     failed. ``silences`` are long stretches without speech or AD. Seconds are those of the film that are to be
@@ -118,7 +122,7 @@ class FilmResult:
     """Where the time went, in lines, where the job is timed."""
 
     def __post_init__(self) -> None:
-        if (self.state in ("failed", "in_use")) != (self.error is not None):
+        if (self.state in _NOT_DESCRIBED) != (self.error is not None):
             raise ValueError(f"a film that was not described has an error, got {self.state}, {self.error}")
 
     @property
@@ -137,8 +141,13 @@ class FilmResult:
 def failure(
     job: FilmJob, problem: str, hint: str = "", *, kind: str, attempts: int = 1, again: bool = False
 ) -> FilmResult:
-    """The result of a film that was not described: it failed or, by its ``kind`` of error, is in use."""
-    state: State = "in_use" if kind == FolderInUse.__name__ else "failed"
+    """The result of a film that was not described: it failed or, by its ``kind`` of error, is in use or has a
+    description."""
+    states: dict[str, State] = {
+        FolderInUse.__name__: "in_use",
+        DescriptionExists.__name__: "has_description",
+    }
+    state = states.get(kind, "failed")
     return FilmResult(job.film, job.folder, state, (problem, hint), kind, again, attempts=attempts)
 
 
@@ -199,7 +208,8 @@ def run_key(job: FilmJob) -> str:
 
     Files are told by size and date, for a catalogue is looked through often and must not be read for it.
     """
-    companion_files = (job.subtitles, job.cast, job.cast_photos)
+    kept = job.descriptions if job.config.existing == "complete" else ()
+    companion_files = (job.subtitles, job.cast, job.cast_photos, *kept)
     terms = (job.config, job.cast_key, job.start, job.end, job.rate, sorted(job.makes), job.sheet)
     return hash_key(
         "film/1", job.stamp or _stamp(job.film), *terms, *(path and _stamp(path) for path in companion_files)

@@ -131,7 +131,13 @@ class Planner:
             config = config.model_copy(update={"prompt": prompt})
         if beside.cast is not None:
             job = replace(job, cast=beside.cast, cast_key="", cast_photos=None)
-        return replace(job, config=config, configs=(*job.configs, *files), subtitles=beside.subtitles)
+        return replace(
+            job,
+            config=config,
+            configs=(*job.configs, *files),
+            subtitles=beside.subtitles,
+            descriptions=beside.descriptions,
+        )
 
     def _config_with(self, files: Sequence[str]) -> Config:
         """The batch's settings with those of files beside a film over them, the nearest to the film last, and

@@ -22,10 +22,11 @@ from typing import Self
 
 from pydantic import TypeAdapter
 
+from shotad.batch.existing import existing_choice
 from shotad.batch.fetching import ScratchFolder, brought, fetch_film
 from shotad.batch.jobs import FilmJob
 from shotad.batch.mirror import Mirror
-from shotad.batch.places import Addresses, is_local, join, local_path, parent_of, shown
+from shotad.batch.places import Addresses, is_local, join, local_path, name_of, parent_of, shown
 from shotad.batch.store import Store, WriteRefused, check_kind
 from shotad.core import (
     Progress,
@@ -43,12 +44,13 @@ from shotad.core.workfolder import SETTINGS_FILE
 @dataclass(frozen=True, slots=True)
 class Placed:
     """Film, work folder and ``run_inputs`` as paths of this machine; ``beside`` is a folder for what else is
-    fetched for the run (None: nothing is)."""
+    fetched for the run (None: nothing is), ``notes`` are sentences for the user."""
 
     film: Path
     folder: Path
     beside: Path | None = None
     run_inputs: RunInputs = field(default_factory=RunInputs)
+    notes: tuple[str, ...] = ()
 
 
 EVERY = 30.0
@@ -59,8 +61,10 @@ EVERY = 30.0
 def placed(job: FilmJob, progress: Progress) -> Iterator[Placed]:
     """The job's files here; what lies elsewhere is brought here first, and its results are sent back.
 
-    Raises StorageError for what cannot be brought.
+    Raises StorageError for what cannot be brought, DescriptionExists for a film that has a description and is
+    not described: for what lies beside it before the film is fetched.
     """
+    existing_choice(job, None)
     scratch = None if job.scratch is None else Path(job.scratch)
     with staged(job.film, job.folder, scratch, progress=progress, media=bool(job.makes)) as here:
         room = here.beside or here.folder
@@ -69,8 +73,24 @@ def placed(job: FilmJob, progress: Progress) -> Iterator[Placed]:
             for place_of_file in (job.subtitles, job.cast, job.cast_photos)
         )
         cast = None if people is None else GivenCast(people, job.cast_key, photos)
-        run_inputs = RunInputs(subtitles=subtitles, start=job.start, end=job.end, cast=cast)
-        yield replace(here, run_inputs=run_inputs)
+        choice = existing_choice(job, here.film)
+        description: Path | None = None
+        if choice.kept is not None and choice.kept.track is not None:
+            description = here.film
+        elif choice.kept is not None:
+            kept_name = name_of(choice.kept.place)
+            kept_place = next(place for place in job.descriptions if name_of(place) == kept_name)
+            description = brought(kept_place, room, progress=progress)
+        # Nobody named the subtitles: they lie beside the film.
+        run_inputs = RunInputs(
+            subtitles=subtitles,
+            start=job.start,
+            end=job.end,
+            cast=cast,
+            subtitles_found=subtitles is not None,
+            description=description,
+        )
+        yield replace(here, run_inputs=run_inputs, notes=choice.notes)
 
 
 @contextmanager

@@ -62,7 +62,14 @@ class FilmRow:
 
 
 _IN_USE = "skipped: being described elsewhere"
-_STATES = {"done": "done", "failed": "failed", "skipped": "done before", "in_use": _IN_USE}
+_HAS_DESCRIPTION = "has a description already"
+_STATES = {
+    "done": "done",
+    "failed": "failed",
+    "skipped": "done before",
+    "in_use": _IN_USE,
+    "has_description": _HAS_DESCRIPTION,
+}
 
 
 def film_labels(films: Sequence[PlannedFilm]) -> list[str]:
@@ -160,7 +167,7 @@ def summary(rows: Sequence[FilmRow], seconds: float) -> str:
     return text
 
 
-_ORDER = ("done", "done before", _IN_USE, "failed", "stopped", "not begun")
+_ORDER = ("done", "done before", _HAS_DESCRIPTION, _IN_USE, "failed", "stopped", "not begun")
 
 
 def _amiss(result: FilmResult) -> str:
@@ -197,9 +204,12 @@ def dry_run_lines(
     for number, (name, film, result) in enumerate(zip(names, films, results, strict=True), 1):
         used = f", with {', '.join(map(printable, film.uses))}" if film.uses else ""
         plan = "to be described" if result is None else "done before"
-        into = f"{plan}, into {printable(shown(film.job.folder))}{used}."
-        amiss = result is not None and result.error is not None
-        lines.append(f"{number}. {name}: {f'cannot be described. {_trouble(result)}' if amiss else into}")
+        row_text = f"{plan}, into {printable(shown(film.job.folder))}{used}."
+        if result is not None and result.state == "has_description":
+            row_text = f"{_HAS_DESCRIPTION}. {_trouble(result)}"
+        elif result is not None and result.error is not None:
+            row_text = f"cannot be described. {_trouble(result)}"
+        lines.append(f"{number}. {name}: {row_text}")
     new = [film for film, result in zip(films, results, strict=True) if result is None]
     size = size_text(sum(film.size for film in new))
     return [*lines, f"{plural(len(films), 'film')}: {len(new)} to describe ({size})."]

@@ -221,12 +221,12 @@ def open_with(console: Console, request: BatchRequest) -> None:
 
 def foresee(console: Console, request: BatchRequest, leaving: PrivacyNotices) -> None:
     """Say what a run would do."""
-    from shotad.batch import dry_run_json, dry_run_lines, earlier_result, film_labels
+    from shotad.batch import dry_run_json, dry_run_lines, earlier_result, existing_result, film_labels
 
     planned = request.planner.plan(request.gathered)
     for line in (*leaving.engines_of(planned), *leaving.of(planned)):
         console.note(line)
-    results = [film.trouble or earlier_result(film.job) for film in planned]
+    results = [film.trouble or earlier_result(film.job) or existing_result(film.job) for film in planned]
     names = film_labels(planned)
     lines = dry_run_lines(names, planned, results)
     console.result("\n".join(lines), dry_run_json(names, planned, results))
@@ -440,7 +440,8 @@ def _later(
 
 
 OF_DESCRIBE = (
-    *("engine", "detail", "language", "note", "cast", "cast_photos", "config", "assignments", "start", "end"),
+    *("engine", "existing", "detail", "language", "note", "cast", "cast_photos", "config", "assignments"),
+    *("start", "end"),
     *("candidates", "sampling", "select", "context", "verify", "audio_track", "frame_rate"),
     *("voice", "makes", "loudness", "extended", "no_sheet", "force", "discard_edits", "timed"),
 )
@@ -485,7 +486,9 @@ OF_DESCRIBE = (
 )
 @click.option("--only-failed", is_flag=True, help="Only films that failed in the last report.")
 @click.option("--dry-run", is_flag=True, help="List films, output folders and settings; do nothing else.")
-@click.option("--no-beside", is_flag=True, help="Ignore settings, subtitles and casts next to the films.")
+@click.option(
+    "--no-beside", is_flag=True, help="Ignore settings, subtitles, casts and descriptions next to the films."
+)
 @click.option("--scratch", metavar="DIR", help="Folder for temporary copies of remote films.")
 @click.option(
     "--ray",
@@ -503,6 +506,8 @@ def command(console: Console, films: tuple[str, ...], **options: Any) -> None:
 
     Each film gets its own output folder. A film that fails, even by a crash, never stops the others; a table
     at the end shows the result of each. Run the same command again to skip finished films and continue.
+
+    Films that have an audio description already are listed and not described; --existing says otherwise.
 
     Files next to a film apply to it: movie.srt, movie.cast, movie.yaml (settings) and movie.note.txt;
     shotad.yaml and cast apply to all films of their folder. Options go before settings files. Such a file may

@@ -19,6 +19,7 @@ from shotad.cli.options import (
     SectionedCommand,
     console_options,
     engine_option,
+    existing_option,
     film_options,
     note_text,
     opened,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 
 @click.command(name="describe", cls=SectionedCommand)
 @film_options
+@existing_option
 @click.option("--slots", type=PATH, help="Describe these slots: VTT, SRT, CSV or JSON.")
 @click.option("--shots", type=PATH, help="Use these shots: CSV or JSON.")
 @engine_option
@@ -91,6 +93,9 @@ def command(console: Console, **options: Any) -> None:
     stopped. With --voice or --make it also speaks the lines and writes the described film, as shotad
     render does.
 
+    A film that has an audio description already, inside it or beside it, is not described: exit code 4.
+    --existing says otherwise.
+
     Exit code 1 if every slot failed; 0 if only some did (3 with --strict).
     """
     from shotad.description import Engines
@@ -109,7 +114,10 @@ def command(console: Console, **options: Any) -> None:
     check_voice(config, makes)
     if options["taste"] is not None:
         begin_taste(options, console)
-    with opened(options, config) as (film, folder, inputs), profile_steps(options["timed"]) as recorded:
+    with (
+        opened(options, config, describes=True) as (film, folder, inputs),
+        profile_steps(options["timed"]) as recorded,
+    ):
         if options["estimate"]:
             from shotad.description import estimate_run
             from shotad.description.estimate import estimate_json, estimate_lines

@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from shotad.sound import Rendered
 
 PathLike = str | os.PathLike[str]
+OFF = "off"
+"""In place of a subtitle file: none are used, neither those beside the film nor those inside it."""
 Settings = Mapping[str, Any] | Iterable[str] | None
 """Settings by dotted key, nested ones, or ``KEY=VALUE`` as the commands take them."""
 
@@ -63,6 +65,7 @@ def describe(
     film: PathLike | Film,
     *,
     engine: str | None = None,
+    existing: str | None = None,
     cast: PathLike | GivenCast | None = None,
     subtitles: PathLike | None = None,
     slots: PathLike | None = None,
@@ -87,8 +90,12 @@ def describe(
         film: A film file, or an open `Film` (numbered frames: see `open_film`).
         engine: The models to use: ``"auto"``, ``"embedded"``, ``"small"``, ``"paper"``, ``"openai"``,
             ``"ollama:MODEL"`` and others (docs/engines.md). None: as ``config`` says, else ``"auto"``.
+        existing: What to do if the film has an audio description in this language already: ``"stop"``,
+            ``"complete"`` (keep its lines, describe slots without one) or ``"ignore"``. None: as ``config``
+            says, else ``"stop"``.
         cast: The people to name: a cast folder, a ``cast.yaml``, a folder of photos, or a `GivenCast`.
-        subtitles: Subtitle file of the film. Lines then keep clear of its dialogue.
+        subtitles: Subtitle file of the film. Lines then keep clear of its dialogue. None: the file beside the
+            film, else the text track inside it, else the sound. ``"off"``: the sound.
         slots: File with the slots to describe (VTT, SRT, CSV or JSON). None: they are found.
         shots: File with the shots (CSV or JSON). None: they are found.
         start: Second of the film. Slots that begin earlier are left out.
@@ -114,6 +121,7 @@ def describe(
         EngineError: The engine is unknown, not installed or does not answer. ``WeightsError`` for weights.
         SubtitleError: The subtitles or slots cannot be read.
         ScriptError: The track in the work folder is damaged.
+        DescriptionExists: The film has a description already, and ``existing`` is ``"stop"``.
         CastError: The cast cannot be read.
         WorkFolderError: The work folder cannot be used. ``OtherFilm``: it belongs to another film.
             ``EditConflict``: one line was edited in two places. ``FolderInUse``: another process uses it.
@@ -129,20 +137,32 @@ def describe(
         taste = os.fspath(taste)
         names = (*names, taste_config(taste))
         out = out or taste_folder(_film_path(film), taste)
-    resolved = load_config(names, settings, engine=engine)
+    is_off = subtitles == OFF
+    resolved = load_config(
+        names, settings, engine=engine, existing=existing, speech__source="sound" if is_off else None
+    )
     named = cast
     if not isinstance(named, GivenCast):
         people = _path("cast", named)
         named = None if people is None else GivenCast(people)
     run_inputs = RunInputs(
-        _path("subtitles", subtitles), _path("slots", slots), _path("shots", shots), start, end, named
+        None if is_off else _path("subtitles", subtitles),
+        _path("slots", slots),
+        _path("shots", shots),
+        start,
+        end,
+        named,
     )
     engines = Engines.of(resolved)
     engines.check_machine(resolved)
     shown = shown_progress(progress)
     if taste is not None:
         begin_with_records(_work_folder(film, out), _film_path(film))
-    with work_on(film, resolved, out, run_inputs=run_inputs, force=force) as (opened, folder, inputs):
+    with work_on(film, resolved, out, run_inputs=run_inputs, force=force, describes=True) as (
+        opened,
+        folder,
+        inputs,
+    ):
         for line in open_engines(resolved, folder.path, engines):
             shown.note(line)
         outcome = describe_film(
@@ -592,14 +612,18 @@ def work_on(
     run_inputs: RunInputs | None = None,
     frame_rate: Fraction | None = None,
     force: bool = False,
+    describes: bool = False,
 ) -> Iterator[tuple[Film, WorkFolder, Inputs]]:
     """The film, open; its work folder, held: ``out``, or the one beside it; and ``run_inputs``, read.
 
     The film is opened first, and what is given for it is checked, so that a mistaken name leaves no folder
-    behind. Raises OtherFilm where the folder's track is of another film, before anything is written.
+    behind. With ``describes`` a description that the film has is looked for. Raises DescriptionExists where
+    the run stops for it; OtherFilm where the folder's track is of another film, before anything is written.
     """
     from shotad.core import RunInputs, WorkFolder
     from shotad.description import Inputs
+    from shotad.description.existing import find_existing
+    from shotad.description.inputs import with_subtitles_beside
     from shotad.film import open_film as opened
     from shotad.script import present_track
 
@@ -610,10 +634,15 @@ def work_on(
             if isinstance(source, Path)
             else source
         )
-        inputs = Inputs(film.info, config, run_inputs or RunInputs())
+        with_files = with_subtitles_beside(film.info, config, run_inputs or RunInputs())
+        notes: tuple[str, ...] = ()
+        place = _work_folder(source, out)
+        if describes:
+            with_files, notes = find_existing(film.info, config, place, with_files)
+        inputs = Inputs(film.info, config, with_files, notes)
         if run_inputs is not None:
             inputs.check()
-        folder = stack.enter_context(WorkFolder(_work_folder(source, out), force=force))
+        folder = stack.enter_context(WorkFolder(place, force=force))
         present_track(folder, film.info, with_scripts=False)
         yield film, folder, inputs
 

@@ -67,7 +67,7 @@ class FiniteRange(click.FloatRange):
 
 
 _SECTIONS = {
-    "Film": "lists only_failed subtitles encoding audio_track start end film_file speech",
+    "Film": "lists only_failed existing subtitles encoding audio_track start end film_file speech",
     "Data": "root annotation actions casts videos predictions ids films limit shard",
     "Description": "engine target language detail quotes note context verify candidates select estimate "
     "shown_slot",
@@ -147,7 +147,12 @@ encoding_option = click.option(
 film_options = together(
     click.argument("film", type=PATH),
     click.option("--out", type=PATH, help="Output folder (default: FILM.shotad next to the film)."),
-    click.option("--subtitles", type=PATH, help="The film's subtitles: SRT, WebVTT, ASS, TTML and others."),
+    click.option(
+        "--subtitles",
+        type=PATH,
+        metavar="FILE|off",
+        help="The film's subtitles (default: those beside the film, else inside it; off: the sound alone).",
+    ),
     encoding_option,
     click.option("--audio-track", type=int, metavar="N", help="Audio track to listen to, counted from 0."),
     click.option("--frame-rate", metavar="RATE", help="Frame rate of numbered frames: 3 or 24000/1001."),
@@ -166,6 +171,11 @@ engine_option = click.option(
     "--engine",
     metavar="NAME",
     help="Models to use: auto, embedded, small, paper, ollama:MODEL, openai or gpt-4o.",
+)
+existing_option = click.option(
+    "--existing",
+    type=click.Choice(["stop", "complete", "ignore"]),
+    help="If the film has a description already: stop (default), complete it, or ignore it.",
 )
 sampling_option = click.option(
     "--sampling",
@@ -191,10 +201,19 @@ def _flags(options: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "engine": options.get("engine"),
         "language": options.get("language"),
+        "existing": options.get("existing"),
         "film__audio_track": options["audio_track"],
         "speech__encoding": options.get("encoding"),
+        "speech__source": "sound" if _is_off(options.get("subtitles")) else None,
         "slots__detail": options.get("detail"),
     }
+
+
+def _is_off(subtitles: Path | None) -> bool:
+    """Whether ``--subtitles off`` was given."""
+    from shotad.cli.interface import OFF
+
+    return subtitles is not None and str(subtitles) == OFF
 
 
 AGAIN = "Run the same command again: what is done is kept, and what failed is tried again."
@@ -261,7 +280,9 @@ def track_file(path: Path) -> Path:
 
 
 @contextmanager
-def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, WorkFolder, Inputs]]:
+def opened(
+    options: Mapping[str, Any], config: Config, *, describes: bool = False
+) -> Iterator[tuple[Film, WorkFolder, Inputs]]:
     """The film, its work folder, and what was given, read and checked. Raises as `work_on`."""
     from shotad.cli.interface import work_on
     from shotad.core import RunInputs
@@ -275,11 +296,18 @@ def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, W
     if path is None and (key is not None or photos is not None):
         raise UsageError("--cast-key and --cast-photos say more of a cast, but there is no --cast.")
     cast = None if path is None else GivenCast(path, key or "", photos)
-    files = (options.get("subtitles"), options.get("slots"), options.get("shots"))
-    run_inputs = RunInputs(*files, start, end, cast)
+    subtitles = options.get("subtitles")
+    subtitles = None if _is_off(subtitles) else subtitles
+    run_inputs = RunInputs(subtitles, options.get("slots"), options.get("shots"), start, end, cast)
     rate, force = frame_rate_of(options["frame_rate"]), bool(options.get("force"))
     with work_on(
-        options["film"], config, options["out"], run_inputs=run_inputs, frame_rate=rate, force=force
+        options["film"],
+        config,
+        options["out"],
+        run_inputs=run_inputs,
+        frame_rate=rate,
+        force=force,
+        describes=describes,
     ) as run:
         yield run
 

@@ -156,6 +156,19 @@ class EditConflict(WorkFolderError):  # noqa: N818  the word of the decision it 
     """A person's edit that a later run would overwrite. Both texts are in the message."""
 
 
+class DescriptionExists(ShotadError):  # noqa: N818  no fault of the film
+    """A film that has an audio description already, so that nothing was described.
+
+    ``has_lines``: lines of it can be read, so that it can be completed.
+    """
+
+    exit_code = 4
+
+    def __init__(self, what: str, hint: str = "", *, has_lines: bool = False) -> None:
+        super().__init__(what, hint)
+        self.has_lines = has_lines
+
+
 class CastError(ShotadError):
     """A cast that cannot be read, or does not make sense."""
 

@@ -69,8 +69,10 @@ class RunInputs:
     """What the user gave beside settings: files that replace the result of a step, a part of the film, the
     cast.
 
-    ``start`` and ``end`` are seconds of the film; None is its end. Raises UsageError for values that are no
-    times of a film.
+    ``start`` and ``end`` are seconds of the film; None is its end. ``subtitles_found``: nobody named the
+    subtitles, they lie beside the film. ``description`` is a description that the film has already, whose
+    lines are kept: a script, or the film itself for a text track inside it. Raises UsageError for values that
+    are no times of a film.
     """
 
     subtitles: Path | None = None
@@ -79,6 +81,8 @@ class RunInputs:
     start: float = 0.0
     end: float | None = None
     cast: GivenCast | None = None
+    subtitles_found: bool = False
+    description: Path | None = None
 
     def __post_init__(self) -> None:
         times = {"start": self.start} if self.end is None else {"start": self.start, "end": self.end}
@@ -327,13 +331,18 @@ def _without_foreign_choices(run: RunSettings, record: Mapping[str, Any]) -> Run
         parent = run.folder.absolute().parent
         if film is not None and not is_inside(film, parent):
             film = None
-        files = {"subtitles": run_inputs.subtitles, "slots": run_inputs.slots, "shots": run_inputs.shots}
+        names = ("subtitles", "slots", "shots", "description")
+        files: dict[str, Path | None] = {name: getattr(run_inputs, name) for name in names}
         for name, path in files.items():
             if path is not None and not is_inside(path, parent):
                 withheld[f"given.{name}"] = str(path)
                 files[name] = None
         run_inputs = replace(
-            run_inputs, subtitles=files["subtitles"], slots=files["slots"], shots=files["shots"]
+            run_inputs,
+            subtitles=files["subtitles"],
+            slots=files["slots"],
+            shots=files["shots"],
+            description=files["description"],
         )
         if run_inputs.cast is not None:
             cast_paths = [path for path in (run_inputs.cast.path, run_inputs.cast.photos) if path is not None]

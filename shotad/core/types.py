@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
@@ -419,6 +419,11 @@ class AudioTrack:
         return f"{self.number} ({', '.join(word for word in words if word)})"
 
 
+def default_track(tracks: Iterable[AudioTrack]) -> AudioTrack | None:
+    """The track to listen to: no description, no commentary, the container's default, the first."""
+    return min(tracks, key=lambda t: (t.descriptive or t.commentary, not t.default, t.number), default=None)
+
+
 @dataclass(frozen=True, slots=True)
 class FilmInfo:
     """A film, described.
@@ -455,8 +460,7 @@ class FilmInfo:
     @property
     def default_audio(self) -> AudioTrack | None:
         """The track to listen to: no description, no commentary, the container's default, the first."""
-        tracks = sorted(self.audio, key=lambda t: (t.descriptive or t.commentary, not t.default, t.number))
-        return tracks[0] if tracks else None
+        return default_track(self.audio)
 
     def size_within(self, height: int | None = None, max_pixels: int | None = None) -> tuple[int, int]:
         """``(width, height)``, both even, of the film's shape: at most ``height`` lines and

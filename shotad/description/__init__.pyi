@@ -6,6 +6,7 @@ from . import (
     clip_builder as clip_builder,
     engine_pair as engine_pair,
     estimate as estimate,
+    existing as existing,
     film_frames as film_frames,
     film_questions as film_questions,
     inputs as inputs,

@@ -8,7 +8,8 @@ on what it has read (`Inputs`): no later step reads the file again.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -22,6 +23,7 @@ from shotad.core import (
     Shot,
     ShotadError,
 )
+from shotad.core.config.languages import language_named
 from shotad.core.errors import (
     ScriptError,
     SubtitleError,
@@ -32,9 +34,16 @@ from shotad.description.linting.check import check_lint_settings
 from shotad.description.prompts import load_examples
 from shotad.film import Subtitles, read_subtitles
 from shotad.film.audio import choose_track
+from shotad.film.beside import (
+    is_description_text,
+    language_order,
+    read_head_beside,
+    subtitles_beside,
+)
+from shotad.film.description_tracks import description_cues, description_tracks
 from shotad.film.speech import check_inside
-from shotad.script.cue import timecode
-from shotad.script.formats import given_shots, slot_cues
+from shotad.script.cue import Script, ScriptCue, timecode
+from shotad.script.formats import given_shots, read_script, slot_cues
 from shotad.sight import load_cast
 
 Content = TypeVar("Content")
@@ -61,16 +70,34 @@ class Inputs:
     the part to describe.
     """
 
-    def __init__(self, info: FilmInfo, config: Config, run_inputs: RunInputs) -> None:
-        self.run_inputs = run_inputs
+    def __init__(
+        self, info: FilmInfo, config: Config, run_inputs: RunInputs, notes: tuple[str, ...] = ()
+    ) -> None:
+        """``notes`` are sentences for the user about what was found for the film."""
+        self.run_inputs, self.notes = run_inputs, notes
         self._info, self._config = info, config
+        self.subtitle_trouble = ""
+        """Why subtitles that were found beside the film cannot be used; empty before `subtitles` is read."""
 
     @cached_property
     def subtitles(self) -> GivenFile[Subtitles] | None:
-        """What is said in the film. Raises SubtitleError."""
-        path, settings = self.run_inputs.subtitles, self._config.speech
+        """What is said in the film. Raises SubtitleError for a file that was given; one that was found beside
+        the film is left out where it cannot be used (`subtitle_trouble`)."""
+        path, is_found = self.run_inputs.subtitles, self.run_inputs.subtitles_found
         if path is None:
             return None
+        try:
+            if is_found and is_description_text(read_head_beside(path, path.name)):
+                raise SubtitleError(f"{path} holds audio description, not what is said.")
+            return self._read_subtitles(path)
+        except SubtitleError as trouble:
+            if not is_found:
+                raise
+            self.subtitle_trouble = trouble.what
+            return None
+
+    def _read_subtitles(self, path: Path) -> GivenFile[Subtitles]:
+        settings = self._config.speech
         subtitles = read_subtitles(path, encoding=settings.encoding, frame_rate=self._info.frame_rate)
         if settings.source != "sound":
             check_inside(subtitles.utterances, self._info.duration)
@@ -91,6 +118,12 @@ class Inputs:
         return _given_file(path, given_shots(path, self._info.duration), "shots", ScriptError)
 
     @cached_property
+    def description(self) -> GivenFile[Script] | None:
+        """The lines of a description that the film has, which are kept. Raises ScriptError, FilmError."""
+        path = self.run_inputs.description
+        return None if path is None else read_kept(path, self._info, self._config.language)
+
+    @cached_property
     def cast(self) -> Cast | None:
         """The people to look for. Raises CastError."""
         cast = self.run_inputs.cast
@@ -108,7 +141,7 @@ class Inputs:
         if self._config.film.audio_track is not None:
             choose_track(self._info, self._config.film.audio_track)
         # Each property reads its file, and refuses it.
-        _ = self.cast, self.subtitles, self.shots
+        _ = self.cast, self.subtitles, self.shots, self.description
         self._check_slots()
 
     def _check_slots(self) -> None:
@@ -139,6 +172,20 @@ class Inputs:
             )
 
 
+def with_subtitles_beside(info: FilmInfo, config: Config, run_inputs: RunInputs) -> RunInputs:
+    """``run_inputs`` with the subtitles that lie beside the film, where none were given and some are wanted.
+
+    They go before those inside the film: who puts a file there means it, as with players.
+    """
+    if run_inputs.subtitles is not None or info.path is None or info.path.is_dir():
+        return run_inputs
+    if config.speech.source not in ("auto", "subtitles"):
+        return run_inputs
+    spoken = info.default_audio.language if info.default_audio is not None else None
+    path = subtitles_beside(info.path, language_order(spoken, config.language))
+    return run_inputs if path is None else replace(run_inputs, subtitles=path, subtitles_found=True)
+
+
 def check_inputs(info: FilmInfo, config: Config, run_inputs: RunInputs) -> None:
     """Refuse what cannot be used of the settings' files, and of what was given for this film. Raises as
     `Inputs.check`."""
@@ -164,6 +211,43 @@ def check_start(run_inputs: RunInputs, end: float, film: str) -> None:
 def digest_of(file: GivenFile[Content] | None) -> str | None:
     """What stands for a given file in keys."""
     return None if file is None else file.digest
+
+
+def read_kept(path: Path, info: FilmInfo, language: str) -> GivenFile[Script]:
+    """The lines of a description that are kept, by start: of a script, or of the film's own text track.
+
+    Lines that begin after the film's end are left out. Raises ScriptError where no line is inside the film,
+    and for a file that cannot be read; FilmError.
+    """
+    if info.path is not None and path == info.path:
+        cues = _cues_inside(path, language)
+        text = "\n".join(f"{cue.interval} {cue.text}" for cue in cues)
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        name = f"text track of {path.name}"
+    else:
+        cues = read_script(path).cues
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        name = path.name
+    end = info.duration or math.inf
+    lines = [cue for cue in cues if cue.text and cue.interval.start < end]
+    if not lines:
+        raise ScriptError(
+            f"No line of {path} lies inside {info.name}.",
+            "Is it of this film? To describe the film all the same: --existing ignore.",
+        )
+    lines.sort(key=lambda cue: cue.interval)
+    return GivenFile(name, Script(tuple(lines)), digest)
+
+
+def _cues_inside(film: Path, language: str) -> tuple[ScriptCue, ...]:
+    """The lines of the film's text track of description in ``language``, else of one that names none."""
+    code = language_named(language)
+    tracks = [track for track in description_tracks(film) if track.is_text and track.is_readable]
+    for track in sorted(tracks, key=lambda track: track.language != code):
+        cues = description_cues(film, track.number) if track.language in ("", code) else ()
+        if cues:
+            return tuple(ScriptCue(None, interval, text) for interval, text in cues)
+    return ()
 
 
 def _given_file(path: Path, content: Content, kind: FileKind, error: type[ShotadError]) -> GivenFile[Content]:

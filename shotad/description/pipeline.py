@@ -29,6 +29,7 @@ from shotad.core import (
 from shotad.core.profiling import time_step
 from shotad.description.clip_builder import GRAMMAR_STEP, ClipBuilder, prepare_grammar
 from shotad.description.engine_pair import Engines, EngineUsage
+from shotad.description.existing import with_kept_lines
 from shotad.description.inputs import Inputs
 from shotad.description.preparing import SHOTS_STEP, RunContext, prepare
 from shotad.description.prompts import check_prompts
@@ -55,7 +56,7 @@ from shotad.script import (
     track_lock,
 )
 from shotad.script.cue import is_changed, timecode
-from shotad.script.edits import update_spoken_ends
+from shotad.script.edits import update_spoken_ends, without_edits
 from shotad.script.names import check_names
 from shotad.script.rules import Limits, silences as silences_in
 from shotad.script.track import FilmId
@@ -140,6 +141,8 @@ def describe(
     check_edits(folder, film.info, discard_edits=discard_edits)
     engines = engines or Engines.of(config)
     check_prompts()
+    for note in context.inputs.notes:
+        context.progress.note(note)
     with time_step("load"):
         engines.get_ready(config, context.progress)
         prepare_grammar(context)
@@ -198,6 +201,13 @@ def write_track(
     with track_lock(folder.path):
         previous = present_track(folder, film, with_scripts=not discard_edits)
         discarded = keep_discarded(previous, folder.path, film.name) if discard_edits else ""
+        kept = context.inputs.description
+        if kept is not None:
+            if discard_edits and previous is not None:
+                # Before the lines that are kept come in, which are no edits of this track.
+                previous = without_edits(previous)
+            discard_edits = False
+            previous = with_kept_lines(previous, kept, film, context.config.language)
         merged = merge_edits(previous, fresh, covered=described, discard_edits=discard_edits)
         slot_changes = changes_since(folder.path, prepared.hand, context.config.slots)
         # No line stays in a slot that was removed meanwhile, and an added one gets an empty line.
@@ -212,8 +222,8 @@ def write_track(
         files = save_track(track, folder.path, prepared.info.name)
     speech = [utterance.interval for utterance in prepared.speech]
     silences = long_silences(track, speech, described)
-    warnings = list(prepared.warnings)
-    if run_inputs.slots is None:
+    warnings = [*context.inputs.notes, *prepared.warnings]
+    if run_inputs.slots is None and kept is None:
         few_slots = explain_few_slots(prepared.slots, prepared.gaps, described, context.config.slots)
         if few_slots:
             warnings.append(few_slots)

@@ -20,11 +20,12 @@ from shotad.core import (
     Progress,
     RunInputs,
     Shot,
+    Slot,
     WorkFolder,
 )
 from shotad.core.config.film import SpeechSettings
 from shotad.core.errors import SubtitleError, WeightsError
-from shotad.core.progress import progress_task
+from shotad.core.progress import plural, progress_task
 from shotad.core.records import seconds
 from shotad.core.types import time_range
 from shotad.core.weight_store import weights_file
@@ -58,6 +59,7 @@ from shotad.film import (
     VoiceTimes,
     detect_shots_in_pass,
     find_speech,
+    fit_subtitles,
     free_time,
     hear_speech,
     mark_slots,
@@ -72,6 +74,7 @@ from shotad.film.slot_records import (
 )
 from shotad.film.slots import HARD_MINIMUM, fixed_slots
 from shotad.film.speech import HEARING_WEIGHTS
+from shotad.script.cue import Script
 from shotad.sight import TextReader, find_credits
 from shotad.sight.text import TEXT_WEIGHTS, credit_moments
 
@@ -201,20 +204,35 @@ def picture_warnings(film: Film, shots: FilmShots) -> list[str]:
 def film_speech(context: RunContext) -> FoundSpeech:
     """Where people speak, with the words of subtitles, else of a transcript. Kept in ``speech.json``."""
     film, settings, subtitles = context.film, context.config.speech, context.inputs.subtitles
+    is_found = context.run_inputs.subtitles_found
     # The sound is listened to only where the record is made, and has a record of its own.
     listen = partial(film_sound_speech, context)
 
     def make() -> FoundSpeech:
-        speech = find_speech_of_film(film, settings, subtitles, listen, context.progress)
+        speech = find_speech_of_film(film, settings, subtitles, listen, context.progress, is_found=is_found)
         return with_kept_words(speech, context.folder, film.info.fingerprint)
 
+    if is_found:
+        _tell_found_subtitles(context)
     return context.folder.cached("speech", _speech_key(context), make, write=speech_record, read=speech_of)
+
+
+def _tell_found_subtitles(context: RunContext) -> None:
+    """Say which subtitles beside the film are taken, or why the file there is not."""
+    path, trouble = context.run_inputs.subtitles, context.inputs.subtitle_trouble
+    assert path is not None
+    if trouble:
+        context.progress.note(f"{path.name}, beside the film, is not used as its subtitles. {trouble}")
+    else:
+        context.progress.note(f"Subtitles: {path.name}, beside the film.")
 
 
 def _speech_key(context: RunContext) -> str:
     config = context.config
     digest = digest_of(context.inputs.subtitles)
-    return hash_key("speech/4", context.film_key, config.speech, config.film.audio_track, digest)
+    # Subtitles that were found give way to the sound where they do not fit it; those that were given do not.
+    found = ("found",) if context.run_inputs.subtitles_found and digest else ()
+    return hash_key("speech/4", context.film_key, config.speech, config.film.audio_track, digest, *found)
 
 
 def film_sound_speech(context: RunContext) -> HeardSpeech | None:
@@ -234,33 +252,55 @@ def find_speech_of_film(
     subtitle_file: GivenFile[Subtitles] | None,
     listen: Callable[[], HeardSpeech | None],
     progress: Progress,
+    *,
+    is_found: bool = False,
 ) -> FoundSpeech:
     """Where people speak: from a file of subtitles or embedded ones, compared with the sound; else from the
     sound.
 
-    ``listen`` finds the speech in the sound; with ``speech.source=subtitles`` it is not called. Raises
-    SubtitleError for subtitles that cannot be used, WeightsError.
+    ``listen`` finds the speech in the sound; with ``speech.source=subtitles`` it is not called. ``is_found``:
+    nobody named the file, so that it is left out where it does not fit the sound. Raises SubtitleError for
+    subtitles that cannot be used, WeightsError.
     """
-    subtitles: Subtitles | None
-    if subtitle_file is not None:
-        subtitles, notes = subtitle_file.content, subtitle_file.content.notes
-        detail = f"subtitles {subtitle_file.name}"
-    else:
-        subtitles, detail, notes = embedded_subtitles(film, settings)
-    utterances = None if subtitles is None else subtitles.utterances
     sound_speech: HeardSpeech | None = None
+    sound_trouble: WeightsError | None = None
     if settings.source in ("auto", "sound") and film.info.audio:
         try:
             sound_speech = listen()
         except WeightsError as trouble:
-            if utterances is None or settings.source == "sound":
-                raise
-            notes = (*notes, f"The subtitles were not compared with the sound: {trouble.what}")
+            sound_trouble = trouble
+    misfit = ""
+    if subtitle_file is not None and is_found and sound_speech is not None:
+        misfit = _misfit(subtitle_file, sound_speech, film.info.duration)
+    subtitles: Subtitles | None
+    if subtitle_file is not None and not misfit:
+        subtitles, notes = subtitle_file.content, subtitle_file.content.notes
+        detail = f"subtitles {subtitle_file.name}"
+    else:
+        subtitles, detail, notes = embedded_subtitles(film, settings)
+    notes = (misfit, *notes) if misfit else notes
+    utterances = None if subtitles is None else subtitles.utterances
+    if sound_trouble is not None:
+        if utterances is None or settings.source == "sound":
+            raise sound_trouble
+        notes = (*notes, f"The subtitles were not compared with the sound: {sound_trouble.what}")
     speech = find_speech(sound_speech, settings, subtitles=utterances, duration=film.info.duration)
     notes = (*notes, *speech.notes)
     for note in notes:  # now, not only when the run has ended
         progress.note(note)
     return replace(speech, detail=detail or speech.detail, notes=notes)
+
+
+def _misfit(subtitle_file: GivenFile[Subtitles], sound_speech: HeardSpeech, duration: float) -> str:
+    """Why subtitles that nobody named are not used; empty where they fit the sound."""
+    times = [utterance.interval for utterance in subtitle_file.content.utterances]
+    problem = fit_subtitles(times, sound_speech.intervals, duration).problem
+    if not problem:
+        return ""
+    return (
+        f"{subtitle_file.name}, beside the film, is not used: it does not fit the sound. {problem} "
+        "Correct its times, or name it to use it as it is: --subtitles."
+    )
 
 
 def embedded_subtitles(film: Film, settings: SpeechSettings) -> tuple[Subtitles | None, str, tuple[str, ...]]:
@@ -410,7 +450,9 @@ def film_slots(
     slot_file, settings = context.inputs.slots, context.config.slots
     step_keys = (_shots_key(context), _speech_key(context), _credits_key(context, shots.end))
     by_hand = (hand_row(hand),) if hand else ()
-    key = hash_key("slots/2", step_keys, settings, digest_of(slot_file), *by_hand)
+    kept = context.inputs.description
+    kept_digest = () if kept is None else (("kept", kept.digest),)
+    key = hash_key("slots/2", step_keys, settings, digest_of(slot_file), *by_hand, *kept_digest)
     make = partial(
         choose_slots,
         None if slot_file is None else slot_file.content,
@@ -420,6 +462,7 @@ def film_slots(
         voices,
         hand,
         context.config,
+        kept,
     )
     return context.folder.cached(
         "slots",
@@ -430,6 +473,11 @@ def film_slots(
     )
 
 
+def _has_line(slot: Slot, script: Script) -> bool:
+    """Whether a line is spoken in a slot."""
+    return any(cue.interval.overlaps(slot.interval) for cue in script.cues)
+
+
 def choose_slots(
     given_slots: SlotCues | None,
     gaps: Sequence[Interval],
@@ -438,8 +486,10 @@ def choose_slots(
     voices: VoiceTimes,
     hand: HandSlots,
     config: Config,
+    kept: GivenFile[Script] | None = None,
 ) -> FilmSlots:
-    """The slots: those given, else planned in the ``gaps``; then as ``hand`` says.
+    """The slots: those given, else planned in the ``gaps``, without those in which a line of the description
+    that is ``kept`` is spoken; then as ``hand`` says.
 
     Planned ones are marked by the ``voices`` in them. Given and added ones are not: somebody chose to have
     lines there.
@@ -450,6 +500,12 @@ def choose_slots(
     else:
         planned = plan_slots(gaps, shots.shots, settings, credits=roll, film=film)
         slots, warnings, failed = mark_slots(planned, voices), [], []
+    if kept is not None:
+        empty_slots = tuple(slot for slot in slots if not _has_line(slot, kept.content))
+        if len(empty_slots) < len(slots):
+            covered = len(slots) - len(empty_slots)
+            warnings.append(f"{covered} of {plural(len(slots), 'slot')} have a line of {kept.name} already.")
+        slots = empty_slots
     final_slots, replaced = apply_hand_slots(slots, hand, settings)
     changes = []
     for number, verb in ((len(hand.added), "added"), (len(hand.removed), "removed")):

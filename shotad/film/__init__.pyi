@@ -1,8 +1,10 @@
 from . import (
     audio as audio,
+    beside as beside,
     colour as colour,
     container as container,
     decoder as decoder,
+    description_tracks as description_tracks,
     framestore as framestore,
     framing as framing,
     overlays as overlays,

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from shotad.core import FilmInfo
 from shotad.core.errors import FilmChanged, FilmError
 from shotad.core.memory_errors import is_out_of_memory
-from shotad.core.types import AudioTrack, file_fingerprint
+from shotad.core.types import AudioTrack, default_track, file_fingerprint
+from shotad.film.beside import is_commentary_title, is_description_title
 from shotad.film.colour import Light, Orientation, frame_light, frame_orientation
 from shotad.film.timeline import ClockTimeline, PacketMover, SectionFinder
 
@@ -597,12 +598,25 @@ def last_second(media: Media, start: Fraction, near: float | None = None) -> flo
     return end
 
 
+def spoken_language(path: Path) -> str | None:
+    """The language of a film's sound as its container names it; None where it does not, or cannot be read."""
+    if path.is_dir():
+        return None
+    try:
+        with find_media(path).open() as container:
+            tracks = [_audio(number, stream) for number, stream in enumerate(container.streams.audio)]
+    except FilmError:
+        return None
+    track = default_track(tracks)
+    return None if track is None else track.language
+
+
 def _audio(number: int, stream: Any) -> AudioTrack:
     from av.stream import Disposition
 
     context, flags = stream.codec_context, stream.disposition
     language, title = _language_and_title(stream)
-    title_words = (title or "").lower()
+    is_commentary = bool(flags & Disposition.comment) or is_commentary_title(title or "")
     return AudioTrack(
         number=number,
         language=language,
@@ -613,9 +627,8 @@ def _audio(number: int, stream: Any) -> AudioTrack:
         sample_rate=context.sample_rate if context else 0,
         default=bool(flags & Disposition.default),
         descriptive=bool(flags & (Disposition.visual_impaired | Disposition.descriptions))
-        or "audio description" in title_words
-        or "descriptive" in title_words,
-        commentary=bool(flags & Disposition.comment) or "commentary" in title_words,
+        or is_description_title(title or ""),
+        commentary=is_commentary,
     )
 
 

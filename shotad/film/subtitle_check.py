@@ -88,6 +88,12 @@ class Fit:
     @property
     def note(self) -> str:
         """A message on what does not fit, and how to correct it; empty where the subtitles fit."""
+        advice = " Correct them, or listen to the sound instead (--set speech.source=sound)."
+        return self.problem + advice if self.is_notable else ""
+
+    @property
+    def problem(self) -> str:
+        """What does not fit, and which shift would mend it; empty where the subtitles fit."""
         if not self.is_notable:
             return ""
         where = "" if self.part is None else f" from {clock(self.part.start)} to {clock(self.part.end)}"
@@ -104,7 +110,7 @@ class Fit:
         else:
             when = "late" if self.shift < 0 else "early"
             text += f"best shift {self.shift:+.1f} s (they are {when})."
-        return text + " Correct them, or listen to the sound instead (--set speech.source=sound)."
+        return text
 
 
 def fit_subtitles(subtitles: Sequence[Interval], heard: Sequence[Interval], duration: float) -> Fit:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shotad.core import Interval, Utterance
-from shotad.core.config.languages import language_of, languages
+from shotad.core.config.languages import language_named
 from shotad.core.errors import FilmError, SubtitleError
 from shotad.core.progress import (
     plural,
@@ -140,13 +140,13 @@ def forced_track(path: Path, language: str) -> tuple[Subtitles, str] | None:
                     metadata.get("title", "")
                 )
                 # Containers write three letters; a tag that is not known counts as that of no language.
-                named = _short_language(metadata.get("language", ""))
+                named = language_named(metadata.get("language", ""))
                 if is_forced and stream.codec_context.name in TEXT_CODECS and named in ("", language):
                     streams[number] = stream
             if not streams:
                 return None
             languages = {
-                number: _short_language(readable_metadata(stream.metadata).get("language", ""))
+                number: language_named(readable_metadata(stream.metadata).get("language", ""))
                 for number, stream in streams.items()
             }
             utterances, undecoded = _read_tracks(container, streams)
@@ -162,16 +162,6 @@ def forced_track(path: Path, language: str) -> tuple[Subtitles, str] | None:
 
 
 _FORCED_TITLE = re.compile(r"\bforced\b|foreign (?:parts|dialog)", re.IGNORECASE)
-
-
-def _short_language(code: str) -> str:
-    """``eng → en``, ``ger → de``; empty for a language that is not named or not known."""
-    base = code.lower().replace("_", "-").partition("-")[0]
-    for known in languages():
-        entry = language_of(known)
-        if base in (entry.code, entry.alpha3, entry.bibliographic):
-            return entry.code
-    return ""
 
 
 def end_of_sound_and_picture(path: Path) -> float | None:

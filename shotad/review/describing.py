@@ -223,7 +223,7 @@ class Describing:
             record = parse_json(read_file(self._queue_file))
             entries = {str(film_id): dict(entry) for film_id, entry in record["films"].items()}
             choices = {
-                film_id: Choices(str(entry["engine"]), str(entry["language"]))
+                film_id: Choices(str(entry["engine"]), str(entry["language"]), str(entry["existing"]))
                 for film_id, entry in entries.items()
             }
             seal = record["seal"]
@@ -237,6 +237,7 @@ class Describing:
 
 
 _HINTS = {
+    "DescriptionExists": "Choose Describe the gaps, which keeps its lines, or Describe anyway.",
     "DiskFull": "Make space on the disk of the films, and try again.",
     "FilmChanged": "Try again: the film is then described as it is now.",
     "OtherFilm": "Its lines are kept. Give the new film another name, and have that described.",

@@ -9,15 +9,17 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from shotad.batch import STDIN, FilmJob, PlannedFilm, Planner, film_labels, find_films
+from shotad.batch import STDIN, FilmJob, PlannedFilm, Planner, existing_choice, film_labels, find_films
 from shotad.core import Config, ShotadError, load_config
-from shotad.core.errors import FilmError, ReviewError, WorkFolderError
+from shotad.core.errors import DescriptionExists, FilmError, ReviewError, WorkFolderError
 from shotad.core.files import as_work_folder_errors, inner_folder
 from shotad.core.progress import plural, printable
+from shotad.core.runsettings import read_settings
 from shotad.core.settings import assignments_of
 from shotad.core.workfolder import SETTINGS_FILE
 from shotad.review.keeping import Signature, signature
@@ -33,19 +35,21 @@ OWN_FOLDER = ".shotad"
 class Choices:
     """What a person chose for a film on the page; empty: as ``shotad describe`` does by itself.
 
-    ``engine`` is what ``--engine`` takes, ``language`` a tag such as ``de``.
+    ``engine`` is what ``--engine`` takes, ``language`` a tag such as ``de``, ``existing`` what ``--existing``
+    takes, for a film that has a description.
     """
 
     engine: str = ""
     language: str = ""
+    existing: str = ""
 
     def as_flags(self) -> dict[str, str]:
         """The settings that were chosen, by name."""
-        flags = {"engine": self.engine, "language": self.language}
+        flags = {"engine": self.engine, "language": self.language, "existing": self.existing}
         return {name: value for name, value in flags.items() if value}
 
     def config(self) -> Config:
-        """The settings of a run. Raises ConfigError for a language that is not known."""
+        """The settings of a run. Raises ConfigError for a choice that is not known."""
         return load_config((), (), **self.as_flags())
 
 
@@ -82,6 +86,7 @@ class FilmFolder:
         self._planner = Planner(_shared_job(Choices()))
         self._lock = threading.Lock()
         self._counts: dict[Path, tuple[Signature, dict[str, Any]]] = {}
+        self._existing: dict[Path, tuple[Any, dict[str, Any] | None]] = {}
 
     def films(self) -> list[ListedFilm]:
         """The films that are there now, sorted by path. Raises FilmError where the folder is gone."""
@@ -114,6 +119,11 @@ class FilmFolder:
         ReviewError for a film that is gone, ConfigError for choices that cannot be.
         """
         film = self.film(film_id)
+        if not choices.existing and os.path.lexists(film.work_folder / TRACK):
+            # What was chosen for the description that the film had holds on.
+            with suppress(ShotadError):
+                last_run = read_settings(film.work_folder)
+                choices = replace(choices, existing=last_run.config.existing)
         planner = Planner(_shared_job(choices), explicit=assignments_of(choices.as_flags()))
         # All films are planned, so that each gets the work folder that the list shows.
         for planned in planner.plan(find_films((str(self.path),))):
@@ -124,13 +134,17 @@ class FilmFolder:
     def state_of(self, film: ListedFilm) -> dict[str, Any]:
         """How far a film is, by its work folder: ``state``, with ``text`` in words, and ``error`` if any.
 
-        The states: ``new``, ``begun`` (records but no track), ``described``, ``edited``, ``failed``.
+        The states: ``new``, ``has_description`` (not made here; ``can_complete`` says whether its lines can
+        be read), ``begun`` (records but no track), ``described``, ``edited``, ``failed``.
         """
         trouble = film.planned.trouble
         if trouble is not None and trouble.error is not None:
             return _failed(*trouble.error)
         track_file = film.work_folder / TRACK
         if not os.path.lexists(track_file):
+            existing = self._existing_view(film)
+            if existing is not None:
+                return existing
             is_begun = os.path.lexists(film.work_folder / SETTINGS_FILE)
             state, text = ("begun", "Begun, not finished") if is_begun else ("new", "Not described")
             return {"state": state, "text": text, "error": None}
@@ -146,6 +160,32 @@ class FilmFolder:
         with self._lock:
             self._counts[track_file] = (mark, state_view)
         return state_view
+
+    def _existing_view(self, film: ListedFilm) -> dict[str, Any] | None:
+        """The state of a film that has a description; None for one that has none."""
+        job = film.planned.job
+        # Opening every film for every list would take long.
+        files = [film.path, *map(Path, job.descriptions)]
+        mark = (*(signature(file) for file in files), job.config.language, job.config.existing)
+        with self._lock:
+            last_view = self._existing.get(film.path)
+        if last_view is not None and last_view[0] == mark:
+            return last_view[1]
+        view: dict[str, Any] | None = None
+        try:
+            existing_choice(job, film.path)
+        except DescriptionExists as error:
+            view = {
+                "state": "has_description",
+                "text": printable(error.what),
+                "error": None,
+                "can_complete": error.has_lines,
+            }
+        except ShotadError:
+            pass  # what is wrong with the film is said when it is described
+        with self._lock:
+            self._existing[film.path] = (mark, view)
+        return view
 
 
 def _shared_job(choices: Choices) -> FilmJob:

@@ -239,8 +239,8 @@ def _with_film_pages(list_app: ASGIApp, pages: FilmPages) -> ASGIApp:
 
 def _describing_routes(films: Films) -> list[Route]:
     def describe(request: Request, body: Json) -> Any:
-        engine, language = (value(body, name, str, "").strip() for name in ("engine", "language"))
-        return dict(films.describing.start(request.path_params["film"], Choices(engine, language)))
+        chosen = (value(body, name, str, "").strip() for name in ("engine", "language", "existing"))
+        return dict(films.describing.start(request.path_params["film"], Choices(*chosen)))
 
     def stop(request: Request, _: Json) -> Any:
         return dict(films.describing.stop(request.path_params["job"]))

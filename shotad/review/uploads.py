@@ -15,13 +15,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from shotad.batch import ENDINGS, free_disk
+from shotad.batch import free_disk
 from shotad.core import ShotadError
 from shotad.core.errors import DiskFull, FilmError, ReviewError
 from shotad.core.file_names import name_for_windows
 from shotad.core.files import as_work_folder_errors, inner_folder, own_files, remove_file
 from shotad.core.progress import size_text
 from shotad.film import open_film
+from shotad.film.beside import FILM_ENDINGS
 from shotad.review.describing import KEEP_FREE
 from shotad.review.film_folder import FilmFolder
 
@@ -48,7 +49,7 @@ def clean_name(name: str) -> str:
     printable_name = "".join(character if character.isprintable() else " " for character in base)
     plain = " ".join(printable_name.split()).lstrip(". ")
     stem, ending = os.path.splitext(plain)
-    if ending.lower() not in ENDINGS:
+    if ending.lower() not in FILM_ENDINGS:
         raise ReviewError(
             f"{plain[:80] or 'A file without a name'} does not end as the name of a film.",
             "Films are files such as MP4, MKV, MOV, WebM or TS.",

@@ -28,10 +28,10 @@ class FilmsPage(Visitor):
     def film(self, name: str) -> Any:
         return self.films()[name]
 
-    def describe(self, name: str, engine: str = "fake", language: str = "") -> Answer:
+    def describe(self, name: str, engine: str = "fake", language: str = "", existing: str = "") -> Answer:
         """Ask to have a film described; the job."""
         place = f"/api/films/{self.film(name)['id']}/describe"
-        return self.post(place, {"engine": engine, "language": language})
+        return self.post(place, {"engine": engine, "language": language, "existing": existing})
 
     def ended(self, name: str) -> Any:
         """The film once its job has ended."""

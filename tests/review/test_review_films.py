@@ -53,6 +53,31 @@ def page(folder: Path) -> Iterator[FilmsPage]:
 # The list
 
 
+def test_a_film_with_a_description_is_shown_as_such_and_its_gaps_are_described(folder: Path) -> None:
+    quick = "speech: {source: none}\nslots: {find_credits: false}\nthreads: {features: none}\nscale: {method: none}\n"
+    (folder / "film.yaml").write_text(quick, encoding="utf-8")
+    text = "WEBVTT\nKind: descriptions\n\n00:01.000 --> 00:03.000\nA girl crosses the ice.\n"
+    with films_open(folder) as (_, page):
+        assert page.film("film.mp4")["state"] == "new"
+        (folder / "film.ad.vtt").write_text(text, encoding="utf-8")
+        film = page.film("film.mp4")
+        assert (film["state"], film["can_complete"], film["page"]) == ("has_description", True, None)
+        assert film["text"].startswith("film.mp4 has an audio description already: film.ad.vtt")
+        # Who does not say what to do is told.
+        assert page.describe("film.mp4").status == 202
+        refused = page.ended("film.mp4")
+        assert refused["job"]["state"] == "failed"
+        assert "Describe the gaps" in refused["job"]["error"]["hint"]
+        assert page.film("film.mp4")["state"] == "has_description"
+        assert page.describe("film.mp4", existing="sometimes").status == 400
+        page.described("film.mp4", existing="complete")
+        assert load_track(folder / "film.shotad" / TRACK).cues[0].text == "A girl crosses the ice."
+        # What was chosen holds for the next time.
+        again = page.described("film.mp4")
+        assert again["state"] == "edited"
+        assert load_track(folder / "film.shotad" / TRACK).cues[0].text == "A girl crosses the ice."
+
+
 def test_the_list_says_how_far_each_film_is(described_folder: Path) -> None:
     """Films of inner folders too; what lies beside a film and applies to it is named."""
     new = copied_film(described_folder / "inner", "new.mp4")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
@@ -52,6 +52,8 @@ from shotad.core.errors import ConfigError, UsageError
 from shotad.core.settings import Settings, assignments_of, load_settings
 from shotad.core.trust import ANY_FILE, LOCAL_PRESETS, UserOnly
 
+ExistingMode = Literal["stop", "complete", "ignore"]
+
 
 class Config(Settings):
     """Everything that can be set, in one record."""
@@ -60,6 +62,10 @@ class Config(Settings):
     """A preset: the engines of Stage I and Stage II (``--engine``)."""
     language: Annotated[str, ANY_FILE] = "en"
     """Language of the description, a BCP 47 tag (``de``, ``pt-BR``)."""
+    existing: Annotated[ExistingMode, ANY_FILE] = "stop"
+    """What a run does where the film has an audio description in this language already (``--existing``).
+    `stop`: describes nothing and says what there is. `complete`: keeps its lines as a person's and describes
+    only slots without one. `ignore`: describes the film all the same."""
     seed: int = Field(42, ge=0, le=2**63 - 1)
     """Seed of everything random, such as an engine's sampling and the choice of examples. Each slot's own
     seed is derived from it."""

@@ -190,6 +190,31 @@ def language_name(tag: str) -> str:
         return tag
 
 
+def language_named(word: str) -> str:
+    """The short code of the language that a word in a file's name or a container means; empty where it means
+    none.
+
+    >>> language_named("ger"), language_named("pt-BR"), language_named("English"), language_named("deutsch")
+    ('de', 'pt', 'en', 'de')
+    """
+    word = word.strip().lower()
+    if word in _codes_by_word():
+        return _codes_by_word()[word]
+    try:
+        return language_of(word).code
+    except UsageError:
+        base = re.split("[-_]", word)[0]
+        return _codes_by_word().get(base, "") if len(base) == 3 and base != word else ""
+
+
+@cache
+def _codes_by_word() -> dict[str, str]:
+    """Short code by each code of three letters and each name of a language, in small letters."""
+    by_code = {code: short for short, codes in _codes().items() for code in codes}
+    by_name = {name.lower(): short for short, name in languages().items()}
+    return {**_OWN_NAMES, **by_name, **by_code}
+
+
 def is_english(tag: str) -> bool:
     """Whether a tag, well formed or not, begins as English does; for texts that are there already."""
     return tag.lower().replace("_", "-").split("-")[0] == "en"

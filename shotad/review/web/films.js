@@ -19,7 +19,8 @@
  * @property {string} name
  * @property {number} size  In bytes.
  * @property {string[]} uses  Names of files beside the film that apply to it.
- * @property {"new"|"begun"|"described"|"edited"|"failed"} state
+ * @property {"new"|"has_description"|"begun"|"described"|"edited"|"failed"} state
+ * @property {boolean} [can_complete]  Whether the lines of the description that it has can be read.
  * @property {string} text  The state in words.
  * @property {Fault|null} error  Why it failed the last time.
  * @property {Job|null} job
@@ -40,7 +41,7 @@ const byId = (id) => document.getElementById(id);
 const PROGRESS_PAUSE = 60_000;
 
 const DESCRIBE_LABELS = {
-  new: "Describe", begun: "Continue", failed: "Try again", described: "Describe again", edited: "Describe again",
+  new: "Describe", has_description: "Describe anyway", begun: "Continue", failed: "Try again", described: "Describe again", edited: "Describe again",
 };
 
 /** @type {Map<string, Film>} By id, in the order of the list. */
@@ -79,8 +80,15 @@ function makeCard(film) {
   const progress = make("div", { className: "film-progress" }, bar, make("span", { className: "film-step" }));
   const open = make("a", { className: "button film-open", "aria-label": `Open ${film.name}` }, "Open");
   const describe = make("button", { type: "button", className: "film-describe" });
+  const complete = make("button", { type: "button", className: "film-complete primary" }, "Describe the gaps");
+  complete.setAttribute("aria-label", `Describe the gaps: ${film.name}`);
+  complete.title = "Keeps the lines of the description that is there, and describes slots without one.";
   const stop = make("button", { type: "button", className: "film-stop", "aria-label": `Stop: ${film.name}` }, "Stop");
-  describe.addEventListener("click", () => describeFilm(film.id));
+  complete.addEventListener("click", () => describeFilm(film.id, "complete"));
+  describe.addEventListener("click", () => {
+    const hasDescription = films.get(film.id)?.state === "has_description";
+    describeFilm(film.id, hasDescription ? "ignore" : "");
+  });
   stop.addEventListener("click", () => stopFilm(film.id));
   const downloads = make("ul", { className: "film-files", role: "list" });
   const summary = make("summary", {}, "Download", make("span", { className: "hidden" }, `: ${film.name}`));
@@ -93,7 +101,7 @@ function makeCard(film) {
     make("p", { className: "film-facts hint" }),
     make("p", { className: "film-error fault" }),
     progress,
-    make("div", { className: "tools" }, open, describe, stop),
+    make("div", { className: "tools" }, open, complete, describe, stop),
     make("details", { className: "film-downloads" }, summary, downloads),
     make("details", { className: "film-messages" }, messagesSummary, make("ul", { className: "film-notes", role: "list" })),
   );
@@ -130,7 +138,9 @@ function showFilm(film) {
   const label = DESCRIBE_LABELS[film.state];
   setText(part("describe"), label);
   part("describe").setAttribute("aria-label", `${label}: ${film.name}`);
-  part("describe").classList.toggle("primary", !film.page);
+  const canComplete = film.state === "has_description" && Boolean(film.can_complete);
+  part("complete").hidden = isWorking || !canComplete;
+  part("describe").classList.toggle("primary", !film.page && film.state !== "has_description");
   part("describe").hidden = isWorking;
   part("stop").hidden = !isWorking;
   part("stop").setAttribute("aria-disabled", String(Boolean(job?.stopping)));
@@ -251,11 +261,16 @@ function sayProgress(film, job) {
   say(words, `progress of ${film.id}`);
 }
 
-/** Has the server describe a film as chosen. */
-async function describeFilm(id) {
+/**
+ * Has the server describe a film as chosen.
+ * @param {string} id
+ * @param {""|"complete"|"ignore"} existing  What to do about the description that the film has.
+ */
+async function describeFilm(id, existing) {
   const film = films.get(id);
   try {
-    const job = await post(`/api/films/${id}/describe`, { engine: byId("engine").value, language: byId("language").value });
+    const choices = { engine: byId("engine").value, language: byId("language").value, existing };
+    const job = await post(`/api/films/${id}/describe`, choices);
     keepJob(job);
     film.job = job;
     showFilm(film);

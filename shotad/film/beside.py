@@ -1,0 +1,326 @@
+"""What lies beside a film and is meant for it, by the names of files: subtitles, and audio description.
+
+A name begins with that of the film, as players and media servers want it: ``movie.srt``, ``movie.en.srt``,
+``movie.en.sdh.srt``, ``movie.en.ad.m4a`` (Jellyfin, Kodi, Plex, mpv). Subtitles may also lie in a folder
+``Subs`` or ``Subtitles``, where VLC looks. Files of words are opened as far as their first lines: those say
+whether they hold dialogue or a description, whatever the file is called.
+
+The functions take names and do not care where the folder is; `names_beside` lists one of this machine.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path, PurePosixPath
+
+from shotad.core.config.languages import language_named
+
+FILM_ENDINGS = frozenset(
+    {
+        *(".3g2", ".3gp", ".asf", ".avi", ".dv", ".f4v", ".flv", ".gxf", ".ivf", ".m1v", ".m2t", ".m2ts"),
+        *(".m2v", ".m4v", ".mj2", ".mkv", ".mov", ".mp4", ".mpe", ".mpeg", ".mpg", ".mts", ".mxf", ".nut"),
+        *(".obu", ".ogm", ".ogv", ".qt", ".rm", ".rmvb", ".tod", ".ts", ".vob", ".webm", ".wmv", ".wtv"),
+        ".y4m",
+    }
+)
+"""How names of films end: containers of pictures that shotad opens. A film that is named by itself may end
+in any way."""
+
+SUBTITLE_ENDINGS = (".srt", ".vtt", ".ass", ".ssa")
+"""Endings of subtitles, that taken first where there are several."""
+
+SCRIPT_ENDINGS = (".vtt", ".srt", ".ttml", ".xml")
+"""Endings of descriptions as text, that taken first where there are several."""
+
+SOUND_ENDINGS = frozenset(
+    {
+        *(".aac", ".ac3", ".aif", ".aiff", ".eac3", ".flac", ".m4a", ".m4b", ".mka", ".mp2", ".mp3", ".oga"),
+        *(".ogg", ".opus", ".wav", ".wma"),
+    }
+)
+"""Endings of descriptions as sound."""
+
+SUBTITLE_FOLDERS = ("Subs", "subs", "Subtitles", "subtitles")
+"""Folders beside a film in which its subtitles may lie; VLC looks into these too."""
+
+HEAD_BYTES = 1 << 16
+"""Bytes of a file of words that are read to see what it holds: heads with notes and styles are shorter."""
+
+ReadHead = Callable[[str], str]
+"""The first lines of a file, by its name as it was listed; empty where it cannot be read."""
+
+_NOT_SPEECH = frozenset(
+    {"ad", "commentary", "comments", "description", "descriptions", "forced", "foreign", "lyrics", "signs"}
+    | {"songs"}
+)
+"""Words in a name of subtitles that are no record of what is said."""
+_FOR_DEAF = frozenset({"cc", "hi", "sdh"})
+_OTHER_KINDS = frozenset({"default", "full"})
+_WORD_OF_SUBTITLES = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*|default|full|foreign|forced")
+"""What may stand between a film's name and the ending of its subtitles: a language, or what kind they are."""
+
+_SEPARATORS = re.compile(r"[\s._()\[\],]+")
+
+_DESCRIPTION_WORDS = frozenset(
+    {
+        *("ad", "audiodescribed", "audiodescripcion", "audiodescripción", "audiodescriptie"),
+        *("audiodescription", "audiodescrizione", "audiodescrição", "audiodeskription", "audiodeskrypcja"),
+        *("audiopopis", "audiovision", "dapt", "described", "description", "descriptions", "descriptive"),
+        *("dvs", "hörfilm", "hoerfilm", "kuvailutulkkaus", "syntolkning", "synstolking", "synstolkning"),
+    }
+)
+"""Words in the name of a file beside a film that make it a description: what the trade calls it."""
+_WORDS_BESIDE = frozenset(
+    {"audio", "default", "full", "mix", "mixed", "mono", "soundtrack", "stereo", "surround", "track", "video"}
+)
+"""Words that may stand with them. ``movie - Ad Astra trailer.mp3`` has others, and is no description."""
+_TRACK_TITLE = re.compile(
+    r"audio[ -]?descri|audio[ -]?de[sz]kri|audio[ -]?popis|h(?:ö|oe)rfilm|\baudiovision\b|kuvailutulkkaus|"
+    r"syn(?:s)?tolk|音声解説|тифлокоммент|\bdescri(?:bed|ptive) (?:video|audio)|video descri|"
+    r"\bvisually impaired\b|\bDVS\b",
+    re.IGNORECASE,
+)
+_SOUND_TITLE = re.compile(r"\bdescri(?:ptive|ptif|ptiva|ttiva|ttivo|ptivo)\b", re.IGNORECASE)
+"""Of a sound track. Subtitles that are called descriptive are for the deaf."""
+_AD_IN_TITLE = re.compile(r"^AD$|[(\[]AD[)\]]|(?<!\d)[ -]AD$|^AD - ")
+"""In capitals, alone, in brackets or at an end: ``English AD``, not ``AD ASTRA`` or ``79 AD``."""
+_COMMENTARY_TITLE = re.compile(r"comment|kommentar", re.IGNORECASE)
+_FOR_DEAF_TITLE = re.compile(r"\b(?:sdh|cc|hoh|hearing|captions?)\b", re.IGNORECASE)
+
+_DESCRIPTIONS_HEAD = re.compile(r"\AWEBVTT[^\n]*\n(?:[^\n]+\n)*?Kind: *descriptions", re.IGNORECASE)
+_OWN_NUMBER = re.compile(r"\A[1-4]\d{8,}\s*\n[^\n]*-->")
+"""SubRip of ours: the number of a cue is the id of its line (`shotad.script.subtitle_formats`)."""
+_DAPT = re.compile(r"ns/ttml/profile/dapt|\bdaptm:scriptType")
+_DAPT_OF_PICTURE = re.compile(r"scriptRepresents\s*=\s*[\"'][^\"']*\bvisual")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedDescription:
+    """A description beside a film: its file's name as it was listed, a language's short code (empty: the name
+    has none), and whether it is text."""
+
+    name: str
+    language: str
+    is_text: bool
+
+
+def stem_of(name: str) -> str:
+    """A file's name without its last ending: ``movie.en.srt → movie.en``."""
+    ending = PurePosixPath(name).suffix
+    return name[: -len(ending)] if ending else name
+
+
+def is_film_name(name: str) -> bool:
+    """Whether a file is a film by its name."""
+    return not name.startswith(".") and PurePosixPath(name).suffix.lower() in FILM_ENDINGS
+
+
+def is_commentary_title(title: str) -> bool:
+    """Whether somebody talks about the film in a track, by its title."""
+    return bool(_COMMENTARY_TITLE.search(title))
+
+
+def is_description_title(title: str, *, is_text: bool = False) -> bool:
+    """Whether a track of a film is an audio description by its title.
+
+    Commentary is none, nor are captions for deaf people, some of which are called descriptive.
+    """
+    if is_commentary_title(title) or (is_text and _FOR_DEAF_TITLE.search(title)):
+        return False
+    if _TRACK_TITLE.search(title) or _AD_IN_TITLE.search(title.strip()):
+        return True
+    return not is_text and bool(_SOUND_TITLE.search(title))
+
+
+def is_description_text(head: str) -> bool:
+    """Whether a file of words holds a description by its first lines: WebVTT of that kind, a script of ours,
+    or a DAPT document on what is seen."""
+    head = head.removeprefix("\ufeff").replace("\r\n", "\n")
+    if _DESCRIPTIONS_HEAD.search(head) or _OWN_NUMBER.search(head.lstrip()):
+        return True
+    return bool(_DAPT.search(head) and _DAPT_OF_PICTURE.search(head))
+
+
+def is_own_script(head: str) -> bool:
+    """Whether shotad wrote a script, by its first lines: they name it, or in SubRip have numbers of ours."""
+    head = head.removeprefix("\ufeff").replace("\r\n", "\n")
+    return bool(_OWN_NUMBER.search(head.lstrip())) or "shotad" in head[:4096]
+
+
+def choose_subtitles(
+    stem: str,
+    names: Iterable[str],
+    languages: Sequence[str],
+    is_dialogue: Callable[[str], bool] = lambda name: True,
+) -> str | None:
+    """Of ``names``, those of the film's folder and of folders of subtitles in it (``Subs/en.srt``), the
+    subtitles of the film ``stem``.
+
+    ``movie.srt`` goes before ``movie.en.srt``, and what lies beside the film before what lies in a folder. Of
+    several languages the first of ``languages`` (short codes, the film's own first) is taken, then any: in
+    every language they say when somebody speaks. Of one language those for deaf people are taken, which tell
+    more. Forced lines, signs, songs, commentary and descriptions are no record of what is said.
+    ``is_dialogue`` looks into a file that would be taken.
+    """
+    names = frozenset(names)
+    films = {stem_of(name) for name in names if is_film_name(name)}
+    ranks: dict[str, tuple[object, ...]] = {}
+    for name in names:
+        words = _words_of_subtitles(stem, name, films)
+        if words is None or words & _NOT_SPEECH:
+            continue
+        codes = {code for word in words - _FOR_DEAF if (code := language_named(word))}
+        places = [languages.index(code) for code in codes if code in languages]
+        ending = SUBTITLE_ENDINGS.index(PurePosixPath(name).suffix.lower())
+        ranks[name] = (
+            "/" in name,
+            bool(words),
+            min(places, default=len(languages)),
+            not _FOR_DEAF & words,
+            ending,
+            name,
+        )
+    ranked = sorted(ranks, key=ranks.__getitem__)
+    return next((name for name in ranked if is_dialogue(name)), None)
+
+
+def _words_of_subtitles(stem: str, name: str, films: frozenset[str] | set[str]) -> set[str] | None:
+    """The words in the name of a film's subtitles beside that of the film, in small letters; None for a file
+    that is none of this film's subtitles."""
+    folder, _, file_name = name.rpartition("/")
+    if PurePosixPath(file_name).suffix.lower() not in SUBTITLE_ENDINGS:
+        return None
+    file_stem = stem_of(file_name)
+    if file_stem == stem:
+        return set()
+    if file_name.startswith(f"{stem}."):
+        words = file_stem[len(stem) + 1 :].split(".")
+        # movie.part.srt is of movie.part.mp4 where there is such a film.
+        is_of_other_film = file_stem in films
+        known_words = (_WORD_OF_SUBTITLES.fullmatch(word) or language_named(word) for word in words)
+        return {word.lower() for word in words} if all(known_words) and not is_of_other_film else None
+    # Subs/2_English.srt, where there is but this film; Subs/movie/2_English.srt in any case.
+    is_for_film = folder.endswith(f"/{stem}") or (folder in SUBTITLE_FOLDERS and films == {stem})
+    if not is_for_film:
+        return None
+    words = [word for word in _SEPARATORS.split(file_stem) if word and not word.isdecimal()]
+    kinds = _FOR_DEAF | _OTHER_KINDS | _NOT_SPEECH
+    if not words or not all(word.lower() in kinds or language_named(word) for word in words):
+        return None
+    return {word.lower() for word in words}
+
+
+def descriptions_named(
+    stem: str, names: Iterable[str], read_head: ReadHead, *, opens_all: bool = True
+) -> list[NamedDescription]:
+    """The descriptions of the film ``stem`` among ``names``, text first.
+
+    The name has to say it, with nothing in it but a language and words of sound: ``movie.en.ad.m4a``, ``movie
+    (Audio Description).mp3``. Text whose first lines say it needs no such name; with ``opens_all`` False only
+    files are opened whose names say it. A DAPT document of a dubbing is no description.
+    """
+    names = frozenset(names)
+    films = {stem_of(name) for name in names if is_film_name(name)}
+    descriptions: list[NamedDescription] = []
+    for name in sorted(names):
+        ending = PurePosixPath(name).suffix.lower()
+        is_text, is_sound = ending in SCRIPT_ENDINGS, ending in SOUND_ENDINGS
+        rest = stem_of(name)[len(stem) :]
+        is_of_film = name.startswith(stem) and (not rest or not rest[0].isalnum())
+        if not is_of_film or not (is_text or is_sound) or (rest and stem_of(name) in films):
+            continue
+        words = _words_of_description(rest.lower())
+        languages = [code for word in words if (code := language_named(word))]
+        is_named = any(word in _DESCRIPTION_WORDS for word in words) and all(
+            word in _DESCRIPTION_WORDS or word in _WORDS_BESIDE or word.isdecimal() or language_named(word)
+            for word in words
+        )
+        if is_text and (is_named or opens_all):
+            head = read_head(name)
+            is_xml = ending in (".ttml", ".xml")
+            # Only the document itself says whether XML is a script, and whether of a description.
+            is_named = is_description_text(head) or (is_named and (not is_xml or _is_plain_timed_text(head)))
+        if is_named:
+            descriptions.append(NamedDescription(name, languages[-1] if languages else "", is_text))
+    return sorted(
+        descriptions, key=lambda description: (not description.is_text, _ending_rank(description.name))
+    )
+
+
+def _words_of_description(rest: str) -> list[str]:
+    """``.pt-br.ad → pt-br, ad``; ``-en-ad → en, ad``."""
+    words: list[str] = []
+    for word in _SEPARATORS.split(rest):
+        is_tag = bool(language_named(word)) and not word.endswith("-ad")
+        words += [word] if is_tag else [part for part in word.split("-") if part]
+    return words
+
+
+def _is_plain_timed_text(head: str) -> bool:
+    return "<tt" in head and not _DAPT.search(head)
+
+
+def _ending_rank(name: str) -> tuple[int, str]:
+    ending = PurePosixPath(name).suffix.lower()
+    rank = SCRIPT_ENDINGS.index(ending) if ending in SCRIPT_ENDINGS else len(SCRIPT_ENDINGS)
+    return rank, name
+
+
+def names_beside(film: Path) -> list[str]:
+    """The names in the folder of a film that begin as its own, those of other films there, and those in its
+    folders of subtitles (``Subs/en.srt``, ``Subs/movie/en.srt``). Empty where the folder cannot be read."""
+    folder, stem = film.parent, stem_of(film.name)
+    try:
+        all_names = os.listdir(folder)
+    except OSError:
+        return []
+    names = [name for name in all_names if name.startswith(stem) or is_film_name(name)]
+    for inner in SUBTITLE_FOLDERS:
+        # On disks that take Subs and subs for one folder only its own name is in the list.
+        if inner in all_names:
+            for place in (inner, f"{inner}/{stem}"):
+                with suppress(OSError):
+                    names += [f"{place}/{name}" for name in os.listdir(folder / place)]
+    return names
+
+
+def read_head_beside(film: Path, name: str) -> str:
+    """The first lines of a file of words that lies beside a film; empty where it cannot be read."""
+    path = film.parent / name
+    try:
+        # A pipe would be waited for, for ever.
+        if not path.is_file():
+            return ""
+        with path.open("rb") as file:
+            data = file.read(HEAD_BYTES)
+    except OSError:
+        return ""
+    encoding = "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8"
+    return data.decode(encoding, "replace")
+
+
+def subtitles_beside(film: Path, languages: Sequence[str]) -> Path | None:
+    """The subtitles beside a film of this machine, as `choose_subtitles`; None where there are none.
+
+    A file that holds a description by its first lines is none, whatever it is called.
+    """
+    is_dialogue = partial(is_dialogue_beside, film)
+    name = choose_subtitles(stem_of(film.name), names_beside(film), languages, is_dialogue)
+    return None if name is None else film.parent / name
+
+
+def is_dialogue_beside(film: Path, name: str) -> bool:
+    """Whether a file of words beside a film may hold what is said in it: it is there, and no description."""
+    return (film.parent / name).is_file() and not is_description_text(read_head_beside(film, name))
+
+
+def language_order(spoken: str | None, description: str) -> tuple[str, ...]:
+    """Short codes of the languages in which subtitles are looked for: that of the film's sound (None: not
+    known), that of the description, English."""
+    codes = (language_named(spoken or ""), language_named(description), "en")
+    return tuple(dict.fromkeys(code for code in codes if code))

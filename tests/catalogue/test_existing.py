@@ -1,0 +1,338 @@
+"""Films that have a description already, inside or beside them, and films with subtitles beside them: what `describe` and
+`batch` do without an option, and with `--existing`."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+import fsspec
+import pytest
+
+import shotad as package
+from shotad.batch import FilmJob, Planner, StoredObject, existing_result
+from shotad.core import Interval, NoProgress, load_config
+from shotad.core.errors import DescriptionExists
+from shotad.description.inputs import GivenFile
+from shotad.description.preparing import find_speech_of_film
+from shotad.film import HeardSpeech, open_film, read_subtitles
+from shotad.script import load_track
+from tests.cli.program import Shotad
+from tests.media import FilmSpec, SoundSpec, make_film
+
+SPEC = FilmSpec(frames=150, rate=Fraction(5), cuts=tuple(range(12, 150, 12)))
+"""Half a minute in shots of 2.4 s, without sound."""
+SETTINGS = (
+    "slots.find_credits=false",
+    "shots.detector=adaptive",
+    "scale.method=none",
+    "threads.features=none",
+)
+OPTIONS = (
+    *("--engine", "fake", "--no-sheet"),
+    *(word for setting in SETTINGS for word in ("--set", setting)),
+)
+DIALOGUE = "1\n00:00:08,000 --> 00:00:12,000\nWhere were you?\n\n"
+AD = """WEBVTT
+Kind: descriptions
+Language: {language}
+
+00:00:01.000 --> 00:00:03.000
+A girl crosses the ice.
+"""
+
+
+def film_in(folder: Path, name: str, **changes: Any) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return Path(
+        shutil.copy(make_film(replace(SPEC, suffix=Path(name).suffix, **changes)).path, folder / name)
+    )
+
+
+def described_sound(folder: Path, name: str) -> Path:
+    """A film with a sound track of description beside its own."""
+    sounds = (
+        SoundSpec(duration=30, default=True, language="eng"),
+        SoundSpec(duration=30, language="eng", title="English AD"),
+    )
+    return film_in(folder, name, sounds=sounds)
+
+
+def with_text_track(film: Path, title: str) -> Path:
+    """A copy of a film beside it, with a text track of two cues."""
+    target = film.with_name(f"text-{film.stem}.mkv")
+    with av.open(str(film)) as source, av.open(str(target), "w") as copy:
+        video = copy.add_stream_from_template(source.streams.video[0])
+        text: Any = copy.add_mux_stream("subrip")
+        text.time_base = Fraction(1, 1000)
+        text.metadata.update({"title": title, "language": "eng"})
+        packets = []
+        for start, words in ((1000, "A girl crosses the ice."), (20000, "She falls.")):
+            packet = av.Packet(words.encode())
+            packet.stream, packet.pts, packet.dts, packet.duration = text, start, start, 2000
+            packet.time_base = text.time_base
+            packets.append(packet)
+        for packet in source.demux(video=0):
+            if packet.dts is not None:
+                packet.stream = video
+                packets.append(packet)
+        for packet in sorted(packets, key=lambda packet: float(packet.dts * packet.time_base)):
+            copy.mux(packet)
+    return target
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of films as people have them; subtitles and descriptions lie beside some, and inside others."""
+    folder = tmp_path_factory.mktemp("library")
+    film_in(folder, "plain.mp4")
+    film_in(folder, "Ad Astra.mp4")
+    (folder / "Ad Astra.en.srt").write_text(DIALOGUE, encoding="utf-8")
+    film_in(folder, "beside.mp4")
+    (folder / "beside.srt").write_text(DIALOGUE, encoding="utf-8")
+    (folder / "beside.en.ad.vtt").write_text(AD.format(language="en"), encoding="utf-8")
+    film_in(folder, "german.mp4")
+    (folder / "german.de.ad.vtt").write_text(AD.format(language="de"), encoding="utf-8")
+    described_sound(folder, "inside.mkv")
+    return folder
+
+
+DESCRIBED = {"plain.mp4", "Ad Astra.mp4", "german.mp4"}
+FILMS = {*DESCRIBED, "beside.mp4", "inside.mkv"}
+
+
+def test_a_folder_is_described_but_for_the_films_that_have_a_description(
+    library: Path, tmp_path: Path, shotad: Shotad
+) -> None:
+    report = tmp_path / "report.json"
+    words = ("batch", library, *OPTIONS, "--set", "speech.source=none", "--out", tmp_path, "--jobs", "1")
+    planned = shotad(*words, "--dry-run", "--json")
+    states = {Path(row["film"]).name: row["state"] for row in json.loads(planned.out)["films"]}
+    assert {name for name, state in states.items() if state == "has_description"} == FILMS - DESCRIBED
+    said = shotad(*words, "--report", report)
+    assert said.code == 0, said.err
+    rows = {Path(row["film"]).name: row for row in json.loads(report.read_text())["films"]}
+    assert {name: row["state"] for name, row in rows.items()} == {
+        name: "done" if name in DESCRIBED else "has_description" for name in FILMS
+    }
+    assert "5 films: 3 done, 2 has a description already." in said.out
+    assert "beside.en.ad.vtt, beside the film (text, English, 1 line, 3 s)" in rows["beside.mp4"]["error"][0]
+    assert "sound track 1 in the film" in rows["inside.mkv"]["error"][0]
+    assert "English AD" in rows["inside.mkv"]["error"][0]
+    assert rows["Ad Astra.mp4"]["with"] == ["Ad Astra.en.srt"]
+    (note,) = [text for text in rows["german.mp4"]["warnings"] if "another language" in text]
+    assert "german.de.ad.vtt" in note
+    assert "German" in note
+
+
+@pytest.mark.parametrize("name", sorted(FILMS))
+def test_each_film_alone_is_described_or_not_as_in_a_batch(
+    library: Path, tmp_path: Path, shotad: Shotad, name: str
+) -> None:
+    out = tmp_path / "work"
+    said = shotad("describe", library / name, *OPTIONS, "--set", "speech.source=none", "--out", out)
+    assert said.code == (0 if name in DESCRIBED else 4), said.err
+    # Nothing is left behind of a film that was not described.
+    assert out.exists() == (name in DESCRIBED)
+    if name not in DESCRIBED:
+        assert f"{name} has an audio description already" in said.err
+        assert "--existing ignore" in said.err
+        assert ("--existing complete" in said.err) == (name == "beside.mp4")
+
+
+def run(folder: Path, film: Path, *words: object, shotad: Shotad) -> Any:
+    said = shotad("describe", film, *OPTIONS, *words, "--out", folder)
+    assert said.code == 0, said.err
+    return said
+
+
+def test_a_description_is_completed_as_a_persons_lines_are(tmp_path: Path, shotad: Shotad) -> None:
+    film = film_in(tmp_path, "movie.mp4")
+    whole = run(tmp_path / "whole", film, shotad=shotad)
+    assert "Subtitles" not in whole.err
+    lines = load_track(tmp_path / "whole" / "track.json").cues
+    assert len(lines) > 2
+    # A line in the first slot.
+    text = AD.format(language="en")
+    (tmp_path / "movie.ad.vtt").write_text(text, encoding="utf-8")
+    for _ in range(2):
+        said = run(tmp_path / "w", film, "--existing", "complete", shotad=shotad)
+        track = load_track(tmp_path / "w" / "track.json")
+        kept, *machine = track.cues
+        assert (kept.text, kept.interval) == ("A girl crosses the ice.", Interval(1.0, 3.0))
+        assert kept.edited is not None
+        assert (kept.edited.source, kept.edited.machine) == ("movie.ad.vtt", None)
+        assert [cue.id for cue in machine] == [cue.id for cue in lines if cue.interval.start >= 3]
+        assert "1 line of movie.ad.vtt" in said.err
+    # A person changes the line: it stays so, also where edits of the machine's lines are thrown away it comes back.
+    edited = (tmp_path / "w" / "movie.ad.vtt").read_text(encoding="utf-8").replace("the ice", "a lake")
+    (tmp_path / "w" / "movie.ad.vtt").write_text(edited, encoding="utf-8")
+    assert shotad("import", tmp_path / "w", tmp_path / "w" / "movie.ad.vtt").code == 0
+    run(tmp_path / "w", film, "--existing", "complete", shotad=shotad)
+    assert load_track(tmp_path / "w" / "track.json").cues[0].text == "A girl crosses a lake."
+    run(tmp_path / "w", film, "--existing", "complete", "--discard-edits", shotad=shotad)
+    assert load_track(tmp_path / "w" / "track.json").cues[0].text == "A girl crosses the ice."
+    # Without the option a run stops, and with ignore all slots are described.
+    assert shotad("describe", film, *OPTIONS, "--out", tmp_path / "w").code == 4
+    run(tmp_path / "i", film, "--existing", "ignore", shotad=shotad)
+    assert len(load_track(tmp_path / "i" / "track.json").cues) == len(lines)
+
+
+def test_lines_of_a_text_track_are_kept_too(tmp_path: Path, shotad: Shotad) -> None:
+    film = with_text_track(film_in(tmp_path, "movie.mp4"), "Audio Description")
+    said = shotad("describe", film, *OPTIONS)
+    assert said.code == 4
+    assert "text track 0 in the film (“Audio Description”, English, 2 lines, 22 s)" in said.err
+    run(tmp_path / "w", film, "--existing", "complete", shotad=shotad)
+    track = load_track(tmp_path / "w" / "track.json")
+    texts = [cue.text for cue in track.cues if cue.edited is not None]
+    assert texts == ["A girl crosses the ice.", "She falls."]
+
+
+def test_a_description_that_names_no_language_is_in_that_of_the_film(tmp_path: Path, shotad: Shotad) -> None:
+    film = film_in(tmp_path, "movie.mp4", sounds=(SoundSpec(duration=30, default=True, language="fre"),))
+    (tmp_path / "movie.ad.vtt").write_text(AD.replace("Language: {language}\n", ""), encoding="utf-8")
+    words = ("describe", film, *OPTIONS, "--set", "speech.source=none", "--out", tmp_path / "w")
+    assert shotad(*words, "--language", "fr").code == 4
+    said = shotad(*words)
+    assert said.code == 0
+    assert "in another language: movie.ad.vtt" in said.err
+
+
+def test_a_description_without_readable_lines_cannot_be_completed(tmp_path: Path) -> None:
+    film = described_sound(tmp_path, "movie.mkv")
+    with pytest.raises(DescriptionExists, match="cannot be read") as refused:
+        package.describe(film, existing="complete", settings={"engine": "fake"}, out=tmp_path / "w")
+    assert not refused.value.has_lines
+    sound = film_in(tmp_path, "other.mp4")
+    (tmp_path / "other.en.ad.mka").write_bytes(b"no sound")
+    track = package.describe(
+        sound, settings={"engine": "fake", **dict(text.split("=") for text in SETTINGS)}, worksheet=False
+    )
+    assert track.cues
+
+
+def test_what_shotad_made_is_no_reason_to_stop_and_no_dialogue(tmp_path: Path, shotad: Shotad) -> None:
+    film = film_in(tmp_path, "movie.mp4")
+    run(tmp_path / "movie.shotad", film, "--make", "sidecar", "--voice", "fake", shotad=shotad)
+    for name in ("movie.srt", "movie.en.ad.vtt"):
+        form = Path(name).suffix.lstrip(".")
+        assert shotad("export", film, "--format", form, "--out", tmp_path / name).code == 0
+    assert (tmp_path / "movie.en.ad.mka").is_file()
+    said = run(tmp_path / "movie.shotad", film, shotad=shotad)
+    assert "Subtitles" not in said.err
+    # Elsewhere they are a description of this film like any other.
+    said = shotad("describe", film, *OPTIONS, "--out", tmp_path / "elsewhere")
+    assert said.code == 4
+    assert said.err.count("made by shotad") == 3
+
+
+@pytest.mark.parametrize("ending", ["mp4", "mkv"])
+def test_a_film_that_shotad_described_is_not_described_again(
+    tmp_path: Path, shotad: Shotad, ending: str
+) -> None:
+    sounds = (SoundSpec(duration=30, default=True, language="eng"),)
+    film = film_in(tmp_path, f"movie.{ending}", sounds=sounds)
+    words = (*OPTIONS, "--set", "speech.source=none")
+    done = shotad("describe", film, *words, "--voice", "fake")
+    assert done.code == 0, done.err
+    shutil.move(tmp_path / "movie.shotad" / f"movie.described.{ending}", tmp_path)
+    said = shotad("batch", tmp_path, *words, "--json", "--report", tmp_path / "report.json")
+    rows = {Path(row["film"]).name: row["state"] for row in json.loads(said.out)["films"]}
+    assert (said.code, rows[f"movie.described.{ending}"]) == (0, "has_description")
+
+
+# Subtitles beside a film
+def slots_of(folder: Path) -> list[list[float]]:
+    record = json.loads((folder / "slots.json").read_text(encoding="utf-8"))
+    return [[slot["start"], slot["end"]] for slot in record["slots"]]
+
+
+def test_subtitles_beside_a_film_are_taken_by_every_command(tmp_path: Path, shotad: Shotad) -> None:
+    film = film_in(tmp_path, "movie.mp4")
+    out = tmp_path / "movie.shotad"
+    run(out, film, shotad=shotad)
+    without = slots_of(out)
+    (tmp_path / "Subs").mkdir()
+    (tmp_path / "Subs" / "2_English.srt").write_text(DIALOGUE, encoding="utf-8")
+    assert "Subtitles: 2_English.srt, beside the film." in run(out, film, shotad=shotad).err
+    assert slots_of(out) != without
+    assert not any(start < 12 and end > 8 for start, end in slots_of(out))
+    # One beside the film goes before; other bytes are other slots.
+    (tmp_path / "movie.en.srt").write_text(DIALOGUE.replace("00:00:12", "00:00:20"), encoding="utf-8")
+    found = shotad("slots", film, *OPTIONS[3:])
+    assert "movie.en.srt, beside the film" in found.err
+    assert not any(start < 20 and end > 8 for start, end in slots_of(out))
+    # They are refused, and gone.
+    run(out, film, "--subtitles", "off", shotad=shotad)
+    assert slots_of(out) == without
+    shutil.rmtree(tmp_path / "Subs")
+    (tmp_path / "movie.en.srt").unlink()
+    run(out, film, shotad=shotad)
+    assert slots_of(out) == without
+
+
+def test_one_that_cannot_be_read_is_said_and_left_out(tmp_path: Path, shotad: Shotad) -> None:
+    film = film_in(tmp_path, "movie.mp4")
+    (tmp_path / "movie.srt").write_text("no subtitles at all", encoding="utf-8")
+    assert "movie.srt, beside the film, is not used" in run(tmp_path / "w", film, shotad=shotad).err
+    # One that is named is meant.
+    said = shotad("describe", film, *OPTIONS, "--subtitles", tmp_path / "movie.srt")
+    assert said.code == 1
+
+
+def test_subtitles_that_do_not_fit_the_sound_give_way_to_it(tmp_path: Path) -> None:
+    spec = FilmSpec(frames=1500, rate=Fraction(5), size=(64, 36), sounds=(SoundSpec(duration=2.0),))
+    speech = [
+        Interval(start, start + 2.5)
+        for start in (10, 24, 31, 52, 71, 77, 98, 120, 133, 160, 171, 190, 222, 241, 262, 280)
+    ]
+    times = [f"00:0{int(at) // 60}:{int(at) % 60:02d},000" for at in range(300)]
+    late = "".join(
+        f"{number}\n{times[int(line.start) + 8]} --> {times[int(line.start) + 10]}\nA word.\n\n"
+        for number, line in enumerate(speech, 1)
+    )
+    path = tmp_path / "movie.srt"
+    path.write_text(late, encoding="utf-8")
+    file = GivenFile("movie.srt", read_subtitles(path), "digest")
+    settings = load_config(None).speech
+    with open_film(make_film(spec).path) as film:
+
+        def listen() -> HeardSpeech:
+            return HeardSpeech(tuple(speech))
+
+        found = find_speech_of_film(film, settings, file, listen, NoProgress(), is_found=True)
+        given = find_speech_of_film(film, settings, file, listen, NoProgress())
+    assert (found.source, given.source) == ("sound", "subtitles")
+    assert "movie.srt, beside the film, is not used" in found.notes[0]
+    assert "they are late" in found.notes[0]
+    assert [utterance.interval for utterance in found.utterances] == speech
+
+
+def test_films_on_object_storage_have_them_beside_them_too() -> None:
+    store = fsspec.filesystem("memory")
+    names = {
+        "a.mp4": b"film", "a.en.ad.m4a": b"sound", "b.mp4": b"film", "b.ad.vtt": AD.format(language="en").encode(),
+        "c.mp4": b"film", "c.en.srt": DIALOGUE.encode(), "c.ads.vtt": b"WEBVTT\n", "d.mp4": b"film", "Subs/d/en.srt": b"",
+    }  # fmt: skip
+    for name, data in names.items():
+        store.pipe(f"/existing/{name}", data)
+    films = [StoredObject(f"memory://existing/{name}.mp4", 4, None) for name in "abcd"]
+    planned = Planner(FilmJob("-", "-")).plan(films)
+    results = [existing_result(film.job) for film in planned]
+    assert [result and result.state for result in results] == [
+        "has_description",
+        "has_description",
+        None,
+        None,
+    ]
+    assert [film.job.subtitles for film in planned] == [
+        None, None, "memory://existing/c.en.srt", "memory://existing/Subs/d/en.srt",
+    ]  # fmt: skip
+    ignoring = Planner(FilmJob("-", "-", load_config(None, ["existing=ignore"]))).plan(films)
+    assert [existing_result(film.job) for film in ignoring] == [None] * 4

@@ -1,0 +1,196 @@
+"""Which files beside a film are its subtitles and its descriptions, by names and first lines; and which tracks inside
+it are descriptions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+import pytest
+from av.stream import Disposition
+
+from shotad.film.beside import (
+    choose_subtitles,
+    descriptions_named,
+    is_description_title,
+    is_own_script,
+    subtitles_beside,
+)
+from shotad.film.description_tracks import description_tracks
+from tests.media import FilmSpec, SoundSpec, make_film
+
+CUE = "1\n00:00:01,000 --> 00:00:02,000\nHello.\n\n"
+DESCRIPTION = "WEBVTT\nKind: descriptions\nLanguage: en\n\n00:01.000 --> 00:02.000\nA door opens.\n"
+DAPT = (
+    '<tt xmlns="http://www.w3.org/ns/ttml" xmlns:daptm="http://www.w3.org/ns/ttml/profile/dapt#metadata" xml:lang="en" '
+    'daptm:scriptRepresents="{}" daptm:scriptType="asRecorded"></tt>'
+)
+TTML = '<tt xmlns="http://www.w3.org/ns/ttml" xml:lang="en"></tt>'
+
+
+@pytest.mark.parametrize(("names", "languages", "chosen"), [
+    (["m.srt", "m.en.srt"], ["en"], "m.srt"),
+    (["m.de.srt", "m.en.srt", "m.fr.srt"], ["fr", "de", "en"], "m.fr.srt"),
+    (["m.de.srt", "m.en.srt"], ["fr", "de", "en"], "m.de.srt"),
+    (["m.it.srt"], ["fr", "en"], "m.it.srt"),
+    (["m.english.srt", "m.deutsch.srt"], ["de", "en"], "m.deutsch.srt"),
+    (["m.en.srt", "m.en.sdh.srt", "m.en.forced.srt"], ["en"], "m.en.sdh.srt"),
+    (["m.en.forced.srt", "m.foreign.srt", "m.signs.ass"], ["en"], None),
+    (["m.ad.srt", "m.descriptions.vtt", "m.commentary.srt"], ["en"], None),
+    (["Subs/m.en.srt"], ["en"], "Subs/m.en.srt"),
+    (["Subs/2_English.srt", "Subs/3_French.srt", "m.mp4"], ["fr"], "Subs/3_French.srt"),
+    (["Subs/English.srt", "Subs/English SDH.srt", "Subs/English (forced).srt", "m.mp4"], ["en"], "Subs/English SDH.srt"),
+    (["Subs/English.srt", "m.mp4", "n.mp4"], ["en"], None),
+    (["Subs/m/2_English.srt", "Subs/n/2_English.srt", "m.mp4", "n.mp4"], ["en"], "Subs/m/2_English.srt"),
+    (["subtitles/m.srt", "m.en.srt"], ["en"], "m.en.srt"),
+    (["Subs/Making of.srt", "m.mp4"], ["en"], None),
+    (["m.part.srt", "m2.srt", "M.srt", "m.txt"], ["en"], None),
+    (["m.en.srt", "m.en.mp4"], ["en"], None),
+])  # fmt: skip
+def test_subtitles_are_chosen_by_their_names(
+    names: Sequence[str], languages: Sequence[str], chosen: str | None
+) -> None:
+    assert choose_subtitles("m", names, languages) == chosen
+
+
+def test_a_file_that_holds_a_description_is_never_taken_for_dialogue(tmp_path: Path) -> None:
+    film = tmp_path / "m.mp4"
+    film.write_bytes(b"film")
+    assert subtitles_beside(film, ["en"]) is None
+    (tmp_path / "m.en.srt").write_text(CUE, encoding="utf-8")
+    # SubRip of ours has nothing but the numbers of its lines.
+    ours = CUE.replace("1\n", "300001000\n", 1)
+    (tmp_path / "m.srt").write_text(ours, encoding="utf-8")
+    (tmp_path / "m.vtt").write_text(DESCRIPTION, encoding="utf-8")
+    assert subtitles_beside(film, ["en"]) == tmp_path / "m.en.srt"
+    (tmp_path / "m.srt").write_text(CUE, encoding="utf-8")
+    assert subtitles_beside(film, ["en"]) == tmp_path / "m.srt"
+    assert (is_own_script(ours), is_own_script(CUE), is_own_script(DESCRIPTION)) == (True, False, False)
+    # A folder of that name is no file.
+    (tmp_path / "m.srt").unlink()
+    (tmp_path / "m.srt").mkdir()
+    assert subtitles_beside(film, ["en"]) == tmp_path / "m.en.srt"
+
+
+DESCRIBED: Mapping[str, str] = {
+    "movie.ad.vtt": "", "movie.en.ad.vtt": "en", "movie.descriptions.vtt": "", "movie.en-GB.descriptions.srt": "en",
+    "movie.en.ad.m4a": "en", "movie.ad.mp3": "", "movie.deutsch.audiodeskription.flac": "de", "movie.Hörfilm.ger.wav": "de",
+    "movie (Audio Description).mp3": "", "movie - Audio Description.opus": "", "movie_AD.mp3": "", "movie-en-ad.ogg": "en",
+    "movie.English Descriptive Audio.ac3": "en", "movie.en.ad.mka": "en", "movie.AD.stereo.aac": "",
+}  # fmt: skip
+ORDINARY = (
+    "movie.ads.vtt", "movie.en.sdh.srt", "movie.en.cc.vtt", "movie.en.hi.srt", "movie.commentary.mp3", "movie.en.vtt",
+    "movie.director.commentary.m4a", "movie - Ad Astra trailer.mp3", "movie.soundtrack.flac", "movie.mp3", "movie.chapters.vtt",
+    "movie2.ad.vtt", "other.ad.vtt", "movie.ad.mp4", "movie.add.mp3", "movie.ad.txt", "movies.ad.mp3", "movie.description.txt",
+    "movie.forced.srt", "movie.en.m4a", "movie.ttml", "movie.xml", "movie.nfo.xml",
+)  # fmt: skip
+"""What lies beside films and is no description."""
+
+
+@pytest.mark.parametrize(("name", "language"), DESCRIBED.items())
+def test_descriptions_are_known_by_their_names(name: str, language: str) -> None:
+    (description,) = descriptions_named("movie", [name, "movie.mkv"], lambda _: "")
+    assert (description.name, description.language) == (name, language)
+    assert description.is_text == name.endswith((".vtt", ".srt"))
+
+
+@pytest.mark.parametrize("name", ORDINARY)
+def test_ordinary_files_are_no_descriptions(name: str) -> None:
+    head = "WEBVTT\n\n00:01.000 --> 00:02.000\nI was born in 79 AD.\n" if name.endswith(".vtt") else CUE
+    assert descriptions_named("movie", [name, "movie.mkv"], lambda _: head) == []
+
+
+def test_a_film_called_ad_has_no_description() -> None:
+    assert (
+        descriptions_named("Ad Astra", ["Ad Astra.mkv", "Ad Astra.srt", "Ad Astra.en.vtt"], lambda _: CUE)
+        == []
+    )
+    assert descriptions_named("Ad", ["Ad.mkv", "Ad.srt", "Ad.mp3", "Ad Astra.mp3"], lambda _: CUE) == []
+    # That of another film beside it is that film's.
+    names = ["movie.mkv", "movie.ad.mkv", "movie.ad.srt"]
+    assert descriptions_named("movie", names, lambda _: CUE) == []
+
+
+def test_text_is_a_description_where_its_first_lines_say_so() -> None:
+    texts = {
+        "movie.vtt": DESCRIPTION, "movie.ttml": DAPT.format("visual"), "movie.dapt.xml": DAPT.format("visual.nonText"),
+        "movie.en.dapt.xml": DAPT.format("audio.dialogue"), "movie.xml": TTML, "movie.en.ad.ttml": TTML,
+    }  # fmt: skip
+    named = [description.name for description in descriptions_named("movie", texts, texts.__getitem__)]
+    assert named == ["movie.vtt", "movie.en.ad.ttml", "movie.ttml", "movie.dapt.xml"]
+    # Where each look costs a request, only what its name makes likely is read.
+    read: list[str] = []
+
+    def read_head(name: str) -> str:
+        read.append(name)
+        return texts[name]
+
+    descriptions_named("movie", texts, read_head, opens_all=False)
+    assert sorted(read) == ["movie.dapt.xml", "movie.en.ad.ttml", "movie.en.dapt.xml"]
+
+
+@pytest.mark.parametrize("title", [
+    "Audio Description", "English AD", "AD", "(AD)", "English - Descriptive", "Audiodeskription", "Hörfilm", "Audiovision",
+    "Audiodescripción", "Audiodescription", "Italiano - descrittiva", "Audio Described", "English [AD]", "Audiodescrição",
+    "Descriptive Video Service", "DVS", "Syntolkning", "Deutsch (Audiodeskription)", "音声解説", "AD - English 5.1",
+])  # fmt: skip
+def test_titles_of_descriptions(title: str) -> None:
+    assert is_description_title(title)
+
+
+@pytest.mark.parametrize("title", [
+    "", "English", "Commentary", "Director's commentary", "Commentary with descriptive notes", "Ad Astra", "AD ASTRA 5.1",
+    "Pompeii 79 AD", "English SDH", "Dolby Digital", "Adaptation", "Surround 5.1", "Audiokommentar", "Isolated score",
+])  # fmt: skip
+def test_titles_of_other_tracks(title: str) -> None:
+    assert not is_description_title(title)
+    assert not is_description_title(title, is_text=True)
+
+
+def test_captions_that_are_called_descriptive_are_for_the_deaf() -> None:
+    for title in ("Descriptive", "English (descriptive, SDH)", "Audio description captions (CC)"):
+        assert not is_description_title(title, is_text=True)
+    assert is_description_title("Audio Description (text)", is_text=True)
+
+
+SOUND = {"duration": 2.0}
+
+
+@pytest.mark.parametrize(("suffix", "flag"), [
+    (".mp4", Disposition.visual_impaired), (".mp4", Disposition.descriptions), (".mkv", Disposition.visual_impaired),
+])  # fmt: skip
+def test_tracks_are_known_by_their_flags(tmp_path: Path, suffix: str, flag: Disposition) -> None:
+    sounds = (SoundSpec(language="eng", default=True), SoundSpec(language="ger"))
+    made = make_film(FilmSpec(suffix=suffix, sounds=sounds)).path
+    assert description_tracks(made) == ()
+    marked = tmp_path / f"marked{suffix}"
+    remuxed(made, marked, {1: flag})
+    (track,) = description_tracks(marked)
+    assert (track.number, track.is_text, track.language) == (1, False, "de")
+
+
+def remuxed(source: Path, target: Path, flags: Mapping[int, Disposition]) -> None:
+    """A copy of a film in which sound tracks have flags, by their numbers."""
+    with av.open(str(source)) as film, av.open(str(target), "w") as copy:
+        streams: dict[int, Any] = {}
+        for stream in film.streams:
+            streams[stream.index] = copy.add_stream_from_template(stream)
+            streams[stream.index].metadata.update(stream.metadata)
+        for number, flag in flags.items():
+            streams[film.streams.audio[number].index].disposition = flag
+        for packet in film.demux():
+            if packet.dts is not None:
+                packet.stream = streams[packet.stream.index]
+                copy.mux(packet)
+
+
+@pytest.mark.parametrize(("title", "is_one"), [
+    ("Audiodescripción", True), ("Director's commentary", False), ("Surround", False),
+])  # fmt: skip
+def test_tracks_are_known_by_their_titles(title: str, is_one: bool) -> None:
+    sounds = (SoundSpec(language="eng", default=True), SoundSpec(language="spa", title=title))
+    film = make_film(FilmSpec(suffix=".mkv", rate=Fraction(25), sounds=sounds)).path
+    assert [track.number for track in description_tracks(film)] == ([1] if is_one else [])
