@@ -47,17 +47,18 @@ class WorkerSettings(Settings):
     """Workers of one kind, each a process: between ``least`` and ``most`` of them, as there is work.
 
     ``cpus`` and ``gpus`` are what each takes of its node by Ray's book-keeping; a part of a GPU may be named.
+    None: what the cluster has and the engine needs, see `sizing`.
     """
 
-    least: int = Field(1, ge=1, le=10_000)
-    most: int = Field(1, ge=1, le=10_000)
-    cpus: float = Field(1.0, ge=0, le=4096)
-    gpus: float = Field(0.0, ge=0, le=1024)
+    least: int | None = Field(None, ge=1, le=10_000)
+    most: int | None = Field(None, ge=1, le=10_000)
+    cpus: float | None = Field(None, ge=0, le=4096)
+    gpus: float | None = Field(None, ge=0, le=1024)
     serve: ServeSettings = ServeSettings()
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
-        if self.most < self.least:
+        if self.least is not None and self.most is not None and self.most < self.least:
             raise ValueError(f"most = {self.most} is below least = {self.least}")
         return self
 
@@ -65,11 +66,11 @@ class WorkerSettings(Settings):
 class RaySettings(Settings):
     """Everything about a cluster run that is not about films."""
 
-    preparing: WorkerSettings = WorkerSettings(least=1, most=4, cpus=2)
+    preparing: WorkerSettings = WorkerSettings()
     """Who read films: shots, speech, slots, grammar, and the frames that Stage I is shown."""
-    looking: WorkerSettings = WorkerSettings(least=1, most=1, cpus=1)
+    looking: WorkerSettings = WorkerSettings()
     """Who ask Stage I: with a GPU each for a model of their own, without where servers answer."""
-    writing: WorkerSettings = WorkerSettings(least=1, most=2, cpus=1)
+    writing: WorkerSettings = WorkerSettings()
     """Who write a film's lines in order, its track and scripts."""
     servers: tuple[str, ...] = ()
     """Base URLs of servers that speak OpenAI's protocol; calls go to the one with the least to do. They take
@@ -90,12 +91,9 @@ def load_ray_settings(files: Iterable[str] = (), assignments: Iterable[str] = ()
 
 
 def least_cpus(settings: RaySettings) -> float:
-    """What the least workers of all crews take together."""
-    return sum(crew.least * crew.cpus for crew in crews_of(settings).values())
-
-
-def crews_of(settings: RaySettings) -> Mapping[str, WorkerSettings]:
-    return {"preparing": settings.preparing, "looking": settings.looking, "writing": settings.writing}
+    """What the least workers of all kinds take together."""
+    crews = (settings.preparing, settings.looking, settings.writing)
+    return sum((crew.least or 1) * (1.0 if crew.cpus is None else crew.cpus) for crew in crews)
 
 
 def need_ray() -> Any:
