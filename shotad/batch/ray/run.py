@@ -5,8 +5,8 @@ looking     slot → Stage I → its record, kept at once                       
 finishing   film → Stage II in order → track, scripts                                     CPUs, or GPUs
 
 Rows under way are bounded by Ray Data: a worker that hands on faster than others take waits, and so does the
-film that it reads. What the nodes of the cluster are like (processors, versions, disks) is looked at before any
-film is begun.
+film that it reads. What the nodes of the cluster are like (processors, versions, disks) is looked at before
+any film is begun.
 """
 
 from __future__ import annotations
