@@ -22,7 +22,9 @@ from .films import (
 )
 from .jobs import (
     FilmJob as FilmJob,
+    FilmResult as FilmResult,
     earlier_result as earlier_result,
+    failure as failure,
 )
 from .limits import (
     auto_jobs as auto_jobs,
@@ -58,6 +60,7 @@ from .table import (
     FilmRow as FilmRow,
     as_lines as as_lines,
     as_table as as_table,
+    check_report as check_report,
     dry_run_json as dry_run_json,
     dry_run_lines as dry_run_lines,
     failed_in as failed_in,

@@ -230,36 +230,40 @@ def dry_run_json(
 REPORT_FILE = "shotad-batch.json"
 SCHEMA = 1
 
-_EVERY = 5.0
-"""Seconds between two writings, for there may be very many films."""
+_PAUSES = 50
+"""How many times as long as it takes to write a report it is not written again, up to so many seconds."""
+_LONGEST_PAUSE = 5.0
 
 
 class BatchReport:
-    """A batch's report, written while the batch goes on.
+    """A batch's report, written while the batch goes on. It adds to what stands in the file.
 
-    ``earlier_rows`` are an earlier report's rows, of which those of films that are not in this one stay.
+    The rows of films that are not in this batch stay. A film leaves a report when somebody takes its row out,
+    or the file away.
     """
 
     def __init__(
         self,
         path: Path,
-        earlier_rows: Sequence[Mapping[str, Any]] = (),
         clock: Callable[[], float] = time.monotonic,
         on_note: Callable[[str], None] = lambda text: None,
     ) -> None:
         """``on_note`` gets a note, once, where the report cannot be written."""
-        self.path, self._clock = path, clock
-        self._earlier_rows, self._on_note = earlier_rows, on_note
-        self._last: float | None = None
+        self.path, self._clock, self._on_note = path, clock, on_note
+        self._next_write = 0.0
         self.trouble: str | None = None
         """Why it cannot be written, if so; the films go on."""
 
     def write(self, rows: Callable[[], Sequence[FilmRow]], seconds: float, *, ended: bool = False) -> None:
         """Write the rows, unless that was done a moment ago; at the end always."""
-        if not ended and self._last is not None and self._clock() - self._last < _EVERY:
+        began = self._clock()
+        if not ended and began < self._next_write:
             return
-        text = json.dumps(self.content(rows(), seconds, ended=ended), ensure_ascii=False, indent=1)
+        content = self.content(rows(), seconds, ended=ended)
         try:
+            # Read each time: another batch may write to the same file.
+            content["films"] = merged_films(_films_in(self.path), content["films"])
+            text = json.dumps(content, ensure_ascii=False, indent=1)
             # Names that are no UTF-8 have halves of pairs in them, which JSON can write out.
             write_text(self.path, text.encode("utf-8", "backslashreplace").decode("utf-8"))
         except (WorkFolderError, OSError) as error:
@@ -269,25 +273,62 @@ class BatchReport:
             self.trouble = trouble
         else:
             self.trouble = None
-        self._last = self._clock()
+        # A small report is written with each film; one of very many films takes a small part of the time.
+        lasted = self._clock() - began
+        self._next_write = began + min(lasted * _PAUSES, _LONGEST_PAUSE)
 
     def content(self, rows: Sequence[FilmRow], seconds: float, *, ended: bool) -> dict[str, Any]:
-        """What is written."""
-        films = as_json(rows)
-        new = {film["film"] for film in films}
-        before = [dict(film) for film in self._earlier_rows if film["film"] not in new]
+        """What is said of this batch alone."""
         return {
             "schema_version": SCHEMA,
             "shotad": __version__,
             "ended": ended,
             "seconds": round(seconds, 3),
-            "films": [*before, *films],
+            "films": as_json(rows),
         }
 
 
-def read_report(path: Path) -> list[dict[str, Any]]:
-    """The rows of a report. Raises UsageError where there is none that can be read."""
-    remedy = "Run the batch without --only-failed first, or name its report with --report."
+def merged_films(
+    earlier_films: Sequence[Mapping[str, Any]], films: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """The rows of an earlier report, in their order, each in its last state, then those of new films.
+
+    A film that was not begun has the state that it had before; one that failed before and was stopped has
+    failed.
+    """
+    merged = {film["film"]: dict(film) for film in earlier_films}
+    for film in films:
+        earlier_state = merged.get(film["film"], {}).get("state")
+        if earlier_state is not None and film["state"] == "not_begun":
+            continue
+        if earlier_state == "failed" and film["state"] == "stopped":
+            continue
+        merged[film["film"]] = dict(film)
+    return list(merged.values())
+
+
+def _films_in(path: Path) -> list[dict[str, Any]]:
+    """The rows of a report, none where there is no file. Raises WorkFolderError, OSError."""
+    try:
+        return read_report(path)
+    except UsageError as error:
+        if not path.exists():
+            return []
+        raise WorkFolderError(error.what) from None
+
+
+def check_report(path: Path) -> None:
+    """Raises UsageError where a file stands in a report's place that is none, which would be written over."""
+    if path.is_dir():
+        raise UsageError(f"--report {path} is a folder.", "Name a file.")
+    if path.exists():
+        read_report(path, "Name another file with --report, or move this one away.")
+
+
+def read_report(
+    path: Path, remedy: str = "Run the batch without --only-failed first, or name its report with --report."
+) -> list[dict[str, Any]]:
+    """The rows of a report. Raises UsageError, with ``remedy``, where there is none that can be read."""
     try:
         report = parse_json(read_file(path, follow=True))
         films = [dict(film) for film in report["films"]]

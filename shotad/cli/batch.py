@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import pickle
 import re
 import shutil
 import socket
@@ -13,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
         BatchProgress,
         BatchReport,
         FilmJob,
+        FilmResult,
         FilmRow,
         PlannedFilm,
         Planner,
@@ -193,7 +195,7 @@ def _size(option: str, text: str) -> int:
 
 def open_with(console: Console, request: BatchRequest) -> None:
     """Refuse what no film could be described with, and say once what holds for all of them."""
-    from shotad.batch import is_local, local_path
+    from shotad.batch import check_report, is_local, local_path
     from shotad.description import Engines
     from shotad.description.inputs import check_setting_files
 
@@ -209,8 +211,7 @@ def open_with(console: Console, request: BatchRequest) -> None:
         if not os.access(existing, os.W_OK | os.X_OK):
             message = f"--out {out}: nothing can be written in {existing}."
             raise WorkFolderError(message, "Name another folder.")
-    if request.report.is_dir():
-        raise UsageError(f"--report {request.report} is a folder.", "Name a file.")
+    check_report(request.report)
     check_setting_files(config)
     describing.check_voice(config, describing.makes_of(options))
     engines = Engines.of(config)
@@ -232,6 +233,21 @@ def foresee(console: Console, request: BatchRequest, leaving: PrivacyNotices) ->
     console.result("\n".join(lines), dry_run_json(names, planned, results))
 
 
+def show_results(
+    console: Console, report: BatchReport, rows: Sequence[FilmRow], seconds: float, halted: str | None = None
+) -> None:
+    """Write the report to its end, and say what became of the films; ``halted``: why no other was begun."""
+    from shotad.batch import as_lines, as_table
+
+    report.write(lambda: rows, seconds, ended=True)
+    wide = console.mode == "bars" and sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns
+    text = as_table(rows, seconds, width) if wide else as_lines(rows, seconds)
+    last = f"Report: {report.path}" if report.trouble is None else f"No report: {report.trouble}"
+    content = {**report.content(rows, seconds, ended=True), "halted": halted}
+    console.result("\n".join([text, *([halted] if halted else []), last]), content)
+
+
 def finish(
     console: Console,
     request: BatchRequest,
@@ -246,15 +262,7 @@ def finish(
 
     Exit code 1 where one failed or was not begun; where only slots failed, 3 with --strict.
     """
-    from shotad.batch import as_lines, as_table
-
-    report.write(lambda: rows, seconds, ended=True)
-    wide = console.mode == "bars" and sys.stdout.isatty()
-    width = shutil.get_terminal_size().columns
-    text = as_table(rows, seconds, width) if wide else as_lines(rows, seconds)
-    last = f"Report: {report.path}" if report.trouble is None else f"No report: {report.trouble}"
-    content = {**report.content(rows, seconds, ended=True), "halted": halted}
-    console.result("\n".join([text, *([halted] if halted else []), last]), content)
+    show_results(console, report, rows, seconds, halted)
     if stopped:
         raise click.Abort
     if halted or any(row.result is None or row.result.state == "failed" for row in rows):
@@ -278,35 +286,91 @@ OF_ONE_MACHINE = {
 
 
 _LINE = "SHOTAD_RAY_LINE"
-"""Names the file descriptor on which the process that runs the batch says that it has come to its end."""
+"""Names the file descriptor on which the process that runs the batch sends its news."""
 
 _WAIT = 0.5
 """Seconds between two looks whether that process has ended."""
+_LAST_NEWS = 10.0
+"""Seconds for what it sent before it ended to be read."""
 
 _GONE = "The Ray cluster has ended, or cannot be reached any more, and the run with it."
 _AGAIN = "What is done is kept: when there is a cluster again, run the same command again."
 
 
-def supervised() -> bool:
-    """Run this command in a process of its own, to its end; False in that process, which has to do the work.
+@dataclass(slots=True)
+class RayRun:
+    """What is known of a run on a cluster: its films by their names, what came of them, where it reports.
+
+    The process that runs the batch has one, and sends it, then each result, to the process that began it.
+    """
+
+    films: Mapping[str, tuple[str, PlannedFilm]]
+    """Label and plan, by film."""
+    results: dict[str, FilmResult | None]
+    report: Path
+
+    def rows(self, *, begun: bool = False) -> list[FilmRow]:
+        """The films and what came of them; ``begun``: those without a result were at work."""
+        from shotad.batch import FilmRow
+
+        return [FilmRow(*self.films[film], result, begun=begun) for film, result in self.results.items()]
+
+
+@dataclass(slots=True)
+class RayNews:
+    """What the process that runs the batch has sent; ``ended``: it came to its end by itself."""
+
+    run: RayRun | None = None
+    ended: bool = False
+
+    def listen(self, line: socket.socket) -> None:
+        """Take what comes, until the other side is gone."""
+        with line.makefile("rb") as stream, suppress(EOFError, OSError, pickle.UnpicklingError):
+            while True:
+                news = pickle.load(stream)
+                if isinstance(news, RayRun):
+                    self.run = news
+                elif news is None:
+                    self.ended = True
+                elif self.run is not None:
+                    self.run.results[news.film] = news
+
+
+Send = Callable[[object], None]
+
+
+def nobody(news: object) -> None:
+    """Send news to nobody."""
+
+
+def supervised(console: Console) -> Send:
+    """Run this command in a process of its own, to its end; in that process, which has to do the work, return
+    how news is sent to the first.
 
     Ray's library ends the process that it lives in where its cluster ends, at once and from outside Python:
-    whoever is to say so must be another. Raises EngineError where that happened, else Exit with its code.
+    whoever is to say so, and to write the report, must be another. Raises EngineError where that happened,
+    else Exit with its code.
     """
     if click.get_current_context().find_root().obj is None:
-        return False  # within another program, which lives and dies with Ray by its own choice
+        return nobody  # within another program, which lives and dies with Ray by its own choice
     if _LINE in os.environ:
         line = socket.socket(fileno=int(os.environ.pop(_LINE)))
         line.set_inheritable(False)
         threading.Thread(target=_follow, args=(line,), name="supervisor", daemon=True).start()
-        atexit.register(line.sendall, b".")
+
+        def send(news: object) -> None:
+            with suppress(OSError):  # who began this is gone, and so is this process in a moment
+                line.sendall(pickle.dumps(news))
+
+        atexit.register(send, None)
         # From now on only what Python says goes to standard error: Ray's library writes past it when it ends
         sys.stderr.flush()
         sys.stderr = os.fdopen(os.dup(2), "w", buffering=1, errors="backslashreplace")
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 2)
         os.close(nowhere)
-        return False
+        return send
+    began, news = time.monotonic(), RayNews()
     ours, theirs = socket.socketpair()
     command = [sys.executable, "-m", "shotad.cli.main", *sys.argv[1:]]
     # It takes no module from the folder that the command runs in, which may be one of films from anywhere; so
@@ -319,6 +383,8 @@ def supervised() -> bool:
         with theirs:
             # Apart, so that Ctrl-C comes once: from here.
             run = start_apart(command, passed=[theirs], env=environment)
+        listener = threading.Thread(target=news.listen, args=(ours,), name="listener", daemon=True)
+        listener.start()
         while run.returncode is None:
             try:
                 # Again and again, for on Windows no Ctrl-C ends a wait without an end.
@@ -326,14 +392,12 @@ def supervised() -> bool:
                     run.wait(_WAIT)
             except KeyboardInterrupt:
                 interrupt(run)
-        ours.settimeout(0)
-        try:
-            ended = ours.recv(1) == b"."
-        except OSError:
-            ended = False
-    if not ended:
-        raise EngineError(_GONE, _AGAIN)
-    raise click.exceptions.Exit(run.returncode)
+        listener.join(_LAST_NEWS)
+    if news.ended:
+        raise click.exceptions.Exit(run.returncode)
+    if news.run is not None:
+        show_lost_run(console, news.run, time.monotonic() - began)
+    raise EngineError(_GONE, _AGAIN)
 
 
 def _follow(line: socket.socket) -> None:
@@ -343,8 +407,27 @@ def _follow(line: socket.socket) -> None:
     interrupt_self()
 
 
-def on_ray(console: Console, request: BatchRequest, leaving: PrivacyNotices) -> None:
-    """Describe the films on a cluster."""
+def show_lost_run(console: Console, run: RayRun, seconds: float) -> None:
+    """Write the report of a run whose cluster has ended, and say what became of its films.
+
+    A film of which no result came is done where its work folder says so; else it has failed, so that
+    --only-failed takes it.
+    """
+    from shotad.batch import BatchReport, earlier_result, failure
+
+    for film, result in run.results.items():
+        if result is None:
+            job = run.films[film][1].job
+            finished = earlier_result(job)
+            if finished is not None:
+                run.results[film] = replace(finished, state="done", attempts=1)
+            else:
+                run.results[film] = failure(job, "The run ended before the film was done.", kind="stopped")
+    show_results(console, BatchReport(run.report, on_note=console.note), run.rows(), seconds, _GONE)
+
+
+def on_ray(console: Console, request: BatchRequest, leaving: PrivacyNotices, send: Send) -> None:
+    """Describe the films on a cluster. What is known of the run is sent to ``send`` as it comes."""
     from shotad.batch import (
         BatchProgress,
         BatchReport,
@@ -360,20 +443,23 @@ def on_ray(console: Console, request: BatchRequest, leaving: PrivacyNotices) -> 
     planned = request.planner.plan(request.gathered)
     for line in (*leaving.engines_of(planned), *leaving.of(servers_asked(planned, settings))):
         console.note(line)
-    results = {film.job.film: film.trouble or earlier_result(film.job) for film in planned}
-    jobs = [film.job for film in planned if results[film.job.film] is None]
+    labels = film_labels(planned)
+    run = RayRun(
+        films={film.job.film: (label, film) for label, film in zip(labels, planned, strict=True)},
+        results={film.job.film: film.trouble or earlier_result(film.job) for film in planned},
+        report=request.report.absolute(),
+    )
+    jobs = [film.job for film in planned if run.results[film.job.film] is None]
     began, stopped = time.monotonic(), False
     board = BatchProgress(console, console.mode == "bars")
-    report = BatchReport(request.report, request.before, on_note=board.note)
-    labelled = {film.job.film: (name, film) for name, film in zip(film_labels(planned), planned, strict=True)}
+    report = BatchReport(request.report, on_note=board.note)
+    send(run)
 
-    def rows() -> list[FilmRow]:
-        return [FilmRow(*labelled[film], result, begun=stopped) for film, result in results.items()]
-
-    def film_ended(result: Any) -> None:
-        results[result.film] = result
-        board.ended(FilmRow(*labelled[result.film], result))
-        report.write(rows, time.monotonic() - began)
+    def film_ended(result: FilmResult) -> None:
+        run.results[result.film] = result
+        send(result)
+        board.ended(FilmRow(*run.films[result.film], result))
+        report.write(run.rows, time.monotonic() - began)
 
     board.start(len(jobs))
     try:
@@ -383,7 +469,7 @@ def on_ray(console: Console, request: BatchRequest, leaving: PrivacyNotices) -> 
         stopped = True
     finally:
         board.stop()
-    finish(console, request, report, rows(), time.monotonic() - began, stopped=stopped)
+    finish(console, request, report, run.rows(begun=stopped), time.monotonic() - began, stopped=stopped)
 
 
 def on_this_machine(console: Console, request: BatchRequest, leaving: PrivacyNotices) -> None:
@@ -407,7 +493,7 @@ def on_this_machine(console: Console, request: BatchRequest, leaving: PrivacyNot
         for error in (film.lost for film in request.gathered if film.lost):
             board.note(f"{error.what} It will be taken when it is there.")
         board.note("Waiting for new films. Ctrl-C ends it.")
-    report = BatchReport(request.report, request.before, on_note=board.note)
+    report = BatchReport(request.report, on_note=board.note)
     count, keep, memory = limits_of(request.options)
     if count is None:
         count = as_many_as_go(request.config, len(planned) if watch is None else None)
@@ -525,8 +611,8 @@ def command(console: Console, films: tuple[str, ...], **options: Any) -> None:
             source = context.get_parameter_source(name)
             if source is not click.core.ParameterSource.DEFAULT and source is not None:
                 raise UsageError(f"{option} holds for one machine, not with --ray.", hint)
-    if options["address"] is not None and not options["dry_run"] and supervised():
-        return
+    runs_on_ray = options["address"] is not None and not options["dry_run"]
+    send = supervised(console) if runs_on_ray else nobody
     request, leaving = BatchRequest.of(films, options), PrivacyNotices()
     if request.before and not request.is_something:
         console.result("No film has failed.", {"films": []})
@@ -540,7 +626,7 @@ def command(console: Console, films: tuple[str, ...], **options: Any) -> None:
     if options["dry_run"]:
         foresee(console, request, leaving)
     elif options["address"] is not None:
-        on_ray(console, request, leaving)
+        on_ray(console, request, leaving, send)
     else:
         on_this_machine(console, request, leaving)
 

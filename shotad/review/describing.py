@@ -199,7 +199,7 @@ class Describing:
 
     def _note_result(self, row: FilmRow) -> None:
         """Keep why a film failed, so that the list says it after a restart too."""
-        report = BatchReport(self._report_file, self._report_rows())
+        report = BatchReport(self._report_file)
         report.write(lambda: [row], 0.0, ended=True)
         with self._lock:
             self._errors = _errors_of(self._report_rows())

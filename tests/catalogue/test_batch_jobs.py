@@ -259,21 +259,36 @@ def test_without_bars_a_line_says_what_begins_and_what_came_of_it() -> None:
     assert progress.steps == []
 
 
-def test_a_report_is_whole_at_any_time_and_read_again(tmp_path: Path) -> None:
+def test_a_report_is_whole_at_any_time_and_adds_to_that_of_earlier_runs(tmp_path: Path) -> None:
     now = [0.0]
-    report = BatchReport(
-        tmp_path / "r.json",
-        [{"film": "/f/old.mp4", "state": "done"}, {"film": "/f/c.mp4", "state": "done"}],
-        lambda: now[0],
-    )
-    report.write(lambda: rows()[:1], 1)
-    assert [row["film"] for row in read_report(report.path)] == ["/f/old.mp4", "/f/c.mp4", "/f/a.mp4"]
+    earlier_states = {"old": "done", "c": "done", "d": "failed", "e": "failed"}
+    earlier = [{"film": f"/f/{name}.mp4", "state": state} for name, state in earlier_states.items()]
+    (tmp_path / "r.json").write_text(json.dumps({"films": earlier}))
+
+    def slow_rows() -> list[FilmRow]:
+        now[0] += 0.1
+        return rows()
+
+    report = BatchReport(tmp_path / "r.json", lambda: now[0])
+    report.write(lambda: slow_rows()[:1], 1)
+    names = ["old", "c", "d", "e", "a"]
+    assert [row["film"] for row in read_report(report.path)] == [f"/f/{name}.mp4" for name in names]
     report.write(rows, 2)  # too soon for another writing
-    assert len(read_report(report.path)) == 3
+    assert len(read_report(report.path)) == 5
     report.write(rows, 3, ended=True)
-    found = read_report(report.path)
-    assert [row["film"] for row in found] == [f"/f/{name}.mp4" for name in ("old", *"abcde")]
-    assert failed_in(found) == ["/f/c.mp4"]
+    states = {Path(row["film"]).stem: row["state"] for row in read_report(report.path)}
+    assert list(states) == ["old", "c", "d", "e", "a", "b"]
+    assert states["old"] == "done"
+    # One that was stopped, or not begun, has failed still.
+    assert failed_in(read_report(report.path)) == ["/f/c.mp4", "/f/d.mp4", "/f/e.mp4"]
+
+
+def test_two_batches_may_report_to_one_file(tmp_path: Path) -> None:
+    reports = [BatchReport(tmp_path / "r.json") for _ in range(2)]
+    reports[0].write(lambda: rows()[:1], 1)
+    reports[1].write(lambda: rows()[1:2], 1, ended=True)
+    reports[0].write(lambda: rows()[:1], 2, ended=True)
+    assert [Path(row["film"]).stem for row in read_report(tmp_path / "r.json")] == ["a", "b"]
 
 
 def test_a_report_that_cannot_be_written_is_told_and_stops_nothing(tmp_path: Path) -> None:

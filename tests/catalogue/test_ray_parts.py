@@ -169,8 +169,8 @@ SMALL_TEAMS = (
     ([(4, 0), (2, 1)], ""),
     ([(8, 0)], "No node has the 1 CPU and 1 GPU that a worker of looking takes."),
     ([(1, 1), (1, 0)], "No node has the 2 CPUs that a worker of preparing takes."),
-    ([(2, 0), (2, 1)],
-     "The least workers of all kinds take 5.5 CPUs and 1 GPU; there are 2 nodes with 4 CPUs and 1 GPU."),
+    ([(2, 0), (1, 1)],
+     "The least workers of all kinds take 3.5 CPUs and 1 GPU; there are 2 nodes, 3 CPUs, 1 GPU."),
 ])  # fmt: skip
 def test_workers_that_find_no_room_are_reported(
     cluster: FakeRay, nodes: list[tuple[float, float]], note: str
@@ -179,7 +179,9 @@ def test_workers_that_find_no_room_are_reported(
     settings, progress = load_ray_settings((), SMALL_TEAMS), Heard()
     (result,) = describe_on_ray([lost_film()], address="auto", settings=settings, progress=progress)
     assert result.kind == "FilmError"
-    waiting = [f"{note} The run waits until nodes with that come."] if note else []
+    waits = "The run waits until nodes with that come."
+    begins_later = "Some begin when others have ended, or when nodes come."
+    waiting = [f"{note} {waits if note.startswith('No node') else begins_later}"] if note else []
     assert progress.notes[1:] == waiting
     # Nobody will add machines to a cluster that is started here.
     if note:
@@ -273,7 +275,7 @@ def test_example_settings_can_be_used_and_wrong_ones_are_refused(monkeypatch: py
     assert examples
     for path in examples:
         load_ray_settings([str(path)])
-    for setting, error in (("lookin.gpus=1", "lookin"), ("looking.least=2", "below least")):
+    for setting, error in (("lookin.gpus=1", "lookin"), ("looking={least: 2, most: 1}", "below least")):
         with pytest.raises(ConfigError, match=error):
             load_ray_settings((), (setting,))
     modules: Any = sys.modules

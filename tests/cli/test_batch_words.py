@@ -133,6 +133,39 @@ def test_one_message_says_that_ray_has_ended_or_did_not_begin(tmp_path: Path, in
     assert not {"RAW TEXT", "Traceback"} & set(done.stderr.split("\n"))
 
 
+LOST = """
+    import subprocess
+    words = ["batch", {film!r}, "--report", "other.json", *{more!r}]
+    subprocess.run([sys.executable, "-m", "shotad", *words], check=True, stdout=2)
+    os._exit(1)
+"""
+"""A worker describes a film, and the cluster ends before the run knows of it."""
+
+
+@pytest.mark.slow
+def test_a_run_that_loses_its_cluster_reports_what_is_done(tmp_path: Path) -> None:
+    spec = FilmSpec(frames=160, cuts=(60, 110))
+    films = [tmp_path / name for name in ("a.mp4", "b.mp4", "c.mp4")]
+    for film in films:
+        shutil.copyfile(make_film(spec).path, film)
+    stand_in = STAND_IN.format(init=LOST.strip().format(film=str(films[1]), more=list(FAKE)))
+    (tmp_path / "ray.py").write_text(stand_in)
+    (tmp_path / "report.json").write_text('{"films": [{"film": "/x.mp4", "state": "done"}]}')
+    environment = {**os.environ, "PYTHONPATH": python_path(tmp_path)}
+    command = [sys.executable, "-m", "shotad", "batch", *map(str, films), *FAKE, "--plain"]
+    options = ["--ray", "--report", "report.json"]
+    done = subprocess.run(
+        [*command, *options], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "3 films: 1 done, 2 failed." in done.stdout
+    assert "run the same command again" in done.stderr
+    report = json.loads((tmp_path / "report.json").read_text())
+    states = [(Path(film["film"]).name, film["state"]) for film in report["films"]]
+    assert states == [("x.mp4", "done"), ("a.mp4", "failed"), ("b.mp4", "done"), ("c.mp4", "failed")]
+    assert report["ended"]
+
+
 def test_a_dry_run_tells_films_folders_and_what_goes_with_them(shotad: Shotad, tmp_path: Path) -> None:
     write_films(tmp_path, "a/movie.mp4", "b/movie.mp4")
     (tmp_path / "a" / "movie.srt").write_text("")

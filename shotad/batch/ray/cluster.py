@@ -47,17 +47,18 @@ class WorkerSettings(Settings):
     """Workers of one kind, each a process: between ``least`` and ``most`` of them, as there is work.
 
     ``cpus`` and ``gpus`` are what each takes of its node by Ray's book-keeping; a part of a GPU may be named.
+    None: what the cluster has and the engine needs, see `sizing`.
     """
 
-    least: int = Field(1, ge=1, le=10_000)
-    most: int = Field(1, ge=1, le=10_000)
-    cpus: float = Field(1.0, ge=0, le=4096)
-    gpus: float = Field(0.0, ge=0, le=1024)
+    least: int | None = Field(None, ge=1, le=10_000)
+    most: int | None = Field(None, ge=1, le=10_000)
+    cpus: float | None = Field(None, ge=0, le=4096)
+    gpus: float | None = Field(None, ge=0, le=1024)
     serve: ServeSettings = ServeSettings()
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
-        if self.most < self.least:
+        if self.least is not None and self.most is not None and self.most < self.least:
             raise ValueError(f"most = {self.most} is below least = {self.least}")
         return self
 
@@ -65,11 +66,11 @@ class WorkerSettings(Settings):
 class RaySettings(Settings):
     """Everything about a cluster run that is not about films."""
 
-    preparing: WorkerSettings = WorkerSettings(least=1, most=4, cpus=2)
+    preparing: WorkerSettings = WorkerSettings()
     """Who read films: shots, speech, slots, grammar, and the frames that Stage I is shown."""
-    looking: WorkerSettings = WorkerSettings(least=1, most=1, cpus=1)
+    looking: WorkerSettings = WorkerSettings()
     """Who ask Stage I: with a GPU each for a model of their own, without where servers answer."""
-    writing: WorkerSettings = WorkerSettings(least=1, most=2, cpus=1)
+    writing: WorkerSettings = WorkerSettings()
     """Who write a film's lines in order, its track and scripts."""
     servers: tuple[str, ...] = ()
     """Base URLs of servers that speak OpenAI's protocol; calls go to the one with the least to do. They take
@@ -90,12 +91,9 @@ def load_ray_settings(files: Iterable[str] = (), assignments: Iterable[str] = ()
 
 
 def least_cpus(settings: RaySettings) -> float:
-    """What the least workers of all crews take together."""
-    return sum(crew.least * crew.cpus for crew in crews_of(settings).values())
-
-
-def crews_of(settings: RaySettings) -> Mapping[str, WorkerSettings]:
-    return {"preparing": settings.preparing, "looking": settings.looking, "writing": settings.writing}
+    """What the least workers of all kinds take together."""
+    crews = (settings.preparing, settings.looking, settings.writing)
+    return sum((crew.least or 1) * (1.0 if crew.cpus is None else crew.cpus) for crew in crews)
 
 
 def need_ray() -> Any:
@@ -280,6 +278,23 @@ ENDS_ALL = 3
 """Films in a row, with no answer between, whose engine failed as a whole: so will it with all others."""
 
 
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A row of a film that has gone past Stage I.
+
+    ``unit`` is the piece of work that ends with it, ``number_of_others`` (of the film's end) how many other
+    rows the film has, ``failed`` what ended the film; ``seconds`` and ``peak`` are what preparing it took.
+    """
+
+    film: int
+    name: str
+    unit: str = ""
+    number_of_others: int | None = None
+    failed: FilmResult | None = None
+    seconds: float = 0.0
+    peak: int = 0
+
+
 @dataclass(slots=True)
 class _Film:
     """What has arrived of a film."""
@@ -295,10 +310,14 @@ class _Film:
 
 
 class Register:
-    """See the module. Every method may be called again for the same thing by a worker that was restarted."""
+    """See the module. Every method may be called again for the same thing by a worker that was restarted.
+
+    A run may have millions of slots and one register: a worker calls it twice for each batch of slots, and
+    what is kept of a slot is forgotten with its film.
+    """
 
     def __init__(self) -> None:
-        self._begun: dict[str, int] = defaultdict(int)
+        self._begun: dict[str, int] = {}
         self._told: dict[str, int] = defaultdict(int)
         self._films: dict[int, _Film] = defaultdict(_Film)
         self._missed: dict[int, FilmResult] = {}
@@ -306,57 +325,70 @@ class Register:
 
     def begin(self, film: int, unit: str) -> int:
         """A piece of work on a film begins; which time that is, from 1."""
-        self._begun[unit] += 1
+        attempt = self._begun.get(unit, 0) + 1
+        self._begun[unit] = attempt
         film_state = self._films[film]
-        film_state.attempts = max(film_state.attempts, self._begun[unit])
-        return self._begun[unit]
+        film_state.attempts = max(film_state.attempts, attempt)
+        return attempt
 
-    def begun(self, units: Sequence[str]) -> list[int]:
-        """How often each was begun and not ended."""
-        return [self._begun.get(unit, 0) for unit in units]
+    def begin_fresh(self, units: Sequence[tuple[int, str]]) -> tuple[FilmResult | None, list[int]]:
+        """Begin those pieces of work, each of a film, that were never begun or have ended.
+
+        Returns the failure for which nothing is begun any more, or None, and how often each piece was begun
+        before without an end.
+        """
+        earlier_attempts = [self._begun.get(unit, 0) for _, unit in units]
+        if self._stopped is None:
+            for (film, unit), attempts in zip(units, earlier_attempts, strict=True):
+                if not attempts:
+                    self.begin(film, unit)
+        return self._stopped, earlier_attempts
 
     def end(self, unit: str) -> None:
         """A piece of work has ended, well or not, and its worker lives."""
         self._begun.pop(unit, None)
 
     def tell(self, unit: str, count: int) -> None:
-        """So many rows of a piece of work have been handed on."""
+        """So many rows of a piece of work may have been handed on."""
         self._told[unit] = max(self._told[unit], count)
 
     def told(self, unit: str) -> int:
-        """How many rows its attempts have handed on at most."""
+        """How many rows its attempts may have handed on at most."""
         return self._told[unit]
 
     def arrive(
-        self,
-        film: int,
-        name: str,
-        number_of_others: int | None,
-        failed: FilmResult | None,
-        seconds: float = 0.0,
-        peak: int = 0,
-    ) -> bool:
-        """A row of a film has gone all the way; whether it is the last one that was missing.
+        self, arrivals: Sequence[Arrival], answered: bool, engine_failures: Mapping[int, FilmResult]
+    ) -> list[bool]:
+        """Rows have been looked at, and their pieces of work have ended; for each, whether it is the last
+        that its film was missing.
 
-        ``number_of_others`` (of the film's end) is how many others there are. The row that was the last
-        stays it: a worker that dies over it is handed the same row again. ``seconds`` and ``peak``: what its
-        worker took.
+        The row that was the last stays it: a worker that dies over it is handed the same row again.
+        ``answered``: an engine gave answers about them. ``engine_failures``, by film: it failed as a whole.
         """
-        film_state = self._films[film]
+        if answered:
+            self._missed.clear()
+        for film, failed in engine_failures.items():
+            self._missed[film] = failed
+            if len(self._missed) >= ENDS_ALL:
+                self._stopped = self._stopped or failed
+        return [self._arrive(arrival) for arrival in arrivals]
+
+    def _arrive(self, arrival: Arrival) -> bool:
+        if arrival.unit:
+            self.end(arrival.unit)
+        film_state = self._films[arrival.film]
         if film_state.over:
             return False
-        film_state.names.add(name)
-        film_state.failed = film_state.failed or failed
-        film_state.seconds, film_state.peak = max(film_state.seconds, seconds), max(film_state.peak, peak)
-        if number_of_others is not None:
-            film_state.wanted = number_of_others + 1
-        if (
-            not film_state.last
-            and film_state.wanted is not None
-            and len(film_state.names) >= film_state.wanted
-        ):
-            film_state.last = name
-        return film_state.last == name
+        film_state.names.add(arrival.name)
+        film_state.failed = film_state.failed or arrival.failed
+        film_state.seconds = max(film_state.seconds, arrival.seconds)
+        film_state.peak = max(film_state.peak, arrival.peak)
+        if arrival.number_of_others is not None:
+            film_state.wanted = arrival.number_of_others + 1
+        is_complete = film_state.wanted is not None and len(film_state.names) >= film_state.wanted
+        if is_complete and not film_state.last:
+            film_state.last = arrival.name
+        return film_state.last == arrival.name
 
     def account(self, film: int) -> tuple[FilmResult | None, float, int, int]:
         """What ended a film, if anything has; the seconds and the most bytes that preparing it took; how
@@ -368,16 +400,6 @@ class Register:
         """The film has its result; the names of its rows are forgotten, for a run may have millions."""
         self._films[film].over = True
         self._films[film].names.clear()
-
-    def answered(self) -> None:
-        """An engine gave answers."""
-        self._missed.clear()
-
-    def missed(self, film: int, failed: FilmResult) -> None:
-        """An engine failed as a whole on behalf of a film."""
-        self._missed[film] = failed
-        if len(self._missed) >= ENDS_ALL:
-            self._stopped = self._stopped or failed
 
     def stopped(self) -> FilmResult | None:
         """The failure for which nothing more is begun; None as long as the run goes on."""

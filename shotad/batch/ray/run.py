@@ -5,8 +5,8 @@ looking     slot → Stage I → its record, kept at once                       
 finishing   film → Stage II in order → track, scripts                                     CPUs, or GPUs
 
 Rows under way are bounded by Ray Data: a worker that hands on faster than others take waits, and so does the
-film that it reads. What the nodes of the cluster are like (room, versions, disks) is looked at before any
-film is begun.
+film that it reads. What the nodes of the cluster are like (processors, versions, disks) is looked at before
+any film is begun.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from __future__ import annotations
 import inspect
 import itertools
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,16 +28,24 @@ from shotad.batch.ray.cluster import (
     KEPT,
     Calls,
     RaySettings,
-    WorkerSettings,
     connected,
-    crews_of,
     is_own,
-    least_cpus,
     quiet_data,
     register_of_run,
 )
 from shotad.batch.ray.rows import RayRow, rows
 from shotad.batch.ray.servers import OWN_ADDRESS, asks_own_server, stage_engine
+from shotad.batch.ray.sizing import (
+    Node,
+    StageNeeds,
+    Workers,
+    nodes_of,
+    plan_line,
+    plan_workers,
+    short_of,
+    stage_needs,
+    waits_for,
+)
 from shotad.batch.ray.steps import Finishing, PreparedSlots, Stage1Answers
 from shotad.core import (
     Abilities,
@@ -78,16 +86,20 @@ def describe_on_ray(
     with connected(address, settings) as ray, quiet_data(ray):
         # Say what the cluster is, and refuse one on which no film could be described.
         nodes, own = nodes_of(ray), is_own(address)
+        workers = plan_workers(settings, nodes, len(jobs), _needs(jobs[0], settings))
         place = "this machine" if own else "the cluster"
-        progress.note(f"Films at work on {place}, by Ray: {described(nodes)}.")
-        short = short_of(settings, nodes)
-        if short and own:
-            raise EngineError(short, "Ask for less in --ray-config, or name a cluster with --ray ADDRESS.")
-        if short:
-            progress.note(f"{short} The run waits until nodes with that come.")
+        progress.note(f"Films at work on {place}, by Ray. {plan_line(workers, nodes)}.")
+        without_node, short = waits_for(workers, nodes), short_of(workers, nodes)
+        if own and (without_node or short):
+            hint = "Ask for less in --ray-config, or name a cluster with --ray ADDRESS."
+            raise EngineError(without_node or short, hint)
+        if without_node:
+            progress.note(f"{without_node} The run waits until nodes with that come.")
+        elif short:
+            progress.note(f"{short} Some begin when others have ended, or when nodes come.")
         check_nodes(ray, nodes, jobs)
         try:
-            data = pipeline(ray, jobs, settings, register_of_run(ray))
+            data = pipeline(ray, jobs, settings, workers, register_of_run(ray))
             for batch in data.iter_batches(batch_size=None, prefetch_batches=0):
                 for row in rows(batch):
                     assert row.result is not None
@@ -129,7 +141,13 @@ def _check_verify(jobs: Sequence[FilmJob], settings: RaySettings) -> None:
 _PATHS = ("film", "folder", "subtitles", "cast", "cast_photos", "scratch")
 
 
-def pipeline(ray: Any, jobs: Sequence[FilmJob], settings: RaySettings, register: Calls) -> Any:
+def pipeline(
+    ray: Any,
+    jobs: Sequence[FilmJob],
+    settings: RaySettings,
+    workers: Mapping[str, Workers],
+    register: Calls,
+) -> Any:
     """The lazy dataset: a row for each film in, one for each film's result out."""
     films = []
     for film, job in enumerate(jobs):
@@ -147,28 +165,41 @@ def pipeline(ray: Any, jobs: Sequence[FilmJob], settings: RaySettings, register:
             able = replace(able, in_flight=max(able.in_flight, jobs[0].config.openai.in_flight))
     batch = settings.batch or able.batch
     data = ray.data.from_items(films, override_num_blocks=len(films))
-    # No more workers than there are films for them.
-    preparing, writing = (
-        crew.model_copy(update={"least": min(crew.least, len(films)), "most": min(crew.most, len(films))})
-        for crew in (settings.preparing, settings.writing)
+    kinds: tuple[tuple[str, Callable[..., Any], int, int], ...] = (
+        ("preparing", PreparedSlots, 1, 1),
+        ("looking", Stage1Answers, batch, able.in_flight),
+        ("writing", Finishing, 1, 1),
     )
-    data = _staffed(ray, data, PreparedSlots, preparing, register, settings, 1, 1)
-    data = _staffed(ray, data, Stage1Answers, settings.looking, register, settings, batch, able.in_flight)
-    return _staffed(ray, data, Finishing, writing, register, settings, 1, 1)
+    for kind, work, rows_at_once, calls_at_once in kinds:
+        data = _staffed(ray, data, work, workers[kind], register, settings, rows_at_once, calls_at_once)
+    return data
+
+
+def _needs(job: FilmJob, settings: RaySettings) -> dict[str, StageNeeds]:
+    """What looking and writing need for such a film."""
+    needs: dict[str, StageNeeds] = {}
+    # A film whose engine cannot be made fails alone, later.
+    with suppress(ShotadError):
+        needs["looking"] = stage_needs(job.config, "stage1", settings)
+        needs["writing"] = stage_needs(job.config, "stage2", settings)
+    return needs
 
 
 def _staffed(
     ray: Any,
     data: Any,
     work: Callable[..., Any],
-    crew: WorkerSettings,
+    workers: Workers,
     register: Calls,
     settings: RaySettings,
     batch: int,
     at_once: int,
 ) -> Any:
     """``data`` handed to workers, ``batch`` rows at a time, ``at_once`` such batches in threads of each."""
-    size = {"size": crew.most} if crew.least == crew.most else {"min_size": crew.least, "max_size": crew.most}
+    # Without a most, the pool grows as long as Ray Data's budget of the cluster, as it is then, has place.
+    size = {"min_size": workers.least, "max_size": workers.most}
+    if workers.start > workers.least:
+        size["initial_size"] = workers.start
     more: dict[str, Any] = {"max_tasks_in_flight_per_actor": at_once}
     others: dict[str, Any] = {}
     if at_once > 1:
@@ -181,8 +212,8 @@ def _staffed(
         batch_size=batch,
         fn_constructor_args=(register, settings),
         compute=ray.data.ActorPoolStrategy(**size, **more),
-        num_cpus=crew.cpus,
-        num_gpus=crew.gpus,
+        num_cpus=workers.cpus,
+        num_gpus=workers.gpus,
         zero_copy_batch=True,
         **others,
     )
@@ -192,45 +223,6 @@ _SAMPLE = 20
 """Films, each of another folder, that every node is asked for."""
 _PATIENCE = 120.0
 """Seconds for the answers of all nodes; one that is only just starting is not waited for longer."""
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A machine of the cluster: its address and what it has by Ray's book-keeping."""
-
-    id: str
-    host: str
-    cpus: float
-    gpus: float = 0.0
-
-
-def nodes_of(ray: Any) -> list[Node]:
-    """The nodes that are there now and take work."""
-    nodes = []
-    for row in ray.nodes():
-        has = row.get("Resources", {})
-        if row.get("Alive") and has.get("CPU", 0) > 0:
-            host = str(row.get("NodeManagerAddress", ""))
-            nodes.append(Node(str(row["NodeID"]), host, float(has["CPU"]), float(has.get("GPU", 0))))
-    return nodes
-
-
-def described(nodes: Sequence[Node]) -> str:
-    """``3 nodes with 24 CPUs and 2 GPUs``."""
-    cpus, gpus = sum(node.cpus for node in nodes), sum(node.gpus for node in nodes)
-    return f"{_count(len(nodes), 'node')} with {_take(cpus, gpus)}"
-
-
-def short_of(settings: RaySettings, nodes: Sequence[Node]) -> str:
-    """Why the least workers do not find room on ``nodes``; empty where they do."""
-    crews = crews_of(settings)
-    for name, crew in crews.items():
-        if not any(node.cpus >= crew.cpus and node.gpus >= crew.gpus for node in nodes):
-            return f"No node has the {_take(crew.cpus, crew.gpus)} that a worker of {name} takes."
-    cpus, gpus = least_cpus(settings), sum(crew.least * crew.gpus for crew in crews.values())
-    if sum(node.cpus for node in nodes) < cpus or sum(node.gpus for node in nodes) < gpus:
-        return f"The least workers of all kinds take {_take(cpus, gpus)}; there are {described(nodes)}."
-    return ""
 
 
 def check_nodes(ray: Any, nodes: Sequence[Node], jobs: Sequence[FilmJob]) -> None:
@@ -288,15 +280,6 @@ def _places(jobs: Sequence[FilmJob]) -> list[str]:
         if len(samples) >= _SAMPLE:
             break
     return list(samples.values())
-
-
-def _take(cpus: float, gpus: float) -> str:
-    text = _count(cpus, "CPU")
-    return f"{text} and {_count(gpus, 'GPU')}" if gpus else text
-
-
-def _count(number: float, noun: str) -> str:
-    return f"{number:g} {noun}" if number == 1 else f"{number:g} {noun}s"
 
 
 def servers_asked(planned: Sequence[PlannedFilm], settings: RaySettings) -> list[PlannedFilm]:

@@ -143,10 +143,15 @@ def stage_engine(config: Config, stage: Stage, urls: Sequence[str] = ()) -> Engi
     return Pool(makes) if len(makes) > 1 else makes[0]()
 
 
+def asks_server(engine: Engine) -> bool:
+    """Whether an engine's answers come from a server, here or elsewhere."""
+    return hasattr(engine, "address")
+
+
 def _asks_usual_server(engine: Engine, config: Config, stage: Stage) -> bool:
     """Whether an engine asks the server at ``openai.base_url``, which others may take the place of."""
     own = config.stage1 if stage == "stage1" else config.stage2
-    return hasattr(engine, "address") and not own.base_url
+    return asks_server(engine) and not own.base_url
 
 
 def asks_own_server(config: Config, stage: Stage, serve: ServeSettings) -> bool:

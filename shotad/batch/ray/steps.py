@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from shotad.batch.describing import describe_film
 from shotad.batch.jobs import DONE, FilmJob, FilmResult, earlier_result
 from shotad.batch.limits import Need
 from shotad.batch.places import is_local, join
-from shotad.batch.ray.cluster import RaySettings, failed_by, halted, lost
+from shotad.batch.ray.cluster import Arrival, RaySettings, failed_by, halted, lost
 from shotad.batch.ray.rows import (
     Columns,
     Parts,
@@ -97,6 +97,8 @@ from shotad.sound.voicing import VOICES
 PATIENCE = 150.0
 """Seconds for which a work folder on object storage is waited for that a killed worker has held."""
 _AGAIN = 3.0
+ROWS_AHEAD = 31
+"""Rows of a film that are announced to the register together with the next."""
 
 
 class PreparedSlots:
@@ -113,7 +115,7 @@ class PreparedSlots:
         """The rows of one film: one for each slot, then its end."""
         unit, clock, count = f"film {film}", time.monotonic(), 0
         forget_peak()
-        rows_before = int(self._register.told(unit))
+        rows_before = rows_told = int(self._register.told(unit))
         failed: FilmResult | None = None
         try:
             attempt, stopped = 0, self._register.stopped()
@@ -124,14 +126,18 @@ class PreparedSlots:
             is_open = failed is None and earlier_result(job) is None
             for question in self._prepared(film, job, attempt) if is_open else ():
                 count += 1
-                self._register.tell(unit, count)
+                if count > rows_told:
+                    # Ahead of the rows, so that the register is not asked for each. A later attempt fills up
+                    # with rows that hold a place.
+                    rows_told = count + ROWS_AHEAD
+                    self._register.tell(unit, rows_told)
                 yield RayRow(film, question.plan.slot.id, job, question)
         except GeneratorExit:
             raise
         except Exception as trouble:  # noqa: BLE001  one film's failure must not take the others along
             failed = failed_by(job, trouble)
         for number in range(count, rows_before - 1):
-            # As many rows as an earlier attempt has handed on, before the one that must arrive.
+            # As many rows as an earlier attempt may have handed on, before the one that must arrive.
             count += 1
             yield RayRow(film, f"left out {number}", job)
         self._register.tell(unit, count + 1)
@@ -236,8 +242,19 @@ def begin_anew(job: FilmJob, folder: Path) -> None:
 _ENDINGS = (".jsonl", ".aside.jsonl")
 
 
+@dataclass(slots=True)
+class _Outcome:
+    """What came of a batch of slots: what ended which film (by film and row, and by film where its engine
+    failed as a whole), and whether an engine gave answers."""
+
+    failures: dict[tuple[int, str], FilmResult] = field(default_factory=dict)
+    engine_failures: dict[int, FilmResult] = field(default_factory=dict)
+    is_answered: bool = False
+
+
 class Stage1Answers:
-    """Takes rows of slots, gives them without their frames when they are answered; safe in threads."""
+    """Takes rows of slots and asks about them; gives the last row of each film, without frames, when all
+    others were looked at. Safe in threads."""
 
     def __init__(self, register: Any, settings: RaySettings) -> None:
         self._register, self._settings = register, settings
@@ -248,49 +265,63 @@ class Stage1Answers:
         given = list(rows(batch))
         # What is to be asked about: no row that only holds the place of another, or that was answered before
         rows_to_ask = [row for row in given if row.question is not None and not row.question.is_described]
-        times = self._register.begun([_unit(row) for row in rows_to_ask]) if rows_to_ask else []
-        begun = list(zip(rows_to_ask, times, strict=True))
-        with self._room.together:
-            looked = list(self._look([row for row, before in begun if not before]))
-        # Rows that a worker was lost over are looked at alone, so that they take no others along again.
-        for row in (row for row, before in begun if before):
-            with self._room.alone():
-                looked += self._look([row])
-        failed = {(row.film, row.name): result for row, result in looked}
-        yield columns(
-            [
-                replace(row, question=None, result=failed.get((row.film, row.name), row.result))
-                for row in given
-            ]
-        )
+        outcome = _Outcome()
+        if rows_to_ask:
+            self._look(rows_to_ask, outcome)
+        asked_names = {(row.film, row.name) for row in rows_to_ask}
+        arrivals = [
+            Arrival(
+                row.film,
+                row.name,
+                unit=_unit(row) if (row.film, row.name) in asked_names else "",
+                number_of_others=row.count if row.end else None,
+                failed=outcome.failures.get((row.film, row.name), row.result),
+                seconds=row.seconds,
+                peak=row.peak,
+            )
+            for row in given
+        ]
+        is_last = self._register.arrive(arrivals, outcome.is_answered, outcome.engine_failures)
+        last_rows = [replace(row, question=None) for row, last in zip(given, is_last, strict=True) if last]
+        if last_rows:
+            yield columns(last_rows)
 
-    def _look(self, rows_to_ask: Sequence[RayRow]) -> Iterator[tuple[RayRow, FilmResult]]:
-        """Asks about rows; what ended which film."""
-        stopped = self._register.stopped() if rows_to_ask else None
-        if stopped is not None:
-            yield from ((row, halted(job_of(row), stopped)) for row in rows_to_ask)
-            return
-        begun = []
-        for row in rows_to_ask:
-            attempt = int(self._register.begin(row.film, _unit(row)))
-            if attempt > self._settings.attempts:
-                yield row, lost(job_of(row), f"asking about slot {row.name}", attempt - 1)
-            else:
-                begun.append(row)
+    def _look(self, rows_to_ask: Sequence[RayRow], outcome: _Outcome) -> None:
+        """Ask about rows."""
+        units = [(row.film, _unit(row)) for row in rows_to_ask]
+        with self._room.together:
+            stopped, earlier_attempts = self._register.begin_fresh(units)
+            if stopped is not None:
+                for row in rows_to_ask:
+                    outcome.failures[row.film, row.name] = halted(job_of(row), stopped)
+                return
+            begun = list(zip(rows_to_ask, earlier_attempts, strict=True))
+            self._ask_films([row for row, attempts in begun if not attempts], outcome)
+        # Rows that a worker was lost over are looked at alone, so that they take no others along again.
+        for row in (row for row, attempts in begun if attempts):
+            with self._room.alone():
+                attempt = int(self._register.begin(row.film, _unit(row)))
+                if attempt > self._settings.attempts:
+                    failed = lost(job_of(row), f"asking about slot {row.name}", attempt - 1)
+                    outcome.failures[row.film, row.name] = failed
+                else:
+                    self._ask_films([row], outcome)
+
+    def _ask_films(self, begun: Sequence[RayRow], outcome: _Outcome) -> None:
+        """Ask about rows that were begun, film by film."""
         for film in dict.fromkeys(row.film for row in begun):
             group = [row for row in begun if row.film == film]
             job = job_of(group[0])
             try:
-                self._ask(group, job)
+                self._ask(group, job, outcome)
             except Exception as trouble:  # noqa: BLE001  one film's failure must not take the others along
                 failed = failed_by(job, trouble)
                 if isinstance(trouble, EngineError):
-                    self._register.missed(film, failed)
-                yield from ((row, failed) for row in group)
-        for row in rows_to_ask:
-            self._register.end(_unit(row))
+                    outcome.engine_failures[film] = failed
+                for row in group:
+                    outcome.failures[row.film, row.name] = failed
 
-    def _ask(self, group: Sequence[RayRow], job: FilmJob) -> None:
+    def _ask(self, group: Sequence[RayRow], job: FilmJob, outcome: _Outcome) -> None:
         """Asks about slots of one film. Raises what the engine raises to stop."""
         engine = self._engines.of(job.config, "stage1", is_ready=True)
         memory = PartsMemory(Parts(job.folder), [row.name for row in group])
@@ -307,9 +338,11 @@ class Stage1Answers:
                 describe_clip(pool, question.plan, job.config, ClipOnDemand(question.clip_key, read))
                 return row.name
 
-            for slot in pool.map(describe, group, workers=pool.workers("stage1")):
-                if slot in memory.asked:
-                    self._register.answered()
+            try:
+                for _ in pool.map(describe, group, workers=pool.workers("stage1")):
+                    pass
+            finally:
+                outcome.is_answered = outcome.is_answered or bool(memory.asked)
 
 
 def _unit(row: RayRow) -> str:
@@ -337,7 +370,7 @@ class _Room:
 
 
 class Finishing:
-    """Takes rows of slots that were looked at, gives the result of each film whose last row has come."""
+    """Takes the last row of each film, gives the film's result."""
 
     def __init__(self, register: Any, settings: RaySettings) -> None:
         self._register, self._settings = register, settings
@@ -350,10 +383,8 @@ class Finishing:
 
     def __call__(self, batch: Columns) -> Iterator[Columns]:
         for row in rows(batch):
-            count = row.count if row.end else None
-            if self._register.arrive(row.film, row.name, count, row.result, row.seconds, row.peak):
-                yield columns([RayRow(row.film, "result", result=self._result(row))])
-                self._register.over(row.film)
+            yield columns([RayRow(row.film, "result", result=self._result(row))])
+            self._register.over(row.film)
 
     def _result(self, row: RayRow) -> FilmResult:
         job, unit = job_of(row), f"track {row.film}"
