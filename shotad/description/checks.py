@@ -57,9 +57,10 @@ def complaints_about(
 ) -> tuple[Complaint, ...]:
     """What a model has to do better in a line, one complaint for each rule; empty for a good line.
 
-    ``max_words`` is in English words. The rules on words are English, as in `check_line`; a line in another
-    language is only checked for its length and its language. ``names`` say nothing of a line's language, and
-    words of ``material`` may be in any script (see `language_fault`).
+    ``max_words`` is in English words. The rules on words are those of the line's ``language``, as in
+    `check_line`; in a language without word lists a line is checked for its length and its language only.
+    ``names`` say nothing of a line's language, and words of ``material`` may be in any script (see
+    `language_fault`).
     """
     fault = language_fault(line, language, names, material)
     if fault is not None:

@@ -2,9 +2,10 @@
 
 T1 to T7 concern times; L1 to L5, L13 and L14 words; L9 repetition.
 
-The thresholds are those of the guidelines (`Limits`). The word lists of the program are English and apply to
-English lines only. Text in quotation marks, which is read from the screen, is exempt from L1 to L4, L13 and
-the phrases of L5.
+The thresholds are those of the guidelines (`Limits`). Rules on times hold for every language. The word lists
+of the program apply to lines of their language: English, German, French and Spanish have some, each after
+guidelines of its own. Text in quotation marks, which is read from the screen, is exempt from L1 to L4, L13
+and the phrases of L5.
 
 Word lists are patterns read from word files (``configs/words/README.md`` describes their syntax); a user's
 files add to those of the program. Every list was run over human AD: entries that matched there were narrowed
@@ -368,7 +369,7 @@ def check_line(
     ``interval`` is from its start to its spoken end; ``slot`` the time it may take; ``gap`` the whole
     speech-free time around it; ``previous`` the lines before it, oldest first; ``measured`` the length of the
     recorded voice in seconds. A rule whose argument is missing is not checked. ``lists`` are the words of the
-    line's language (None: those that come with the program, which are English).
+    line's language (None: those that come with the program for ``language``).
     """
     findings: list[Finding] = []
     if interval is not None:
@@ -582,7 +583,13 @@ def _quoted_text(text: str) -> str:
     return " ".join(text[start:end] for start, end in quotations(text))
 
 
-_AGAIN = re.compile(r"\b(?:again|another|once more|a second|a third)\b", re.IGNORECASE)
+_AGAIN = re.compile(
+    r"\b(?:again|another|once more|a second|a third"
+    r"|wieder|erneut|nochmals?|noch einmal|ein zweites Mal"
+    r"|à nouveau|de nouveau|encore une fois|une deuxième fois"
+    r"|de nuevo|otra vez|una segunda vez)\b",
+    re.IGNORECASE,
+)
 """Marks a new event: ``The horse knocks him down again`` does not repeat the line before."""
 
 
