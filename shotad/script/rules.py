@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Literal
 
 from shotad.core import Interval
+from shotad.core.config.languages import is_english
 from shotad.core.errors import ConfigError, quoted
 from shotad.core.settings import word_files
 from shotad.core.text_files import read_text_file
@@ -230,6 +231,30 @@ TALK = re.compile(
     re.IGNORECASE,
 )
 """What Stage II is asked to avoid: telling that people talk, which the audience hears."""
+
+# Speaking into a telephone or a microphone is seen; what a sign says stands behind a colon.
+_TALK_IN_OTHER_LANGUAGES: Mapping[str, re.Pattern[str]] = {
+    "de": re.compile(
+        r"(?<!zu )(?<!ohne )\b(?:spricht|sprechen|redet|reden|plaudert|plaudern|diskutiert|diskutieren"
+        r"|sagt|sagen|unterhält sich|unterhalten sich)\b(?! ins? \w)(?! ein Gebet)(?!\s?:)"
+    ),
+    "fr": re.compile(
+        r"(?<!sans )\b(?:parle|parlent|discute|discutent|bavarde|bavardent|converse|conversent|dit|disent)\b"
+        r"(?! dans \w)(?!\s?:)"
+    ),
+    "es": re.compile(
+        r"(?<!el )(?<!la )(?<!una )\b(?:habla|hablan|charla|charlan|conversa|conversan|discute|discuten"
+        r"|dice|dicen)\b(?! por (?:el|un|la|radio))(?!\s?:)"
+    ),
+}
+
+
+def talk_pattern(language: str) -> re.Pattern[str] | None:
+    """What tells in ``language`` (a tag) that people talk; None where we have no words for it."""
+    if is_english(language):
+        return TALK
+    return _TALK_IN_OTHER_LANGUAGES.get(language.lower().replace("_", "-").split("-")[0])
+
 
 MARKUP = re.compile(
     r"\*\*|\b__\w|^\s{0,3}#{1,6}\s|```|`[^`]+`|^[^\S\n]*(?:[-*•]|\d{1,2}[.)])\s+\S|<\|?/?[a-z_]+\|?>"

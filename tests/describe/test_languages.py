@@ -101,6 +101,9 @@ def other_language(text: str, tag: str) -> str:
     ('Auf dem Schild steht: "The end of the world is here".', "de", ""),
     ("", "de", ""),
     ("Ein Mann in einem Auto.", "en", "German"),
+    # It may be Galician or Portuguese as well, and is no German.
+    ("Con las manos atadas, intenta levantarse.", "de", "Spanish"),
+    ("Suena el teléfono.", "pt", ""),
 ])  # fmt: skip
 def test_another_language_is_found(text: str, tag: str, found: str) -> None:
     assert other_language(text, tag) == found
@@ -175,6 +178,10 @@ def test_sentences_end_as_their_language_has_it(language: str, text: str, parts:
     ("Ann opens the door.", "de", "It is in English. Write it in German."),
     ("Ein Mann war in der Küche gesehen worden.", "de", 'Write "war" in the present tense'),
     ("Muž byl viděn v kuchyni.", "cs", ""),
+    ("Ann spricht mit dem Arzt.", "de", 'Leave out that somebody talks ("spricht")'),
+    ("Ann spricht in ein Mikrofon.", "de", ""),
+    ("Ann parle avec le médecin.", "fr", 'Leave out that somebody talks ("parle")'),
+    ("Ann habla con el médico.", "es", 'Leave out that somebody talks ("habla")'),
     ("On voit un homme.", "fr", 'It says "On voit". Nobody watches'),
     ("Un hombre abre la puerta.", "es", ""),
     ("Ann öffnet die Tür und geht hinaus auf die Straße.", "de", "It takes too long to say."),
