@@ -196,7 +196,7 @@ def _spell_out_dotted_ordinals(text: str, words: LanguageWords, language: str) -
         return text
     months = any_of_pattern(words.months)
     pattern = (
-        r"(?:(?:(?P<before>[^\W\d]+)\s+)?(?P<article>[^\W\d]+)\s+)?(?<![\d.,])(?P<number>\d{1,3})\."
+        r"(?<!\w)(?:(?:(?P<before>[^\W\d]+)\s+)?(?P<article>[^\W\d]+)\s+)?(?<![\d.,])(?P<number>\d{1,3})\."
         rf"(?=\s+(?:(?P<month>{months})\b|(?P<next>{NAME_START}\w*|[^\W\d]+)))"
     )
 
