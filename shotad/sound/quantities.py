@@ -279,7 +279,7 @@ def _spell_out_numbers(text: str, words: LanguageWords, language: str) -> str:
 
     pattern = r"(?<![\w.,])[.](\d+)(?![\w.,])" if words.decimal == "." else r"(?!)"
     text = re.sub(pattern, lambda m: f"{words.point} {digits(m[1], language) or m[1]}", text)
-    # A full stop behind may be an ordinal's, as in German; such voices know it.
+    # A full stop behind may be an ordinal's, as in German, or end the sentence: the number stays in digits.
     no_ordinal = "" if plain_language(language) in _NO_DOTTED_ORDINALS else r"(?!\.(?:\s+\w|\d))"
     number_alone = rf"(?<![\w.,/'’-])(?:{_number_pattern(words)})(?![\w/]|[.,-]\w){no_ordinal}"
     return re.sub(number_alone, number_in_words, text)
