@@ -31,11 +31,11 @@ from shotad.script.names import (
 from shotad.script.pace import budget_text, spoken_words
 from shotad.script.rules import (
     SOMEONE,
-    TALK,
     Limits,
     check_line,
     quotations,
     similarity,
+    talk_pattern,
 )
 
 
@@ -57,9 +57,10 @@ def complaints_about(
 ) -> tuple[Complaint, ...]:
     """What a model has to do better in a line, one complaint for each rule; empty for a good line.
 
-    ``max_words`` is in English words. The rules on words are English, as in `check_line`; a line in another
-    language is only checked for its length and its language. ``names`` say nothing of a line's language, and
-    words of ``material`` may be in any script (see `language_fault`).
+    ``max_words`` is in English words. The rules on words are those of the line's ``language``, as in
+    `check_line`; in a language without word lists a line is checked for its length and its language only.
+    ``names`` say nothing of a line's language, and words of ``material`` may be in any script (see
+    `language_fault`).
     """
     fault = language_fault(line, language, names, material)
     if fault is not None:
@@ -93,9 +94,10 @@ def complaints_about(
             phrase = someone["who"]
             pronoun = _PRONOUNS.get(phrase.lower().split()[-1], "they")
             complaints.append(Complaint("pronoun", f'Write "{pronoun}" instead of "{phrase.strip()}".'))
-        if talk := TALK.search(unquoted):
-            text = f'Leave out that somebody talks ("{talk[0].strip()}"); say what is done instead.'
-            complaints.append(Complaint("talk", text))
+    talk = talk_pattern(language)
+    if talk is not None and (match := talk.search(without_quotations(line))):
+        text = f'Leave out that somebody talks ("{match[0].strip()}"); say what is done instead.'
+        complaints.append(Complaint("talk", text))
     return tuple(complaints)
 
 
@@ -396,16 +398,20 @@ def name_complaints(
         characters[mention.text] = by_id[mention.id]
     described_ids = {mention.id for mention in cast_mentions(description, presence.cast)}
     lower_case_words = {word for word in re.findall(r"[^\W\d_]+", description) if word.islower()}
+    # Descriptors and pronouns are English here; the line is not.
+    in_language = "" if is_english(language) else f" in {language_of(language).name}"
     complaints = []
     for name, character in hidden.items():
         substitutes = [f'"{words}"' for words in (character.called, character.pronoun) if words]
         substitute = " or ".join(substitutes) or _ANY_PRONOUN
-        complaints.append(Complaint("L7", f'"{name}" may not be named yet. Write {substitute} instead.'))
+        text = f'"{name}" may not be named yet. Write {substitute}{in_language} instead.'
+        complaints.append(Complaint("L7", text))
     for name, character in revealed.items():
         # A name that the description has as a word (rose) may be that word.
         if character.id not in described_ids and name.lower() not in lower_case_words:
             pronoun = f'"{character.pronoun}"' if character.pronoun else _ANY_PRONOUN
-            text = f'The description does not say that "{name}" is there. Write {pronoun} instead.'
+            missing = f'The description does not say that "{name}" is there.'
+            text = f"{missing} Write {pronoun}{in_language} instead."
             complaints.append(Complaint("L7", text))
     if is_english(language):
         known_words = set(words_of(presence.cast))

@@ -252,7 +252,10 @@ def other_language(text: str, language: str, names: Collection[str] = ()) -> str
     accepted = {code}.union(*(group for group in _SIBLINGS if code in group))
     accepted_share = max((likely.get(accepted_code, 0.0) for accepted_code in accepted), default=0.0)
     best = max(likely, key=likely.__getitem__)
-    is_likely = likely[best] >= _LIKELY and likely[best] > _OTHER * accepted_share > 0
+    # A short Spanish line may be Galician or Portuguese as well, and is no German one all the same.
+    siblings = {best}.union(*(group for group in _SIBLINGS if best in group)) - accepted
+    best_share = sum(likely.get(sibling, 0.0) for sibling in siblings)
+    is_likely = best_share >= _LIKELY and best_share > _OTHER * accepted_share > 0
     if is_english(language) and likely[best] > _UNENGLISH * accepted_share:
         is_likely = is_likely or _share_of_english(plain) <= _FEW_ENGLISH
     if best not in accepted and is_likely:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from shotad.core import (
     Interval,
     Utterance,
 )
+from shotad.core.config.languages import language_of
 from shotad.core.engine import TextFact
 from shotad.core.errors import (
     ConfigError,
@@ -219,7 +220,10 @@ def finding_stamp(finding: Finding, stamps_of_lines: Mapping[str, tuple[str, str
 @dataclass(frozen=True, slots=True)
 class Rule:
     """A rule, explained: ``title`` in a few words, ``why``, the ``hint`` shown with a finding, the
-    guideline it comes from (``source``), and its usual level."""
+    guideline it comes from (``source``), and its usual level.
+
+    ``sources`` are the guidelines of its words in other languages, by their codes.
+    """
 
     id: str
     title: str
@@ -227,6 +231,7 @@ class Rule:
     why: str
     hint: str
     source: str
+    sources: Mapping[str, str] = field(default_factory=dict)
 
 
 _RULES_TABLE = read_yaml((Path(__file__).parent / "guidelines.yaml").read_text(encoding="utf-8"))
@@ -252,10 +257,17 @@ def order_of(rule: str) -> tuple[int, str]:
 
 def rules_text() -> str:
     """All rules as text, a paragraph for each."""
-    return "\n\n".join(
-        f"{rule.id}, {rule.title} ({rule.level})\n  {rule.why} {rule.hint}\n  Source: {rule.source}."
-        for rule in RULES.values()
-    )
+    paragraphs: list[str] = []
+    for rule in RULES.values():
+        rows = [
+            f"{rule.id}, {rule.title} ({rule.level})",
+            f"{rule.why} {rule.hint}",
+            f"Source: {rule.source}.",
+        ]
+        for language, source in rule.sources.items():
+            rows.append(f"In {language_of(language).name}: {source}.")
+        paragraphs.append("\n  ".join(rows))
+    return "\n\n".join(paragraphs)
 
 
 def rules_json() -> list[dict[str, Any]]:

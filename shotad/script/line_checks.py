@@ -107,6 +107,7 @@ def _check_repeated_words(
     Of equal runs the earliest; no finding if it is too short. A line of three words must be shared as a
     whole; shorter ones are ignored.
     """
+    function_words = _function_words(line.language)
     matches = list(_WORD.finditer(line.text))
     line_words = [_normalized(match[0]) for match in matches]
     spans: list[tuple[int, int]] = []
@@ -114,13 +115,25 @@ def _check_repeated_words(
         text_words = [_normalized(word) for word in _WORD.findall(text)]
         run = SequenceMatcher(None, line_words, text_words, autojunk=False).find_longest_match()
         end = run.a + run.size
-        content_words = sum(1 for word in line_words[run.a : end] if word not in FUNCTION_WORDS)
+        content_words = sum(1 for word in line_words[run.a : end] if word not in function_words)
         is_whole_line = run.size == len(line_words) >= _MIN_WHOLE_LINE and content_words > 0
         if is_whole_line or (run.size >= _MIN_COMMON_WORDS and content_words >= _MIN_CONTENT_WORDS):
             spans.append((matches[run.a].start(), matches[end - 1].end()))
     span = max(spans, key=lambda span: (span[1] - span[0], -span[0]), default=None)
     if span is not None:
         yield Finding(rule, level, f"{prefix}: {quoted(line.text[slice(*span)])}", span=span)
+
+
+@cache
+def _function_words(language: str) -> frozenset[str]:
+    """The function words of a language (a tag); none where we have no list of them."""
+    if is_english(language):
+        return FUNCTION_WORDS
+    code = language.lower().replace("_", "-").split("-")[0]
+    return listed_in(f"function_words_{code}") if code in _LANGUAGES_WITH_FUNCTION_WORDS else frozenset()
+
+
+_LANGUAGES_WITH_FUNCTION_WORDS = ("de", "fr", "es")
 
 
 def _normalized(word: str) -> str:

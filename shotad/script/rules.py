@@ -2,9 +2,10 @@
 
 T1 to T7 concern times; L1 to L5, L13 and L14 words; L9 repetition.
 
-The thresholds are those of the guidelines (`Limits`). The word lists of the program are English and apply to
-English lines only. Text in quotation marks, which is read from the screen, is exempt from L1 to L4, L13 and
-the phrases of L5.
+The thresholds are those of the guidelines (`Limits`). Rules on times hold for every language. The word lists
+of the program apply to lines of their language: English, German, French and Spanish have some, each after
+guidelines of its own. Text in quotation marks, which is read from the screen, is exempt from L1 to L4, L13
+and the phrases of L5.
 
 Word lists are patterns read from word files (``configs/words/README.md`` describes their syntax); a user's
 files add to those of the program. Every list was run over human AD: entries that matched there were narrowed
@@ -25,6 +26,7 @@ from pathlib import Path
 from typing import Literal
 
 from shotad.core import Interval
+from shotad.core.config.languages import is_english
 from shotad.core.errors import ConfigError, quoted
 from shotad.core.settings import word_files
 from shotad.core.text_files import read_text_file
@@ -230,6 +232,30 @@ TALK = re.compile(
 )
 """What Stage II is asked to avoid: telling that people talk, which the audience hears."""
 
+# Speaking into a telephone or a microphone is seen; what a sign says stands behind a colon.
+_TALK_IN_OTHER_LANGUAGES: Mapping[str, re.Pattern[str]] = {
+    "de": re.compile(
+        r"(?<!zu )(?<!ohne )\b(?:spricht|sprechen|redet|reden|plaudert|plaudern|diskutiert|diskutieren"
+        r"|sagt|sagen|unterhält sich|unterhalten sich)\b(?! ins? \w)(?! ein Gebet)(?!\s?:)"
+    ),
+    "fr": re.compile(
+        r"(?<!sans )\b(?:parle|parlent|discute|discutent|bavarde|bavardent|converse|conversent|dit|disent)\b"
+        r"(?! dans \w)(?!\s?:)"
+    ),
+    "es": re.compile(
+        r"(?<!el )(?<!la )(?<!una )\b(?:habla|hablan|charla|charlan|conversa|conversan|discute|discuten"
+        r"|dice|dicen)\b(?! por (?:el|un|la|radio))(?!\s?:)"
+    ),
+}
+
+
+def talk_pattern(language: str) -> re.Pattern[str] | None:
+    """What tells in ``language`` (a tag) that people talk; None where we have no words for it."""
+    if is_english(language):
+        return TALK
+    return _TALK_IN_OTHER_LANGUAGES.get(language.lower().replace("_", "-").split("-")[0])
+
+
 MARKUP = re.compile(
     r"\*\*|\b__\w|^\s{0,3}#{1,6}\s|```|`[^`]+`|^[^\S\n]*(?:[-*•]|\d{1,2}[.)])\s+\S|<\|?/?[a-z_]+\|?>"
     r"|\[/?(?:INST|SYS)\]|\{\s*[\"'“][\w ]+[\"'”]\s*:|[\"“]\s*\}|\\n|^[^\S\n]*[\[{]|https?://|\ufffd",
@@ -368,7 +394,7 @@ def check_line(
     ``interval`` is from its start to its spoken end; ``slot`` the time it may take; ``gap`` the whole
     speech-free time around it; ``previous`` the lines before it, oldest first; ``measured`` the length of the
     recorded voice in seconds. A rule whose argument is missing is not checked. ``lists`` are the words of the
-    line's language (None: those that come with the program, which are English).
+    line's language (None: those that come with the program for ``language``).
     """
     findings: list[Finding] = []
     if interval is not None:
@@ -582,7 +608,13 @@ def _quoted_text(text: str) -> str:
     return " ".join(text[start:end] for start, end in quotations(text))
 
 
-_AGAIN = re.compile(r"\b(?:again|another|once more|a second|a third)\b", re.IGNORECASE)
+_AGAIN = re.compile(
+    r"\b(?:again|another|once more|a second|a third"
+    r"|wieder|erneut|nochmals?|noch einmal|ein zweites Mal"
+    r"|à nouveau|de nouveau|encore une fois|une deuxième fois"
+    r"|de nuevo|otra vez|una segunda vez)\b",
+    re.IGNORECASE,
+)
 """Marks a new event: ``The horse knocks him down again`` does not repeat the line before."""
 
 

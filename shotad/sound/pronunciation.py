@@ -26,6 +26,7 @@ from shotad.sound.quantities import (
     LanguageWords,
     any_of_pattern,
     cardinal,
+    feminine_ordinal,
     matching_key,
     ordinal,
     roman_value,
@@ -295,6 +296,9 @@ def spell_out_abbreviations(text: str, words: LanguageWords) -> str:
     if words.anywhere:
         pattern = rf"(?<![\w.])({any_of_pattern(words.anywhere)})(?P<end>{ENDS_SENTENCE})?(?!\w)"
         text = re.sub(pattern, lambda m: _spelled_out_abbreviation(m, 1, words.anywhere), text)
+    if words.word_ends:
+        pattern = rf"(?<=\w)({any_of_pattern(words.word_ends)})(?!\w)"
+        text = re.sub(pattern, lambda m: words.word_ends[matching_key(m[1], words.word_ends)], text)
     if words.within:
         pattern = rf"(?<![\w.])({any_of_pattern(words.within)})(?!\w)"
         text = re.sub(pattern, lambda m: words.within[matching_key(m[1], words.within)], text)
@@ -335,16 +339,30 @@ def spell_out_romans(text: str, words: LanguageWords, language: str) -> str:
     if rule.counted:
         pattern = rf"(?<!\w)({any_of_pattern(rule.counted)}\s+){_NUMERAL}(?![\w.]\w|\w)"
         text = re.sub(pattern, lambda m: m[1] + _roman_cardinal(m[2], language), text)
-    if rule.titles:
-        pattern = rf"(?i:(?<!\w){any_of_pattern(rule.titles)})\s+{NAME_START}[\w'’-]{{0,99}}\s+(?=[IVXLC])"
-        text = re.sub(
-            rf"({pattern}){_NUMERAL}{stop}(?!\w)",
-            lambda m: m[1] + _roman_ordinal(m[2], words, language),
-            text,
-        )
-    if rule.names:
-        pattern = rf"(?<!\w)({any_of_pattern(rule.names)}\s+){_NUMERAL}{stop}(?!\w)"
-        text = re.sub(pattern, lambda m: m[1] + _roman_ordinal(m[2], words, language), text)
+    for titles, names, form in (
+        (rule.feminine_titles, rule.feminine_names, rule.as_feminine),
+        (rule.titles, rule.names, rule.as_),
+    ):
+        is_feminine = titles is rule.feminine_titles
+
+        def ordinal_behind(match: re.Match[str], form: str = form, is_feminine: bool = is_feminine) -> str:
+            return match[1] + _roman_ordinal(match[2], words, language, form, is_feminine=is_feminine)
+
+        if titles:
+            # Up to three names: ``Papst Johannes Paul II.``
+            name_pattern = rf"(?:{NAME_START}[\w'’-]{{0,99}}\s+){{1,3}}?"
+            pattern = (
+                rf"((?i:(?<!\w){any_of_pattern(titles)})\s+{name_pattern})(?=[IVXLC]){_NUMERAL}{stop}(?!\w)"
+            )
+            text = re.sub(pattern, ordinal_behind, text)
+        if names:
+            pattern = rf"(?<!\w)({any_of_pattern(names)}\s+){_NUMERAL}{stop}(?!\w)"
+            text = re.sub(pattern, ordinal_behind, text)
+        if names and rule.as_genitive and not is_feminine:
+            pattern = rf"(?<!\w)({any_of_pattern(names)}s\s+){_NUMERAL}{stop}(?!\w)"
+            text = re.sub(
+                pattern, lambda m: m[1] + _roman_ordinal(m[2], words, language, rule.as_genitive), text
+            )
     pattern = rf"(?<!\w)({NAME_START}(?=\w*[^\W\dA-Z]|[^\w])[\w'’-]{{0,99}}\s+){_SEQUEL_NUMERAL}(?!\w)"
     return re.sub(pattern, lambda m: m[1] + _roman_cardinal(m[2], language), text)
 
@@ -357,8 +375,13 @@ def _roman_cardinal(numeral: str, language: str) -> str:
     return cardinal(str(number), language) or str(number)
 
 
-def _roman_ordinal(numeral: str, words: LanguageWords, language: str) -> str:
-    """``VIII → the eighth``, or the cardinal where the language's rule wants it; else text as it is."""
+def _roman_ordinal(
+    numeral: str, words: LanguageWords, language: str, form: str, *, is_feminine: bool = False
+) -> str:
+    """``VIII → the eighth``, or the cardinal where the language's rule wants it; else text as it is.
+
+    ``form`` holds the ordinal, ``{}``; empty: that of `Roman.as_`.
+    """
     rule, number = words.roman, roman_value(numeral)
     if number is None or number > rule.up_to:
         return numeral
@@ -367,4 +390,6 @@ def _roman_ordinal(numeral: str, words: LanguageWords, language: str) -> str:
     word = ordinal(number, language)
     if word is None:
         return numeral
-    return rule.as_.format(word[:1].upper() + word[1:] if rule.capital else word)
+    if is_feminine:
+        word = feminine_ordinal(word, words)
+    return (form or rule.as_).format(word[:1].upper() + word[1:] if rule.capital else word)

@@ -61,6 +61,10 @@ def spell_out_quantities(text: str, words: LanguageWords, language: str, reads: 
         return text
     if plain_language(language) == "en":
         text = _spell_out_english(text, words)
+    text = _spell_out_ordinals(text, words, language)
+    text = _spell_out_dotted_ordinals(text, words, language)
+    text = _spell_out_decades(text, words, language)
+    text = _spell_out_before_nouns(text, words, language)
     text = _YEAR.sub(lambda m: year(int(m[1]), language) or m[0], text)
     return _spell_out_numbers(text, words, language)
 
@@ -86,8 +90,11 @@ def _spell_out_times(text: str, words: LanguageWords, language: str) -> str:
             in_words += f" {half.lower()}.m."
         return in_words or match[0]
 
+    # 14 h 30: a letter between hours and minutes may stand apart.
+    letters = "".join(filter(str.isalpha, separators))
+    separator_pattern = rf"[{re.escape(separators)}]" + (rf"|\s[{letters}]\s" if letters else "")
     time_pattern = (
-        rf"{hour_pattern}[{re.escape(separators)}]([0-5]\d)(?![\d:]|\.\d){half_pattern}{optional_o_clock}"
+        rf"{hour_pattern}(?:{separator_pattern})([0-5]\d)(?![\d:]|\.\d){half_pattern}{optional_o_clock}"
     )
     text = re.sub(time_pattern, time_in_words, text)
     if "." in rule.separators and o_clock:
@@ -144,6 +151,117 @@ def _spell_out_english(text: str, words: LanguageWords) -> str:
     return _ORDINAL.sub(lambda m: ordinal_of(m[1]), text)
 
 
+def _spell_out_ordinals(text: str, words: LanguageWords, language: str) -> str:
+    """Numbers and numerals with the ending of an ordinal: ``2e → deuxième``, ``XXe → vingtième``, ``1ª →
+    primera``."""
+    rule = words.ordinals
+    endings = dict.fromkeys(rule.feminine, "feminine")
+    endings.update(dict.fromkeys(rule.masculine, "masculine"))
+    endings.update(dict.fromkeys(rule.shortened, "shortened"))
+    if not endings:
+        return text
+
+    def in_words(match: re.Match[str]) -> str:
+        number = int(match[1]) if match[1].isdigit() else roman_value(match[1])
+        word = ordinal(number, language) if number else None
+        if word is None:
+            return match[0]
+        form = endings[matching_key(match[2], endings)]
+        if form == "feminine":
+            return feminine_ordinal(word, words)
+        return rule.short_forms.get(word, word) if form == "shortened" else word
+
+    # Of numerals only those in I, V and X: "Le" and "Ce" are words.
+    return re.sub(rf"(?<![\w.,])(\d{{1,4}}|[IVX]+)({any_of_pattern(endings)})(?!\w)", in_words, text)
+
+
+def feminine_ordinal(word: str, words: LanguageWords) -> str:
+    """``segundo → segunda``, ``premier → première``: by the longest ending that the language's file has."""
+    forms = words.ordinals.feminine_forms
+    parts: list[str] = []
+    for part in word.split():
+        ending = max((key for key in forms if part.endswith(key)), key=len, default="")
+        parts.append(part.removesuffix(ending) + forms[ending] if ending else part)
+    return " ".join(parts)
+
+
+def _spell_out_dotted_ordinals(text: str, words: LanguageWords, language: str) -> str:
+    """German: ``der 3. Mann → der dritte Mann``, ``am 3. Oktober → am dritten Oktober``.
+
+    The word before the number says which ending it has; without such a word only dates are spelled out, and
+    other numbers are left to the voice, for the full stop may end the sentence.
+    """
+    rule = words.ordinals
+    if not rule.dotted:
+        return text
+    months = any_of_pattern(words.months)
+    pattern = (
+        r"(?<!\w)(?:(?:(?P<before>[^\W\d]+)\s+)?(?P<article>[^\W\d]+)\s+)?(?<![\d.,])(?P<number>\d{1,3})\."
+        rf"(?=\s+(?:(?P<month>{months})\b|(?P<next>{NAME_START}\w*|[^\W\d]+)))"
+    )
+
+    def in_words(match: re.Match[str]) -> str:
+        word = ordinal(int(match["number"]), language)
+        article, before = (match["article"] or "").lower(), (match["before"] or "").lower()
+        is_after_preposition = article in rule.ending_e and before in rule.prepositions
+        if article in rule.ending_n or is_after_preposition:
+            ending = "n"
+        elif article in rule.ending_e:
+            ending = ""
+        elif match["month"]:
+            ending = "r"
+        else:
+            return match[0]
+        if word is None:
+            return match[0]
+        start = match[0].removesuffix(f"{match['number']}.")
+        # "Er kommt am 3. Sie wartet.": the full stop ends the sentence, too.
+        stop = "." if match["next"] in words.starts else ""
+        return f"{start}{word}{ending}{stop}"
+
+    return re.sub(pattern, in_words, text)
+
+
+def _spell_out_decades(text: str, words: LanguageWords, language: str) -> str:
+    """German: ``1920er → neunzehnhundertzwanziger``, ``20er → zwanziger``."""
+    ending = words.decade_ending
+    if not ending:
+        return text
+
+    def in_words(match: re.Match[str]) -> str:
+        number = int(match[1])
+        word = year(number, language) if number >= 1000 else cardinal(match[1], language)
+        return f"{word}{ending}" if word else match[0]
+
+    return re.sub(rf"(?<![\w.,])((?:1[1-9]|20)?\d0){ending}(?!\w)", in_words, text)
+
+
+def _spell_out_before_nouns(text: str, words: LanguageWords, language: str) -> str:
+    """Numbers that agree with the noun behind them: ``1 Frau → eine Frau``, ``21 años → veintiún años``."""
+    rule = words.agreement
+    if not rule.forms:
+        return text
+
+    def with_noun(match: re.Match[str]) -> str:
+        written, noun = match[1], match[2]
+        if words.decimal in written or noun.lower() in rule.no_nouns:
+            return match[0]
+        number = written.replace(words.thousands, "") if words.thousands else written
+        in_words = cardinal(number, language) or ""
+        start, _, last_word = in_words.rpartition(" ")
+        if last_word not in rule.forms:
+            return match[0]
+        has_feminine_ending = noun.lower().endswith(rule.feminine_endings)
+        is_feminine = noun.lower() in rule.feminine or (
+            has_feminine_ending and noun.lower() not in rule.masculine
+        )
+        agreeing = rule.forms[last_word][1 if is_feminine else 0]
+        return f"{start} {agreeing} {noun}".lstrip()
+
+    noun_pattern = rf"{NAME_START}[\w-]+" if rule.capital else r"(?!\d)[^\W\dA-ZÀ-ÖØ-Þ][\w-]+"
+    return re.sub(rf"(?<![\w.,:/'’-])({_number_pattern(words)})\s({noun_pattern})", with_noun, text)
+
+
 def _decade_in_words(number: int, written: str) -> str:
     """``1950 → nineteen fifties``, ``50 → fifties``; ``written`` where no word is known."""
     words = year(number, "en") if number >= 1000 else cardinal(str(number), "en")
@@ -161,7 +279,7 @@ def _spell_out_numbers(text: str, words: LanguageWords, language: str) -> str:
 
     pattern = r"(?<![\w.,])[.](\d+)(?![\w.,])" if words.decimal == "." else r"(?!)"
     text = re.sub(pattern, lambda m: f"{words.point} {digits(m[1], language) or m[1]}", text)
-    # A full stop behind may be an ordinal's, as in German; such voices know it.
+    # A full stop behind may be an ordinal's, as in German, or end the sentence: the number stays in digits.
     no_ordinal = "" if plain_language(language) in _NO_DOTTED_ORDINALS else r"(?!\.(?:\s+\w|\d))"
     number_alone = rf"(?<![\w.,/'’-])(?:{_number_pattern(words)})(?![\w/]|[.,-]\w){no_ordinal}"
     return re.sub(number_alone, number_in_words, text)
@@ -283,12 +401,50 @@ class Times(_Table):
     """A word that may stand behind the time already, and is spoken once: ``Uhr``."""
 
 
+class Ordinals(_Table):
+    """How ordinals are written: with an ending (``2e``, ``1ª``), or, as in German, with a full stop."""
+
+    masculine: tuple[str, ...] = ()
+    feminine: tuple[str, ...] = ()
+    shortened: tuple[str, ...] = ()
+    """Endings of the short form before a noun: ``3er piso``."""
+    feminine_forms: dict[str, str] = {}
+    """The feminine by the ending of the masculine: ``o`` is ``a``."""
+    short_forms: dict[str, str] = {}
+    dotted: bool = False
+    ending_n: frozenset[str] = frozenset()
+    """German words behind which the ordinal ends in ``-en``."""
+    ending_e: frozenset[str] = frozenset()
+    """Behind which it ends in ``-e``, or, behind a preposition, in ``-en``: ``der``."""
+    prepositions: frozenset[str] = frozenset()
+
+
+class Agreement(_Table):
+    """Numbers that agree with the noun behind them."""
+
+    forms: dict[str, Pair] = {}
+    """By the last word of the number: the masculine, which is the neuter too, and the feminine."""
+    feminine: frozenset[str] = frozenset()
+    """Nouns, in small letters."""
+    feminine_endings: tuple[str, ...] = ()
+    masculine: frozenset[str] = frozenset()
+    """Nouns that have a feminine ending all the same."""
+    no_nouns: frozenset[str] = frozenset()
+    """Words behind a number that are no nouns."""
+    capital: bool = False
+    """Whether nouns are written with a capital letter."""
+
+
 class Roman(_Table):
     """How Roman numerals behind names are spoken: ``Henry VIII → Henry the eighth``."""
 
     said: str = "cardinal"
     """``ordinal`` or ``cardinal``."""
     as_: str = Field("{}", alias="as")
+    as_feminine: str = ""
+    """Behind the name of a woman; empty: as behind that of a man."""
+    as_genitive: str = ""
+    """Behind a name with the genitive's s: ``Wilhelms II.``; empty: there is none."""
     capital: bool = False
     """Whether the ordinal is written with a capital letter."""
     dotted: bool = False
@@ -299,6 +455,8 @@ class Roman(_Table):
     titles: tuple[str, ...] = ()
     """``King NAME VIII`` is an ordinal whatever the name."""
     names: tuple[str, ...] = ()
+    feminine_titles: tuple[str, ...] = ()
+    feminine_names: tuple[str, ...] = ()
     counted: tuple[str, ...] = ()
     """Words behind which the cardinal is spoken: ``Chapter VIII``."""
 
@@ -336,7 +494,13 @@ class LanguageWords(_Table):
     """Between two numbers: ``10–15``."""
     decimal: str = "."
     thousands: str = ""
+    word_ends: dict[str, str] = {}
+    """At the end of a word: ``Hauptstr.``."""
+    decade_ending: str = ""
+    """Behind a year or a number: ``1920er``."""
     times: Times = Times()
+    ordinals: Ordinals = Ordinals()
+    agreement: Agreement = Agreement()
     roman: Roman = Roman()
     spelled: frozenset[str] = frozenset()
     """In capitals, read letter by letter."""

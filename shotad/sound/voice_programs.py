@@ -116,6 +116,9 @@ _USUAL_PACE = 149
 benchmarks/voices.py); left to itself, at 175, it speaks 195."""
 _PACE_RANGE = (80, 450)
 """Settings that it knows."""
+_PACE_OF_LANGUAGES = {"de": 0.88, "fr": 0.88}
+"""The factor of its setting in languages that it speaks faster than English at the same setting, counted in
+the words of `shotad.script.pace.usual_words` (benchmarks/pace.py). Spanish needs none."""
 _ROW = re.compile(r"\s*\d+\s+(?P<language>\S+)\s+\S+\s+(?P<name>\S+)\s+(?P<file>\S+)\s*(?P<others>.*)")
 _OTHER_LANGUAGE = re.compile(r"\(([\w-]+) \d+\)")
 _VARIANT = re.compile(r"[\w.-]*")
@@ -154,7 +157,9 @@ class Espeak(Speaker):
         self._program, self.languages = program, entry.languages
         self._which = entry.language + (f"+{variant}" if variant else "")
         self.name = f"{ESPEAK}:{self._which}"
-        self.identity = f"{self.name} {espeak_version(program)} {_USUAL_PACE}"
+        code = entry.language.split("-")[0]
+        self._usual_pace = round(_USUAL_PACE * _PACE_OF_LANGUAGES.get(code, 1))
+        self.identity = f"{self.name} {espeak_version(program)} {self._usual_pace}"
 
     @classmethod
     def known(cls) -> tuple[VoiceInfo, ...]:
@@ -209,10 +214,10 @@ class Espeak(Speaker):
 
     def _sound(self, text: str, speed: float) -> RawSound:
         """The text at ``speed``, at 22050 samples a second as a rule. Raises VoiceError."""
-        pace = min(max(round(_USUAL_PACE * speed), _PACE_RANGE[0]), _PACE_RANGE[1])
+        pace = min(max(round(self._usual_pace * speed), _PACE_RANGE[0]), _PACE_RANGE[1])
         command = [self._program, "-v", self._which, "-s", str(pace)]
         command += ["-b", "1", "-z", "--stdin", "--stdout"]
-        return *decoded(run_program(command, text, voice=self.name), self.name), pace / _USUAL_PACE
+        return *decoded(run_program(command, text, voice=self.name), self.name), pace / self._usual_pace
 
 
 @cache

@@ -101,6 +101,9 @@ def other_language(text: str, tag: str) -> str:
     ('Auf dem Schild steht: "The end of the world is here".', "de", ""),
     ("", "de", ""),
     ("Ein Mann in einem Auto.", "en", "German"),
+    # It may be Galician or Portuguese as well, and is no German.
+    ("Con las manos atadas, intenta levantarse.", "de", "Spanish"),
+    ("Suena el teléfono.", "pt", ""),
 ])  # fmt: skip
 def test_another_language_is_found(text: str, tag: str, found: str) -> None:
     assert other_language(text, tag) == found
@@ -173,11 +176,20 @@ def test_sentences_end_as_their_language_has_it(language: str, text: str, parts:
 
 @pytest.mark.parametrize(("line", "tag", "complaint"), [
     ("Ann opens the door.", "de", "It is in English. Write it in German."),
-    ("Ein Mann war in der Küche gesehen worden.", "de", ""),
+    ("Ein Mann war in der Küche gesehen worden.", "de", 'Write "war" in the present tense'),
+    ("Muž byl viděn v kuchyni.", "cs", ""),
+    ("Ann spricht mit dem Arzt.", "de", 'Leave out that somebody talks ("spricht")'),
+    ("Ann spricht in ein Mikrofon.", "de", ""),
+    ("Ann parle avec le médecin.", "fr", 'Leave out that somebody talks ("parle")'),
+    ("Ann habla con el médico.", "es", 'Leave out that somebody talks ("habla")'),
+    ("On voit un homme.", "fr", 'It says "On voit". Nobody watches'),
+    ("Un hombre abre la puerta.", "es", ""),
     ("Ann öffnet die Tür und geht hinaus auf die Straße.", "de", "It takes too long to say."),
     ("安娜打开门，然后慢慢地走到大街上去看雨。", "zh", "It takes too long to say."),
 ])  # fmt: skip
-def test_only_what_holds_in_any_language_is_complained_about(line: str, tag: str, complaint: str) -> None:
+def test_what_holds_in_the_language_of_a_line_is_complained_about(
+    line: str, tag: str, complaint: str
+) -> None:
     answers = [lines_json(line)] * (2 if complaint else 1)
     complaints = write(*answers, how=(f"language={tag}",)).record["complaints"]
     assert [texts[0][: len(complaint)] for texts in complaints.values()] == [complaint] * bool(complaint)

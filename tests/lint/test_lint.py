@@ -225,14 +225,39 @@ def test_l1_by_sentences(text: str, *, found: bool, recorded: bool) -> None:
         assert text[slice(*finding.span)].strip()
 
 
-def test_what_cannot_be_checked_is_told_and_other_languages_are_read_for_times_and_markup_only() -> None:
+def test_what_cannot_be_checked_is_told_and_languages_without_words_are_read_for_times_and_markup_only() -> (
+    None
+):
     told = " ".join(checked(line(1, "A dog runs.")).skipped)
     assert all(rule in told for rule in ("T1", "T2", "T5", "L10", "T4", "L7", "L8", "L11", "L12"))
     full = checked(line(1, "A dog runs."), speech=(said(30, 31, "No."),), texts=(), cast=Cast((), Path(), ()))
     assert [reason[:2] for reason in full.skipped] == ["T4"]
-    german = checked(line(1, "We see **er** und du.", language="de"), line(6, "Er geht.", language="de"))
-    assert "de" in " ".join(german.skipped)
-    assert set(rules(german)) == {"L5"}
+    polish = checked(line(1, "We see **on** i ty.", language="pl"), line(6, "On idzie.", language="pl"))
+    assert "no words for them in pl" in " ".join(polish.skipped)
+    assert set(rules(polish)) == {"L5"}
+
+
+def test_german_lines_are_read_by_german_words_and_by_all_rules_on_times() -> None:
+    german = checked(
+        line(1, "We see **er** und du.", language="de"),
+        line(6, "Die Kamera schwenkt über das Dorf.", language="de-AT"),
+        line(8, "Er öffnete die Tür.", language="de"),
+        line(20, "wort " * 40, language="de"),
+        speech=(said(7, 9, "Und dann ist er in den Wald."),),
+    )
+    assert {(f.rule, f.cue_id) for f in german.findings if f.rule[0] == "L"} == {
+        ("L5", "s00001000"),
+        ("L2", "s00001000"),
+        ("L3", "s00006000"),
+        ("L1", "s00008000"),
+    }
+    assert {"T1", "T3"} <= set(rules(german))
+    assert any(reason.startswith("L6") and reason.endswith("de.") for reason in german.skipped)
+    # Four words that both have, but only function words: chance.
+    chance = line(10, "Und dann ist er in der Küche.", language="de")
+    assert "L10" not in rules(checked(chance, speech=(said(4, 6, "Und dann ist er in den Wald."),)))
+    same = line(10, "Der alte Hund bellt laut.", language="de")
+    assert "L10" in rules(checked(same, speech=(said(4, 6, "Der alte Hund bellt."),)))
 
 
 def test_levels_ignored_findings_and_those_of_others() -> None:
@@ -396,12 +421,12 @@ def test_a_users_words_come_to_those_of_the_same_name(tmp_path: Path) -> None:
 
 def test_a_folder_of_a_language_is_for_that_language(tmp_path: Path) -> None:
     (tmp_path / "de").mkdir()
-    (tmp_path / "de" / "camera.txt").write_text("@rule L3\n@level error\nKamera\n", encoding="utf-8")
+    (tmp_path / "de" / "house.txt").write_text("Kamera\n", encoding="utf-8")
     own = read_words([tmp_path])
-    (only,) = check_line("Die Kamera fährt.", language="de", lists=lists_for("de-AT", own))
-    assert only.rule == "L3"
+    (only,) = check_line("Eine Kamera.", language="de", lists=lists_for("de-AT", own))
+    assert only.rule == "own"
     assert check_line("Die Kamera.", lists=lists_for("en", own)) == ()
-    for place in (tmp_path / "de", tmp_path / "de" / "camera.txt"):
+    for place in (tmp_path / "de", tmp_path / "de" / "house.txt"):
         assert lists_for("de", read_words([place])) == lists_for("de", own)
 
 

@@ -123,6 +123,71 @@ def test_states_and_looks_back_are_present_tense(text: str) -> None:
     assert "L1" not in rules(text)
 
 
+GOOD_IN_OTHER_LANGUAGES = (
+    ("de", "Sie hat die Augen geschlossen. Er ist an den Stuhl gefesselt."),
+    ("de", "Die Tür wird aufgestoßen, und ein Band fällt zu Boden."),
+    ("de", "Er legt die Kamera auf den Tisch. Auf dem Schild steht: „Wir sehen uns.“"),
+    ("de", "Sie blickt auf das Foto, das er ihr gegeben hatte. Die Sonne scheint."),
+    ("de", "Zwei alte Männer warten am Stand. Anna richtet sich auf."),
+    ("fr", "Ses mains sont liées. On frappe à la porte."),
+    ("fr", "Les enfants espèrent. Elle se tait, un ton rouge sur les joues."),
+    ("fr", "Il pose la caméra et va sauter. Un panneau : « Vous êtes ici »."),
+    ("fr", "Elle regarde la photo qu'il lui avait laissée. Ils ont rendez-vous."),
+    ("es", "Le sirve vino. Todavía es de día. Lucía se ve en el espejo."),
+    ("es", "Graba con la cámara y acaba en el sofá. «Nos vemos en el cielo»."),
+    ("es", "Mira la foto que él le había dado."),
+)
+
+
+@pytest.mark.parametrize(("language", "text"), GOOD_IN_OTHER_LANGUAGES)
+def test_good_lines_in_other_languages_have_no_finding(language: str, text: str) -> None:
+    assert [str(finding) for finding in check_line(text, language=language)] == []
+
+
+@pytest.mark.parametrize(("language", "text", "rule", "level"), [
+    ("de", "Er öffnete die Tür.", "L1", Level.WARNING),
+    ("de", "Der Alte stand am Fenster und rauchte.", "L1", Level.WARNING),
+    ("de", "Anna lächelte ihn an.", "L1", Level.WARNING),
+    ("de", "Man sieht das Dorf.", "L2", Level.ERROR),
+    ("de-AT", "Nun erkennen wir ihn.", "L2", Level.ERROR),
+    ("de", "Ein Turm ist zu sehen.", "L2", Level.WARNING),
+    ("de", "Die Kamera schwenkt über die Dächer.", "L3", Level.WARNING),
+    ("de", "Offenbar kennt er sie.", "L4", Level.WARNING),
+    ("de", "Das Bild zeigt einen Mann.", "L5", Level.ERROR),
+    ("de", "Das Telefon klingelt.", "L14", Level.WARNING),
+    ("fr", "Il ouvrit la porte.", "L1", Level.WARNING),
+    ("fr", "La femme marchait vers la fenêtre.", "L1", Level.WARNING),
+    ("fr", "Ils ont traversé la rivière.", "L1", Level.WARNING),
+    ("fr", "Elle tombera.", "L1", Level.WARNING),
+    ("fr", "Nous découvrons le village.", "L2", Level.ERROR),
+    ("fr", "On distingue une tour.", "L2", Level.ERROR),
+    ("fr-CA", "Gros plan sur une main.", "L3", Level.ERROR),
+    ("fr", "Il est très triste.", "L4", Level.WARNING),
+    ("fr", "Voici la description : un homme court.", "L5", Level.ERROR),
+    ("fr", "Le téléphone sonne.", "L14", Level.WARNING),
+    ("es", "Abrió la puerta.", "L1", Level.WARNING),
+    ("es", "Los niños corrían por la plaza.", "L1", Level.WARNING),
+    ("es", "Luego bajará al sótano.", "L1", Level.WARNING),
+    ("es", "Podemos ver una torre.", "L2", Level.ERROR),
+    ("es-MX", "Se ve el pueblo.", "L2", Level.WARNING),
+    ("es", "Fundido a negro.", "L3", Level.WARNING),
+    ("es", "Una mujer hermosa entra.", "L4", Level.WARNING),
+    ("es", "La imagen muestra a un hombre.", "L5", Level.ERROR),
+    ("es", "Suena el teléfono.", "L14", Level.WARNING),
+])  # fmt: skip
+def test_findings_in_other_languages(language: str, text: str, rule: str, level: Level) -> None:
+    assert {(finding.rule, finding.level) for finding in check_line(text, language=language)} == {
+        (rule, level)
+    }
+
+
+def test_english_words_say_nothing_of_other_languages_nor_theirs_of_english() -> None:
+    for language, text in GOOD_IN_OTHER_LANGUAGES:
+        assert check_line(text, language="pl") == ()
+        assert "L3" not in {finding.rule for finding in check_line(text)}, language
+    assert check_line("A man was seen in the camera shot.", language="de") == ()
+
+
 @pytest.mark.parametrize(("one", "other", "copy"), [
     ("A man walks to the door.", "The man walks to a door.", True),
     ("He avoids a tree.", "He avoids a fallen tree.", True),

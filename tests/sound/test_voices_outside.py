@@ -295,11 +295,11 @@ def test_espeak_speaks_what_it_is_given_at_the_pace_that_is_asked(bin_folder: Pa
     program(bin_folder)
     voice = make_voice(VoiceSettings(name="espeak-ng:de"), "de")
     take = voice.speak("-v ist kein Schalter", 1.2)
-    words = ["-v", "de", "-s", "179", "-b", "1", "-z", "--stdin", "--stdout"]
+    words = ["-v", "de", "-s", "157", "-b", "1", "-z", "--stdin", "--stdout"]
     assert command_and_input(bin_folder) == [words, "-v ist kein Schalter"]
-    assert (take.rate, take.speed) == (22050, 179 / 149)
-    assert take.seconds == pytest.approx(0.05 * 20 * 175 / 179, abs=0.01)
-    assert voice.identity == "espeak-ng:de 1.52.0 149"
+    assert (take.rate, take.speed) == (22050, 157 / 131)
+    assert take.seconds == pytest.approx(0.05 * 20 * 175 / 157, abs=0.01)
+    assert voice.identity == "espeak-ng:de 1.52.0 131"
 
 
 def test_an_espeak_that_does_not_tell_its_version_speaks_all_the_same(bin_folder: Path) -> None:
@@ -307,7 +307,7 @@ def test_an_espeak_that_does_not_tell_its_version_speaks_all_the_same(bin_folder
         bin_folder, ESPEAK.replace('print("eSpeak NG text-to-speech', 'sys.exit("eSpeak NG text-to-speech')
     )
     voice = espeak("de")
-    assert voice.identity == "espeak-ng:de  149"
+    assert voice.identity == "espeak-ng:de  131"
     assert voice.speak("Hallo.").seconds > 0
 
 

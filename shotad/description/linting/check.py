@@ -80,6 +80,7 @@ from shotad.script.rules import (
     check_order,
     check_silence,
     lists_for,
+    packaged_lists,
     read_words,
 )
 from shotad.script.track_files import TRACK
@@ -343,9 +344,14 @@ def _not_checked(material: Material) -> Iterator[str]:
     languages = {
         line.language.lower().split("-")[0] for line in material.lines if not is_english(line.language)
     }
-    if languages:
-        listed = ", ".join(sorted(languages))
-        yield f"L1 to L6, but for markup and your own words: they are English, and lines are in {listed}."
+    without_words = sorted(language for language in languages if not packaged_lists(language))
+    with_words = sorted(languages.difference(without_words))
+    if with_words:
+        listed = ", ".join(with_words)
+        yield f"L6, and the passive of L1: they are checked in English only, and lines are in {listed}."
+    if without_words:
+        listed = ", ".join(without_words)
+        yield f"L1 to L6, but for markup and your own words: there are no words for them in {listed}."
 
 
 @dataclass(frozen=True, slots=True)
