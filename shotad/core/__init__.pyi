@@ -1,4 +1,5 @@
 from . import (
+    cancelling as cancelling,
     cast as cast,
     config as config,
     engine as engine,
