@@ -1,4 +1,5 @@
 from . import (
+    arguments as arguments,
     cancelling as cancelling,
     cast as cast,
     config as config,
