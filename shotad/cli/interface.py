@@ -102,7 +102,7 @@ def describe(
         cast: The people to name: a cast folder, a ``cast.yaml``, a folder of photos, or a `GivenCast`.
         subtitles: Subtitle file of the film. Lines then keep clear of its dialogue.
         slots: File with the slots to describe (VTT, SRT, CSV or JSON). None: they are found.
-        shots: File with the shots (CSV or JSON). None: they are found.
+        shots: File with the shots (CSV, JSON, EDL, a scene list of PySceneDetect). None: they are found.
         start: Second of the film. Slots that begin earlier are left out.
         end: Second of the film. Slots that begin then or later are left out. None: the film's end.
         config: A preset (``"paper"``), a YAML file, a `Config`, or a list of these.
