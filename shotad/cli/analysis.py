@@ -55,7 +55,7 @@ def shots_command(console: Console, **options: Any) -> None:
 
 @click.command(name="slots")
 @film_options
-@click.option("--shots", type=PATH, help="Use these shots: CSV or JSON.")
+@click.option("--shots", type=PATH, help="Use these shots: CSV, JSON, EDL, a scene list of PySceneDetect.")
 @click.option("--detail", type=DETAIL, help="How much of the free time to fill.")
 @click.option("--force", is_flag=True, help="Find speech and slots again.")
 @console_options
@@ -108,7 +108,7 @@ def slots_command(console: Console, **options: Any) -> None:
 
 @click.command(name="grammar")
 @film_options
-@click.option("--shots", type=PATH, help="Use these shots: CSV or JSON.")
+@click.option("--shots", type=PATH, help="Use these shots: CSV, JSON, EDL, a scene list of PySceneDetect.")
 @click.option("--force", is_flag=True, help="Find threads and scales again.")
 @console_options
 def grammar_command(console: Console, **options: Any) -> None:

@@ -255,7 +255,7 @@ def person_row(number: int, member: Member) -> dict[str, Any]:
 @click.option("--cast", "cast_folder", type=PATH, metavar="DIR", help="Cast folder (default: FILM.cast).")
 @click.option("--from", "start", metavar="T", help="Look from this time: 90, 1:30 or 0:01:30.")
 @click.option("--to", "end", metavar="T", help="Look up to this time.")
-@click.option("--shots", type=PATH, help="Use these shots: CSV or JSON.")
+@click.option("--shots", type=PATH, help="Use these shots: CSV, JSON, EDL, a scene list of PySceneDetect.")
 @click.option("--force", is_flag=True, help="Look at the film again.")
 @console_options
 def discover_command(console: Console, cast_folder: Path | None, **options: Any) -> None:

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 @film_options
 @existing_option
 @click.option("--slots", type=PATH, help="Describe these slots: VTT, SRT, CSV or JSON.")
-@click.option("--shots", type=PATH, help="Use these shots: CSV or JSON.")
+@click.option("--shots", type=PATH, help="Use these shots: CSV, JSON, EDL, a scene list of PySceneDetect.")
 @engine_option
 @click.option("--from", "start", metavar="T", help="Describe from this time: 90, 1:30 or 0:01:30.")
 @click.option("--to", "end", metavar="T", help="Describe up to this time.")

@@ -2,8 +2,8 @@
 
 All times are float seconds from the film's start, and all intervals are half-open, ``[start, end)``. Every
 error is a `ShotadError` that says what happened, with which value, and what to do. Problems that still leave
-a result are warnings of the class `ShotadWarning`. Nothing is printed unless ``progress`` is set. No function
-installs a signal handler or ends the process.
+a result are warnings of the class `ShotadWarning`. Nothing is printed unless ``progress`` is set; the logger
+``shotad`` gets notes and warnings. No function installs a signal handler or ends the process.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import tempfile
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from fractions import Fraction
 from functools import partial
@@ -20,12 +20,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shotad.core import (
-    NoProgress,
     Progress,
     ShotadError,
     ShotadWarning,
     load_config,
 )
+from shotad.core.arguments import (
+    check_callback,
+    check_progress,
+    check_token,
+    flag_of,
+    names_of,
+    optional_path,
+    optional_text,
+    path_of,
+    text_of,
+)
+from shotad.core.cancelling import CancelToken, Stoppable, cancellable
 from shotad.core.config import ConfigNames, config_names
 from shotad.core.errors import (
     ScriptError,
@@ -34,11 +45,13 @@ from shotad.core.errors import (
     quoted,
 )
 from shotad.core.memory_errors import explain_memory_errors
-from shotad.core.progress import Display, display_mode
+from shotad.core.progress import LOG, Display, LoggedProgress, display_mode, terminal_text
+from shotad.core.redaction import redact_sent_secrets
 from shotad.core.settings import assignments_of
 from shotad.core.types import frame_rate_of
 
 if TYPE_CHECKING:
+    from shotad.cli.cue_iterator import CueIterator
     from shotad.core import (
         Config,
         RunInputs,
@@ -51,7 +64,7 @@ if TYPE_CHECKING:
     from shotad.description.film_questions import FilmAnswer
     from shotad.evaluation import Report
     from shotad.film import Film
-    from shotad.script import Track
+    from shotad.script import Cue, Track
     from shotad.sound import Rendered
 
 PathLike = str | os.PathLike[str]
@@ -79,6 +92,8 @@ def describe(
     force: bool = False,
     discard_edits: bool = False,
     worksheet: bool = True,
+    on_cue: Callable[[Cue], object] | None = None,
+    cancel: CancelToken | None = None,
     progress: bool | Progress = False,
 ) -> Track:
     """Describe a film and return its track, whose ``track.heard`` are the spoken lines.
@@ -97,7 +112,7 @@ def describe(
         subtitles: Subtitle file of the film. Lines then keep clear of its dialogue. None: the file beside the
             film, else the text track inside it, else the sound. ``"off"``: the sound.
         slots: File with the slots to describe (VTT, SRT, CSV or JSON). None: they are found.
-        shots: File with the shots (CSV or JSON). None: they are found.
+        shots: File with the shots (CSV, JSON, EDL, a scene list of PySceneDetect). None: they are found.
         start: Second of the film. Slots that begin earlier are left out.
         end: Second of the film. Slots that begin then or later are left out. None: the film's end.
         taste: A track for a taste, ``"brief"``, ``"rich"`` or a YAML file of yours, in a work folder of its
@@ -108,6 +123,10 @@ def describe(
         force: Do everything again. People's edits stay.
         discard_edits: Throw away people's edits.
         worksheet: Draw ``worksheet.html`` too.
+        on_cue: Called with each line as soon as it is written, in the order of the film and in the caller's
+            thread; also with lines of earlier runs, and with those that are not spoken. People's edits are
+            not in them yet: the track has the last word. What it raises stops the run and is raised.
+        cancel: Stops the call from another thread; see `CancelToken`.
         progress: True shows progress on standard error. An object with the methods of `Progress` gets the
             calls instead.
 
@@ -116,6 +135,7 @@ def describe(
 
     Raises:
         ShotadError: Every slot failed.
+        Cancelled: By ``cancel``.
         FilmError: The film cannot be read.
         UsageError: An argument cannot be used. ``ConfigError`` for a setting.
         EngineError: The engine is unknown, not installed or does not answer. ``WeightsError`` for weights.
@@ -131,24 +151,31 @@ def describe(
     from shotad.core.system import release_memory
     from shotad.description import Engines, describe as describe_film, open_engines
     from shotad.description.taste import begin_with_records, taste_config, taste_folder
+    from shotad.description.writing import ignore_cue
 
+    check_callback("on_cue", on_cue)
+    discard_edits, worksheet = flag_of("discard_edits", discard_edits), flag_of("worksheet", worksheet)
     names = config_names(config)
     if taste is not None:
-        taste = os.fspath(taste)
+        taste = os.fspath(path_of("taste", taste))
         names = (*names, taste_config(taste))
         out = out or taste_folder(_film_path(film), taste)
     is_off = subtitles == OFF
     resolved = load_config(
-        names, settings, engine=engine, existing=existing, speech__source="sound" if is_off else None
+        names,
+        settings,
+        engine=optional_text("engine", engine),
+        existing=optional_text("existing", existing),
+        speech__source="sound" if is_off else None,
     )
     named = cast
     if not isinstance(named, GivenCast):
-        people = _path("cast", named)
+        people = optional_path("cast", named)
         named = None if people is None else GivenCast(people)
     run_inputs = RunInputs(
-        None if is_off else _path("subtitles", subtitles),
-        _path("slots", slots),
-        _path("shots", shots),
+        None if is_off else optional_path("subtitles", subtitles),
+        optional_path("slots", slots),
+        optional_path("shots", shots),
         start,
         end,
         named,
@@ -158,11 +185,10 @@ def describe(
     shown = shown_progress(progress)
     if taste is not None:
         begin_with_records(_work_folder(film, out), _film_path(film))
-    with work_on(film, resolved, out, run_inputs=run_inputs, force=force, describes=True) as (
-        opened,
-        folder,
-        inputs,
-    ):
+    with work_on(
+        film, resolved, out, run_inputs=run_inputs, force=force, describes=True, cancel=cancel
+    ) as run:
+        opened, folder, inputs = run
         for line in open_engines(resolved, folder.path, engines):
             shown.note(line)
         outcome = describe_film(
@@ -174,6 +200,7 @@ def describe(
             progress=shown,
             discard_edits=discard_edits,
             sheet=worksheet,
+            on_cue=on_cue or ignore_cue,
             accepted=partial(
                 write_settings,
                 folder,
@@ -201,6 +228,70 @@ def describe(
     return outcome.track
 
 
+def iter_cues(
+    film: PathLike | Film,
+    *,
+    engine: str | None = None,
+    existing: str | None = None,
+    cast: PathLike | GivenCast | None = None,
+    subtitles: PathLike | None = None,
+    slots: PathLike | None = None,
+    shots: PathLike | None = None,
+    start: float = 0.0,
+    end: float | None = None,
+    taste: PathLike | None = None,
+    config: ConfigNames = None,
+    settings: Settings = None,
+    out: PathLike | None = None,
+    force: bool = False,
+    discard_edits: bool = False,
+    worksheet: bool = True,
+    cancel: CancelToken | None = None,
+    progress: bool | Progress = False,
+) -> CueIterator:
+    """Describe a film and yield each line as soon as it is written, in the order of the film.
+
+    The film is described in a thread of its own, whether the lines are taken or not. The lines are those that
+    ``on_cue`` of `describe` gets. Use it as ``with shotad.iter_cues(film) as cues``: leaving the block early
+    stops the run, and a next call continues.
+
+    Args:
+        film: As in `describe`, and so are all other arguments. ``progress`` is called in the other thread.
+
+    Returns:
+        The iterator. ``cues.result()`` waits for the rest and returns the finished track.
+
+    Raises:
+        ShotadError: As in `describe`, from the iterator and from ``result``.
+    """
+    from shotad.cli.cue_iterator import CueIterator
+
+    def describe_film(on_cue: Callable[[Cue], None]) -> Track:
+        return describe(
+            film,
+            engine=engine,
+            existing=existing,
+            cast=cast,
+            subtitles=subtitles,
+            slots=slots,
+            shots=shots,
+            start=start,
+            end=end,
+            taste=taste,
+            config=config,
+            settings=settings,
+            out=out,
+            force=force,
+            discard_edits=discard_edits,
+            worksheet=worksheet,
+            on_cue=on_cue,
+            cancel=cancel,
+            progress=progress,
+        )
+
+    return CueIterator(describe_film)
+
+
 def render(
     film: PathLike | Film,
     track: Track | PathLike | None = None,
@@ -212,6 +303,7 @@ def render(
     settings: Settings = None,
     out: PathLike | None = None,
     force: bool = False,
+    cancel: CancelToken | None = None,
     progress: bool | Progress = False,
 ) -> Rendered:
     """Speak a track and write the described film, listed in ``rendered.made``.
@@ -231,6 +323,7 @@ def render(
         settings: Single settings, such as ``{"slots.minimum": 3}``. They win over ``config``.
         out: The work folder. None: ``movie.shotad`` beside ``movie.mp4``.
         force: Speak every line and write every file again.
+        cancel: Stops the call from another thread; see `CancelToken`.
         progress: True shows progress on standard error. An object with the methods of `Progress` gets the
             calls instead.
 
@@ -242,6 +335,7 @@ def render(
         FilmError: The film cannot be read.
         UsageError: An argument cannot be used. ``ConfigError`` for a setting.
         ScriptError: There is no track, or it is damaged.
+        Cancelled: By ``cancel``.
         OtherFilm: The track or the work folder belongs to another film.
         WorkFolderError: The work folder cannot be used.
         VoiceError: The voice is unknown, not installed, cannot speak the language, or failed.
@@ -260,6 +354,7 @@ def render(
     from shotad.sound import run_render
     from shotad.sound.outputs import film_to_lie_beside, parse_wanted, wanted_files
 
+    force, voice = flag_of("force", force), optional_text("voice", voice)
     place, shown = _work_folder(film, out), shown_progress(progress)
     run = read_settings(place) if (place / SETTINGS_FILE).is_file() else None
     names, assignments = config_names(config), assignments_of(settings)
@@ -272,12 +367,10 @@ def render(
             _warn(run.warning)
         if resolved.fit.ask:
             check_engine_known(run, assignments)
-    makes = [make] if isinstance(make, str) else make
-    if not isinstance(makes, Sequence) or not all(isinstance(kind, str) for kind in makes):
-        raise UsageError(f"make = {quoted(make)} cannot be made.", 'Give "film", "ad:mp3" or several.')
-    kinds = parse_wanted(makes)
+    kinds = parse_wanted(names_of("make", make, 'Give "film", "ad:mp3" or several.'))
+    target_path = optional_path("file", file)
     rate = run.frame_rate if run else None
-    with work_on(film, resolved, place, frame_rate=rate) as (opened, folder, inputs):
+    with work_on(film, resolved, place, frame_rate=rate, cancel=cancel) as (opened, folder, inputs):
         source = _track_file(track, folder)
         spoken = load_track(source)
         tag = spoken.language if spoken.translated_from else ""
@@ -285,7 +378,7 @@ def render(
             kinds,
             spoken.film.name,
             place,
-            out=_path("file", file),
+            out=target_path,
             tag=tag,
             language=spoken.language,
             beside=film_to_lie_beside(opened),
@@ -313,6 +406,7 @@ def ask(
     engine: str | None = None,
     settings: Settings = None,
     out: PathLike | None = None,
+    cancel: CancelToken | None = None,
     progress: bool | Progress = False,
 ) -> FilmAnswer:
     """Answer a question about a described film that stands still at a moment.
@@ -328,6 +422,7 @@ def ask(
             no questions: then the answer is what was recorded last.
         settings: Single settings, such as ``{"language": "de"}``. They win over those of the run.
         out: The work folder. None: ``movie.shotad`` beside ``movie.mp4``.
+        cancel: Stops the call from another thread.
         progress: True shows progress on standard error. An object with the methods of `Progress` gets the
             calls instead.
 
@@ -344,16 +439,17 @@ def ask(
     from shotad.core.workfolder import SETTINGS_FILE
     from shotad.description.film_questions import FilmQuestions, answering_engine
 
-    if not isinstance(question, str):
-        raise UsageError(f"question = {repr(question)[:80]} is no text.", "Give the question as a str.")
+    question = text_of("question", question)
     place = _work_folder(film, out)
     if not (place / SETTINGS_FILE).is_file():
         raise WorkFolderError(f"{place} holds no description.", "Call describe first.")
     run = read_settings(place)
-    config = run_config_with_changes(run, engine=engine, assignments=assignments_of(settings))
+    config = run_config_with_changes(
+        run, engine=optional_text("engine", engine), assignments=assignments_of(settings)
+    )
     if run.warning:
         _warn(run.warning)
-    with work_on(film, config, place, frame_rate=run.frame_rate) as (opened, folder, _):
+    with work_on(film, config, place, frame_rate=run.frame_rate, cancel=cancel) as (opened, folder, _):
         questions = FilmQuestions(opened, folder, config, at=at)
         return questions.answer(question, answering_engine(config, shown_progress(progress)))
 
@@ -385,7 +481,7 @@ def open_film(
     from shotad.film import open_film as opened
 
     return opened(
-        _path("film", film) or "",
+        path_of("film", film),
         reader=load_config(config, settings).film.reader,
         frame_rate=frame_rate_of(frame_rate),
     )
@@ -397,6 +493,7 @@ def detect_shots(
     config: ConfigNames = None,
     settings: Settings = None,
     out: PathLike | None = None,
+    cancel: CancelToken | None = None,
     progress: bool | Progress = False,
 ) -> tuple[Shot, ...]:
     """Find the shots of a film.
@@ -406,6 +503,7 @@ def detect_shots(
         config: A preset (``"paper"``), a YAML file, a `Config`, or a list of these.
         settings: Single settings, such as ``{"slots.minimum": 3}``. They win over ``config``.
         out: A work folder that keeps the result and is asked first. None: nothing is kept.
+        cancel: Stops the call from another thread; see `CancelToken`.
         progress: True shows progress on standard error. An object with the methods of `Progress` gets the
             calls instead.
 
@@ -419,7 +517,7 @@ def detect_shots(
     """
     from shotad.description.preparing import film_shots
 
-    with _context(film, load_config(config, settings), out, progress) as context:
+    with _context(film, load_config(config, settings), out, cancel, progress) as context:
         film_record = film_shots(context)
     if film_record.damage:
         _warn(film_record.damage)
@@ -433,6 +531,7 @@ def find_threads(
     config: ConfigNames = None,
     settings: Settings = None,
     out: PathLike | None = None,
+    cancel: CancelToken | None = None,
     progress: bool | Progress = False,
 ) -> tuple[tuple[int, ...], ...]:
     """Find which shots share a camera set-up.
@@ -447,6 +546,7 @@ def find_threads(
         settings: Single settings, such as ``{"slots.minimum": 3}``. They win over ``config``.
         out: A work folder that keeps the result and is asked first; shot scales are read for it too. None:
             nothing is kept.
+        cancel: Stops the call from another thread; see `CancelToken`.
         progress: True shows progress on standard error. An object with the methods of `Progress` gets the
             calls instead.
 
@@ -459,7 +559,7 @@ def find_threads(
         WorkFolderError: The work folder cannot be used.
         WeightsError: Weights are missing, or differ from their hash.
     """
-    rows = _grammar(film, shots, config, settings, out, progress, without="scale.method=none")
+    rows = _grammar(film, shots, config, settings, out, cancel, progress, without="scale.method=none")
     threads: dict[str, list[int]] = {}
     for row in rows:
         if row["thread"]:
@@ -474,6 +574,7 @@ def shot_scales(
     config: ConfigNames = None,
     settings: Settings = None,
     out: PathLike | None = None,
+    cancel: CancelToken | None = None,
     progress: bool | Progress = False,
 ) -> dict[int, ShotScale]:
     """Classify how close the camera is in each shot, from extreme close-up to long shot.
@@ -485,6 +586,7 @@ def shot_scales(
         settings: Single settings, such as ``{"slots.minimum": 3}``. They win over ``config``.
         out: A work folder that keeps the result and is asked first; threads are found for it too. None:
             nothing is kept.
+        cancel: Stops the call from another thread; see `CancelToken`.
         progress: True shows progress on standard error. An object with the methods of `Progress` gets the
             calls instead.
 
@@ -499,7 +601,7 @@ def shot_scales(
     """
     from shotad.core import ShotScale
 
-    rows = _grammar(film, shots, config, settings, out, progress, without="threads.features=none")
+    rows = _grammar(film, shots, config, settings, out, cancel, progress, without="threads.features=none")
     return {row["index"]: ShotScale(row["scale"]) for row in rows if row["scale"]}
 
 
@@ -524,6 +626,7 @@ def evaluate(
     settings: Settings = None,
     out: PathLike | None = None,
     force: bool = False,
+    cancel: CancelToken | None = None,
     progress: bool | Progress = False,
 ) -> Report:
     """Score predicted ADs against human ADs.
@@ -551,6 +654,7 @@ def evaluate(
         out: Folder for the report (``report.html``, ``report.json``, ``items.csv`` and others). None: none is
             written.
         force: Compute everything again.
+        cancel: Stops the call from another thread; see `CancelToken`.
         progress: True shows progress on standard error. An object with the methods of `Progress` gets the
             calls instead.
 
@@ -571,34 +675,34 @@ def evaluate(
         write_report,
     )
 
-    files = [predictions] if isinstance(predictions, str | os.PathLike) else predictions
-    tables = [path for file in files if (path := _path("predictions", file)) is not None]
-    part = Shard.parse(shard or "1/1")
-    wished = metrics.split(",") if isinstance(metrics, str) else metrics
-    if not isinstance(wished, Sequence) or not all(isinstance(name, str) for name in wished):
-        raise UsageError(f"metrics = {repr(metrics)[:80]} are no names.", 'Give "all", a name or several.')
-    names = [name.strip() for name in wished]
-    with explain_memory_errors(), _folder(out) as folder:
+    files = predictions if isinstance(predictions, list | tuple) else [predictions]
+    tables = [path_of("predictions", file) for file in files]
+    part = Shard.parse(optional_text("shard", shard) or "1/1")
+    names = names_of("metrics", metrics, 'Give "all", a name or several.')
+    judge_names = names_of("judges", judges, 'Give a list, such as ["openai:gpt-4o"].')
+    force = flag_of("force", force)
+    shown = shown_progress(progress)
+    check_token(cancel)
+    with cancellable(cancel), explain_memory_errors(), _folder(out) as folder:
         check_folder(folder)
         inputs = read_inputs(
-            os.fspath(dataset),
+            str(path_of("dataset", dataset)),
             tables,
-            root=_path("root", root),
-            annotation=_path("annotation", annotation),
-            actions=_path("actions", actions),
-            casts=_path("casts", casts),
-            id_column=id_column,
-            text_column=text_column,
-            descriptions=_path("descriptions", descriptions),
+            root=optional_path("root", root),
+            annotation=optional_path("annotation", annotation),
+            actions=optional_path("actions", actions),
+            casts=optional_path("casts", casts),
+            id_column=optional_text("id_column", id_column),
+            text_column=optional_text("text_column", text_column),
+            descriptions=optional_path("descriptions", descriptions),
             configs=config_names(config),
             assignments=assignments_of(settings),
-            missing=missing,
-            judges=judges,
-            system=system,
+            missing=optional_text("missing", missing),
+            judges=judge_names,
+            system=text_of("system", system),
             metrics=names,
         )
-        shown = shown_progress(progress)
-        run = measured(inputs, names, shown, shard=part, cache=_path("cache", cache), force=force)
+        run = measured(inputs, names, shown, shard=part, cache=optional_path("cache", cache), force=force)
         write_report(folder, run, plots=out is not None)
         return read_report(folder)
 
@@ -613,8 +717,11 @@ def work_on(
     frame_rate: Fraction | None = None,
     force: bool = False,
     describes: bool = False,
+    cancel: CancelToken | None = None,
 ) -> Iterator[tuple[Film, WorkFolder, Inputs]]:
     """The film, open; its work folder, held: ``out``, or the one beside it; and ``run_inputs``, read.
+
+    The work in the block stops when ``cancel`` is cancelled.
 
     The film is opened first, and what is given for it is checked, so that a mistaken name leaves no folder
     behind. With ``describes`` a description that the film has is looked for. Raises DescriptionExists where
@@ -627,8 +734,9 @@ def work_on(
     from shotad.film import open_film as opened
     from shotad.script import present_track
 
-    source = _film_or_path(source)
-    with explain_memory_errors(), ExitStack() as stack:
+    source, force = _film_or_path(source), flag_of("force", force)
+    check_token(cancel)
+    with cancellable(cancel), explain_memory_errors(), ExitStack() as stack:
         film = (
             stack.enter_context(opened(source, reader=config.film.reader, frame_rate=frame_rate))
             if isinstance(source, Path)
@@ -648,16 +756,17 @@ def work_on(
 
 
 def shown_progress(progress: bool | Progress) -> Progress:
-    """What shows progress: True as the commands do, False nothing."""
+    """What shows progress: True as the commands do, on standard error; False in the log."""
+    check_progress(progress)
     if isinstance(progress, bool):
-        return Display(display_mode()) if progress else NoProgress()
-    return progress
+        return Stoppable(Display(display_mode()) if progress else LoggedProgress())
+    return Stoppable(progress)
 
 
 def _work_folder(film: PathLike | Film, out: PathLike | None) -> Path:
     from shotad.core.workfolder import work_folder_of
 
-    named = _path("out", out)
+    named = optional_path("out", out)
     return work_folder_of(_film_path(film)) if named is None else named
 
 
@@ -673,7 +782,7 @@ def _film_path(film: PathLike | Film) -> Path:
 @contextmanager
 def _folder(out: PathLike | None) -> Iterator[Path]:
     """``out``, or a folder that is gone afterwards."""
-    named = _path("out", out)
+    named = optional_path("out", out)
     if named is not None:
         yield named
         return
@@ -683,14 +792,19 @@ def _folder(out: PathLike | None) -> Iterator[Path]:
 
 @contextmanager
 def _context(
-    film: PathLike | Film, config: Config, out: PathLike | None, progress: bool | Progress
+    film: PathLike | Film,
+    config: Config,
+    out: PathLike | None,
+    cancel: CancelToken | None,
+    progress: bool | Progress,
 ) -> Iterator[RunContext]:
     from shotad.description import RunContext
 
+    shown = shown_progress(progress)
     with (
         _folder(out) as place,
-        work_on(film, config, place) as (opened, folder, inputs),
-        RunContext.of(opened, folder, config, inputs, shown_progress(progress)) as context,
+        work_on(film, config, place, cancel=cancel) as (opened, folder, inputs),
+        RunContext.of(opened, folder, config, inputs, shown) as context,
     ):
         yield context
 
@@ -701,6 +815,7 @@ def _grammar(
     config: ConfigNames,
     settings: Settings,
     out: PathLike | None,
+    cancel: CancelToken | None,
     progress: bool | Progress,
     *,
     without: str,
@@ -712,7 +827,7 @@ def _grammar(
     if shots is not None and not (
         isinstance(shots, Sequence) and all(isinstance(shot, Shot) for shot in shots)
     ):
-        raise UsageError(f"shots = {repr(shots)[:80]} are no shots.", "Give what detect_shots gave.")
+        raise UsageError(f"shots = {quoted(shots)} are no shots.", "Give what detect_shots gave.")
     for shot, next_shot in pairwise(shots or ()):
         if next_shot.start < shot.end or next_shot.index <= shot.index:
             second = f"{next_shot.index} {next_shot.interval}"
@@ -722,7 +837,7 @@ def _grammar(
             )
     spared = () if out is not None else (without,)
     resolved = load_config(config, (*assignments_of(settings), *spared))
-    with _context(film, resolved, out, progress) as context:
+    with _context(film, resolved, out, cancel, progress) as context:
         notes = read_grammar(context, shots)
         record = context.folder.read_json("grammar.json") or {"shots": []}
     for note in notes:
@@ -734,13 +849,13 @@ def _grammar(
 def _track_file(track: Track | PathLike | None, folder: WorkFolder) -> Path:
     """The file of the track that is meant. One of other lines than the folder's gets a file of its own."""
     from shotad.core.files import write_text
-    from shotad.script import load_track
+    from shotad.script import Track, load_track
     from shotad.script.track import to_json
     from shotad.script.track_files import TRACK
 
     own = folder.path / TRACK
-    if isinstance(track, str | os.PathLike):
-        return _path("track", track) or own
+    if track is not None and not isinstance(track, Track):
+        return path_of("track", track)
     if track is None and not own.is_file():
         raise ScriptError(
             f"There is no track to speak: {own} is not there.", "Give one, or describe the film."
@@ -760,7 +875,9 @@ GIVEN_TRACK = "given-track.json"
 
 
 def _warn(text: str, level: int = 3) -> None:
-    """Warn the caller of the function that calls this."""
+    """Warn the caller of the function that calls this, and write it to the log."""
+    text = redact_sent_secrets(text)
+    LOG.warning("%s", terminal_text(text))
     warnings.warn(text, ShotadWarning, stacklevel=level)
 
 
@@ -768,19 +885,4 @@ def _film_or_path(film: PathLike | Film) -> Path | Film:
     """A film that is open already, or the path of one. Raises UsageError for what is neither."""
     from shotad.film import Film
 
-    path = film if isinstance(film, Film) else _path("film", film)
-    if path is None:
-        raise UsageError("film = None is no path.", "Give a file, or what open_film gave.")
-    return path
-
-
-def _path(name: str, path: PathLike | None) -> Path | None:
-    """The path given for the argument ``name``. Raises UsageError for what is none."""
-    if path is None:
-        return None
-    if not isinstance(path, str | os.PathLike):
-        raise UsageError(f"{name} = {repr(path)[:80]} is no path.", "Give a string or a Path.")
-    text = os.fspath(path)
-    if not text or "\0" in text:
-        raise UsageError(f"{name} = {text[:80]!r} is no path.", "Name a file or a folder.")
-    return Path(path)
+    return film if isinstance(film, Film) else path_of("film", film)

@@ -6,6 +6,7 @@ Errors become text in one place, `main`; also those that are our own, whose deta
 from __future__ import annotations
 
 import io
+import logging
 import os
 import signal
 import sys
@@ -109,6 +110,9 @@ def main() -> None:
 def _run(*, own: bool) -> int:
     """Run the command line, with its errors as text; the exit code. ``own``: this process is for it alone."""
     os.environ.setdefault("OPENCV_LOG_LEVEL", "ERROR")
+    if own and logging.lastResort is not None:
+        # Warnings and errors on standard error, as Python does where nobody has set up logging.
+        logging.getLogger("shotad").addHandler(logging.lastResort)
     if own:
         # For NumPy's products, all small here. OpenBLAS's threads spin while they wait for each other: a
         # quarter of the processor time of the search for cuts.

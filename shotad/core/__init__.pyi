@@ -1,4 +1,6 @@
 from . import (
+    arguments as arguments,
+    cancelling as cancelling,
     cast as cast,
     config as config,
     engine as engine,

@@ -102,6 +102,12 @@ class FilmChanged(FilmError):  # noqa: N818  said of the film
     """A film that was replaced or changed after it was opened or described."""
 
 
+class Cancelled(ShotadError):  # noqa: N818  no fault of anybody's
+    """A call that was stopped by its token (``cancel=``). What is done is kept; call it again to continue."""
+
+    again = True
+
+
 class SubtitleError(ShotadError):
     """Subtitles or slots that cannot be read."""
 

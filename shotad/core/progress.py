@@ -5,6 +5,7 @@ And how text is made fit to be shown: without control characters, addresses with
 
 from __future__ import annotations
 
+import logging
 import re
 import sys
 import time
@@ -55,6 +56,21 @@ class NoProgress:
     def advance(self, amount: float = 1) -> None: ...
 
     def done(self) -> None: ...
+
+
+LOG = logging.getLogger("shotad")
+"""Where a program that has nothing shown finds notes (INFO), warnings (WARNING), names of steps (DEBUG)."""
+
+
+class LoggedProgress(NoProgress):
+    """Writes notes and the names of tasks to the logger ``shotad``, without keys of servers."""
+
+    def task(self, name: str, total: float | None, unit: str) -> Task:
+        LOG.debug("%s", terminal_text(name))
+        return super().task(name, total, unit)
+
+    def note(self, text: str) -> None:
+        LOG.info("%s", terminal_text(text))
 
 
 @contextmanager

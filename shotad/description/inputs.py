@@ -115,7 +115,9 @@ class Inputs:
         path = self.run_inputs.shots
         if path is None:
             return None
-        return _given_file(path, given_shots(path, self._info.duration), "shots", ScriptError)
+        return _given_file(
+            path, given_shots(path, self._info.duration, self._info.frame_rate), "shots", ScriptError
+        )
 
     @cached_property
     def description(self) -> GivenFile[Script] | None:

@@ -37,7 +37,7 @@ from shotad.description.stage1 import STAGE1_STEP
 from shotad.description.stage2 import STAGE2_STEP
 from shotad.description.worksheet.page import write_sheet
 from shotad.description.worksheet.records import keep_material, read_worksheet
-from shotad.description.writing import write_slots
+from shotad.description.writing import ignore_cue, write_slots
 from shotad.film import Film, Prepared
 from shotad.film.slot_records import (
     changes_since,
@@ -126,14 +126,15 @@ def describe(
     progress: Progress | None = None,
     discard_edits: bool = False,
     sheet: bool = True,
+    on_cue: Callable[[Cue], object] = ignore_cue,
     accepted: Callable[[], None] | None = None,
 ) -> DescribeResult:
     """Write the AD track of ``film`` into ``folder``; what is already done there is not done again.
 
-    ``inputs`` as in `RunContext.of`. ``sheet``: whether the worksheet is drawn too. ``accepted`` is called
-    once nothing that was asked for is refused any more, before anything is written. Raises OtherFilm where
-    the folder's track is of another film, EditConflict where the same line was edited in it and in a script,
-    and what the parts raise.
+    ``inputs`` as in `RunContext.of`. ``sheet``: whether the worksheet is drawn too. ``on_cue`` is called with
+    each line as it is written (`write_slots`). ``accepted`` is called once nothing that was asked for is
+    refused any more, before anything is written. Raises OtherFilm where the folder's track is of another
+    film, EditConflict where the same line was edited in it and in a script, and what the parts raise.
     """
     context = RunContext.of(film, folder, config, inputs or RunInputs(), progress or NoProgress())
     # What cannot be used is refused before the engines are paid for anything.
@@ -152,7 +153,8 @@ def describe(
     prepared = prepare(context)
     # Plans come from a generator: the grammar of later clips is read while engines answer about earlier ones.
     outline = builder.outline(prepared)
-    written = write_slots(builder.plans(outline), len(outline.plans), prepared, context, engines)
+    plans = builder.plans(outline)
+    written = write_slots(plans, len(outline.plans), prepared, context, engines, on_cue=on_cue)
     # A film that was replaced meanwhile would get lines of the old one; one that was deleted may.
     if film.media is not None:
         film.media.check_same(may_be_gone=True)

@@ -6,7 +6,7 @@ same again and goes on. What people read of it, ``stage1.jsonl`` and ``stage2.js
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -61,6 +61,10 @@ ClipOf = Callable[[SlotPlan, RunContext, Engine], ClipOnDemand]
 """Gives the clip of a slot as an engine sees it; see `clip_of`."""
 
 
+def ignore_cue(_cue: Cue) -> None:
+    """Does nothing with a line."""
+
+
 def write_slots(
     plans: Iterable[SlotPlan],
     number: int,
@@ -71,13 +75,15 @@ def write_slots(
     memory: Memory | None = None,
     clip_of: ClipOf = clip_of,
     films: AskingPool | None = None,
+    on_cue: Callable[[Cue], object] = ignore_cue,
 ) -> WrittenSlots:
     """Describe and write the slots of ``plans``, of which there are ``number``; they may come one by one.
 
     Clips are described side by side, and lines too, unless each is told the lines before it. ``memory`` knows
     what was answered before (None: that of the work folder, which is tidied after a run over the whole film).
-    ``films`` is the pool of a run over many films, whose questions go to the engines together. Raises what
-    stops the run; all that was answered till then is kept.
+    ``films`` is the pool of a run over many films, whose questions go to the engines together. ``on_cue`` is
+    called with each cue as soon as it is written, in order and in this thread; people's edits are not in it
+    yet. Raises what stops the run, what ``on_cue`` raises too; all that was answered till then is kept.
     """
     config, folder = context.config, context.folder
     answers = AnswerLog(folder.log_of_records(ANSWERS_RECORD)) if memory is None else None
@@ -87,8 +93,7 @@ def write_slots(
     is_benchmark = context.run_inputs.slots is not None or config.slots.budget != "fit"
     speech = [utterance.interval for utterance in prepared.speech]
     cues: list[Cue] = []
-    stage1_answers: list[Stage1Answer] = []
-    stage2_answers: list[Stage2Answer | None] = []
+    stage_answers: list[tuple[Stage1Answer, Stage2Answer | None]] = []
 
     own_memory = answers or memory or NoMemory()
     with (
@@ -149,16 +154,23 @@ def write_slots(
             if cue.heard:
                 story.add_line(cue)
             cues.append(cue)
-            stage1_answers.append(stage1)
-            stage2_answers.append(stage2)
+            stage_answers.append((stage1, stage2))
             writing.advance()
+            # The caller of a function that raises waits for its error, not for answers that take a minute.
+            with pool.stopped_soon_by_errors():
+                on_cue(cue)
 
     if is_whole_film and answers is not None:
         # Of a part of the film one cannot know which records are stale.
         answers.tidy()
-        records.tidy(stage1_answers, stage2_answers)
+        records.tidy(stage_answers)
     used = engine_usage(pool.usage, engines.terms(config))
-    return WrittenSlots(tuple(cues), tuple(stage1_answers), tuple(stage2_answers), used)
+    return WrittenSlots(
+        tuple(cues),
+        tuple(stage1 for stage1, _ in stage_answers),
+        tuple(stage2 for _, stage2 in stage_answers),
+        used,
+    )
 
 
 class StageRecords:
@@ -182,10 +194,12 @@ class StageRecords:
         """Write the record of a slot, unless it is its last one already."""
         _add(self._stage2, self._last_stage2, STAGE2_STEP, answer)
 
-    def tidy(self, stage1: Iterable[Stage1Answer], stage2: Iterable[Stage2Answer | None]) -> None:
+    def tidy(self, answers: Sequence[tuple[Stage1Answer, Stage2Answer | None]]) -> None:
         """Keep the records of these answers, in their order; stale ones go."""
-        self._stage1.keep(hash_key(STAGE1_STEP, answer.to_json()) for answer in stage1)
-        self._stage2.keep(hash_key(STAGE2_STEP, answer.to_json()) for answer in stage2 if answer is not None)
+        self._stage1.keep(hash_key(STAGE1_STEP, stage1.to_json()) for stage1, _ in answers)
+        self._stage2.keep(
+            hash_key(STAGE2_STEP, stage2.to_json()) for _, stage2 in answers if stage2 is not None
+        )
 
 
 def _last_keys(log: RecordLog) -> dict[str, str]:

@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar, cast
@@ -36,6 +37,7 @@ from shotad.core import (
     ShotadError,
     Usage,
 )
+from shotad.core.cancelling import StopRequested, in_context, raise_if_cancelled
 from shotad.core.engine import Stage
 from shotad.core.memory_errors import is_out_of_memory
 from shotad.core.profiling import time_step
@@ -418,9 +420,8 @@ class _Dispatcher:
                 lane.calls_under_way += 1
                 lane.calls.put((queue, batch))
                 if len(lane.threads) < lane.calls_under_way:
-                    thread = threading.Thread(
-                        target=self.make_calls, args=(lane,), name="asking", daemon=True
-                    )
+                    work = in_context(partial(self.make_calls, lane))
+                    thread = threading.Thread(target=work, name="asking", daemon=True)
                     lane.threads.append(thread)
                     thread.start()
 
@@ -484,7 +485,8 @@ class AskingPool:
     stays loaded as long as any thread may ask it.
 
     Where an engine, a function or the user stops the run, nothing more is asked. Calls that are under way
-    have `AFTER_ERROR` seconds to end (`AFTER_INTERRUPTION` after Ctrl-C); their replies are kept. Then the
+    have `AFTER_ERROR` seconds to end (`AFTER_INTERRUPTION` after Ctrl-C, or a cancelled token); their replies
+    are kept. Then the
     error is raised from whatever the caller waits for.
     """
 
@@ -683,9 +685,8 @@ class AskingPool:
                 asking_thread = _AskingThread((*rank, _NO_ITEM))
                 # Counted before it starts: else a batch might go out without its question.
                 dispatcher.running.add(asking_thread)
-                thread = threading.Thread(
-                    target=map_run.work, args=(asking_thread,), name="one item", daemon=True
-                )
+                work = in_context(partial(map_run.work, asking_thread))
+                thread = threading.Thread(target=work, name="one item", daemon=True)
                 self._map_threads.append(thread)
                 thread.start()
         return self._results(map_run)
@@ -697,12 +698,16 @@ class AskingPool:
             yield result
             number += 1
 
-    def stop(self, error: BaseException) -> None:
-        """Ask nothing more; threads whose question still waits in a queue get `RunStopped`."""
+    def stop(self, error: BaseException, patience: float | None = None) -> None:
+        """Ask nothing more; threads whose question still waits in a queue get `RunStopped`.
+
+        ``patience``: seconds for calls under way to end. None: by the kind of ``error``.
+        """
         with self._lock:
             if self._stopped is None or isinstance(self._stopped, RunStopped):
                 self._stopped = error
-            patience = AFTER_ERROR if isinstance(error, Exception) else AFTER_INTERRUPTION
+            if patience is None:
+                patience = AFTER_ERROR if isinstance(error, Exception) else AFTER_INTERRUPTION
             deadline = time.monotonic() + patience
             # Ctrl-C after an error shortens the wait; an error after Ctrl-C does not lengthen it.
             self._deadline = min(self._deadline, deadline) if self._deadline else deadline
@@ -711,6 +716,15 @@ class AskingPool:
                 for question in of_this_run:
                     queue.waiting.remove(question)
                     question.pool._answer(question, error=RunStopped())
+
+    @contextmanager
+    def stopped_soon_by_errors(self) -> Iterator[None]:
+        """An error in the block stops the run; calls under way have `AFTER_INTERRUPTION` seconds to end."""
+        try:
+            yield
+        except BaseException as error:
+            self.stop(error, AFTER_INTERRUPTION)
+            raise
 
     def _chain(self) -> Iterator[AskingPool]:
         """This pool, and those in which it is nested, the innermost first."""
@@ -746,6 +760,7 @@ class AskingPool:
                     self._dispatcher.running.discard(future.waiter)
                     self._dispatcher.call_engines()
         while not future.ready.wait(_POLL):
+            raise_if_cancelled()
             if self.is_stopped and not self._may_still_answer():
                 self._raise_if_stopped()
         if isinstance(future.error, RunStopped):
@@ -853,7 +868,7 @@ class _MapRun:
                     with dispatcher.lock:
                         dispatcher.resolve(result, value)
                 del item, drawn, result  # an item may be large; it must not stay while the next is drawn
-        except RunStopped:
+        except (RunStopped, StopRequested):
             pass  # it waited for its turn to draw
         finally:
             with dispatcher.lock:

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from shotad.core.cancelling import result_of
 from shotad.core.errors import EngineError
 from shotad.core.model_loading import require_module
 from shotad.core.redaction import (
@@ -32,6 +33,8 @@ from shotad.engines.openai_wire import Body, ServerAnswer
 
 _CONNECT_TIMEOUT = 15.0
 """Seconds that a server may take to accept a connection."""
+_PATIENCE = 1.0
+"""Seconds that a reply may still take after the run was cancelled."""
 _PROBE_TIMEOUT = 0.3
 """Seconds that a server on this machine may take to accept a connection, when it is probed before a run."""
 _LISTING_TIMEOUT = 5.0
@@ -124,7 +127,8 @@ class ChatClient:
         )
         future = asyncio.run_coroutine_threadsafe(_send(client, request, timeout), loop)
         try:
-            raw = future.result()
+            # A reply that is about to come may have been paid for.
+            raw = result_of(future, patience=_PATIENCE)
         except httpx.ConnectTimeout:
             raise CallFailed("it does not pick up", down=True) from None
         except (TimeoutError, httpx.TimeoutException):
@@ -134,7 +138,7 @@ class ChatClient:
             cause = redact(_reason(error), secrets).rstrip(".")
             raise CallFailed(cause, down=is_down) from None
         finally:
-            future.cancel()  # the call ends where the caller does (Ctrl-C)
+            future.cancel()  # the call ends where the caller does (Ctrl-C, a cancelled token)
         safe_headers = {name: redact(value, secrets) for name, value in raw.headers.items()}
         return ServerAnswer(raw.status, redact_answer(raw.body, secrets), safe_headers)
 

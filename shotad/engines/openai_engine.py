@@ -30,6 +30,7 @@ from shotad.core import (
     Reply,
     Request,
 )
+from shotad.core.cancelling import in_context
 from shotad.core.engine import Stage
 from shotad.core.errors import EngineError
 from shotad.engines import openai_wire as wire
@@ -599,7 +600,7 @@ def map_in_order(work: Callable[[Item], Result], items: Sequence[Item], number: 
                 future.set_exception(error)
 
     threads = [
-        threading.Thread(target=work_on_items, name="asking", daemon=True)
+        threading.Thread(target=in_context(work_on_items), name="asking", daemon=True)
         for _ in range(min(number, len(items)))
     ]
     for thread in threads:

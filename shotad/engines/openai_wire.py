@@ -35,6 +35,7 @@ from shotad.core import (
     Request,
     Usage,
 )
+from shotad.core.cancelling import POLL, raise_if_cancelled
 from shotad.core.config.words import EndpointSettings
 from shotad.core.errors import EngineError
 from shotad.core.types import HEARING_RATE
@@ -770,12 +771,19 @@ class RateLimiter:
         self._places = threading.BoundedSemaphore(limit)
         self._lock = threading.Lock()
         self._stopped = threading.Event()
-        # A pause ends at once where another thread stops the engine.
-        self._sleep = sleep or self._stopped.wait
+        self._sleep = sleep or self._pause
         self._error: EngineError | None = None
         self._closed_until = -math.inf
         self._misses = 0
         self._answers = 0
+
+    def _pause(self, seconds: float) -> None:
+        """Wait for so long; it ends at once where another thread stops the engine. Raises StopRequested."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            raise_if_cancelled()
+            if self._stopped.wait(min(left, POLL)):
+                return
 
     @property
     def answers(self) -> int:

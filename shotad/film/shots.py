@@ -24,6 +24,7 @@ from shotad.core import (
     Interval,
     Shot,
 )
+from shotad.core.cancelling import raise_if_cancelled
 from shotad.core.config.film import ShotSettings
 from shotad.core.errors import FilmError
 from shotad.core.profiling import time_items, time_step
@@ -208,6 +209,7 @@ def detect_shots_in_pass(
     last_advance = 0.0
     with ShotFinder(settings, network) as finder:
         for frame in frames:
+            raise_if_cancelled()
             with time_step("shots"):
                 finder.add(frame)
             # Once a second of film: a call per frame would cost more than it shows.

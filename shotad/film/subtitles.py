@@ -28,7 +28,7 @@ from shotad.core.progress import (
     printable,
     visible_text,
 )
-from shotad.core.text_files import read_text_file
+from shotad.core.text_files import decode_text, read_file_bytes
 from shotad.core.types import SpeechKind
 from shotad.core.weight_store import is_tar
 from shotad.film.container import TEXT_CODECS, exact_start, find_media, packets_of, readable_metadata
@@ -447,7 +447,11 @@ def read_subtitles(
     ``frame_rate`` is the film's, for files that count frames. Raises SubtitleError for a file that cannot
     be read, UsageError for an unknown ``encoding``.
     """
-    file = read_text_file(path, "subtitles", SubtitleError, hint=HINT, encoding=encoding)
+    data = read_file_bytes(path, "subtitles", SubtitleError, hint=HINT)
+    foreign_format = _foreign_format(data)
+    if foreign_format is not None:
+        raise SubtitleError(f"{path} is {foreign_format}, which is not read.", f"Convert it first. {HINT}")
+    file = decode_text(data, str(path), SubtitleError, hint=HINT, encoding=encoding)
     subtitles = parse_subtitles(file.text, str(path), frame_rate)
     if not file.note:
         return subtitles
@@ -455,6 +459,26 @@ def read_subtitles(
     if file.detected:
         note += " If its words look wrong, name the encoding: --encoding."
     return replace(subtitles, notes=(note, *subtitles.notes))
+
+
+def _foreign_format(data: bytes) -> str | None:
+    """What a subtitle file is that cannot be read here, by its first bytes; None for all others."""
+    for begins, name in _FOREIGN_FORMATS:
+        if begins.match(data):
+            return name
+    if data[:4096].lstrip().startswith(b"<") and b"backgroundImage" in data and b"<p" not in data:
+        return "TTML of pictures"
+    return None
+
+
+_FOREIGN_FORMATS = (
+    (re.compile(rb"\x00\x00\x01\xba"), "VobSub, subtitles as pictures"),
+    (re.compile(rb"(?:\xef\xbb\xbf)?# VobSub index file"), "the index of VobSub, subtitles as pictures"),
+    (re.compile(rb"PG.{8}[\x14-\x17\x80]", re.DOTALL), "PGS, subtitles as pictures"),
+    (re.compile(rb"\d{3}STL\d\d\.\d\d"), "EBU STL"),
+    (re.compile(rb"(?:\xef\xbb\xbf)?Scenarist_SCC V"), "SCC, captions as codes"),
+)
+"""How files begin that hold pictures or codes, and what they are."""
 
 
 def parse_subtitles(text: str, name: str = "subtitles", frame_rate: Fraction | None = None) -> Subtitles:

@@ -31,6 +31,7 @@ from shotad.core.text_files import (
     read_file_bytes,
 )
 from shotad.core.types import time_range
+from shotad.script import shot_lists
 from shotad.script.cue import Script, ScriptCue, line_stamp, track_stamp
 from shotad.script.dapt import TT, Violation
 from shotad.script.edits import LineVersions, import_script
@@ -475,13 +476,14 @@ def slot_cues(path: Path) -> list[tuple[str | None, Interval]]:
     return [(cue.id, cue.interval) for cue in _slot_or_shot_lines(path, "slots")]
 
 
-def given_shots(path: Path, end: float) -> tuple[Shot, ...]:
-    """The shots in a CSV or JSON file (``shotad shots --json`` writes one), numbered from 0.
+def given_shots(path: Path, end: float, frame_rate: Fraction | None = None) -> tuple[Shot, ...]:
+    """The shots in a file, numbered from 0: CSV or JSON (``shotad shots --json`` writes one), a scene list of
+    PySceneDetect, an EDL or a QP file, the last two in frames of ``frame_rate`` (None: not known).
 
     Parts after second ``end`` of the film (0: not known) are cut off. Raises ScriptError where shots overlap
-    or do not ascend, and where none is left.
+    or do not ascend, where a list of another program ends later than the film, and where none is left.
     """
-    intervals = [cue.interval for cue in _slot_or_shot_lines(path, "shots")]
+    intervals = _shot_intervals(path, end, frame_rate)
     if end > 0:
         film = Interval(0.0, end)
         clipped = [interval.clip(film) for interval in intervals]
@@ -495,6 +497,29 @@ def given_shots(path: Path, end: float) -> tuple[Shot, ...]:
         message = f"{path} holds no shot inside the film, which lasts {end:.3f} s."
         raise ScriptError(message, "Give start and end of each shot in seconds.")
     return tuple(Shot(number, interval) for number, interval in enumerate(intervals))
+
+
+LATEST_END = 1.02
+"""Where a list of another program may end, in lengths of the film: containers round theirs."""
+
+
+def _shot_intervals(path: Path, end: float, frame_rate: Fraction | None) -> list[Interval]:
+    """The times of the shots in a file, as they stand there."""
+    data = read_file_bytes(path, "shots", ScriptError)
+    text = data.decode("utf-8-sig", "replace")
+    if shot_lists.is_scene_list(text):
+        intervals = shot_lists.read_scene_list(text, path.name, frame_rate)
+    elif shot_lists.is_edl(text):
+        intervals = shot_lists.read_edl_shots(text, path.name, frame_rate)
+    elif shot_lists.is_qp(text):
+        return shot_lists.read_qp(text, path.name, frame_rate, end)
+    else:
+        return [cue.interval for cue in _slot_or_shot_lines(path, "shots")]
+    last_end = max((interval.end for interval in intervals), default=0.0)
+    if end > 0 and last_end > max(LATEST_END * end, end + 1):
+        message = f"{path} has shots up to {last_end:.3f} s, and the film lasts {end:.3f} s."
+        raise ScriptError(message, "Is it of another film, or of another frame rate?")
+    return intervals
 
 
 def _slot_or_shot_lines(path: Path, kind: Literal["slots", "shots"]) -> tuple[ScriptCue, ...]:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from shotad.core import Interval
+from shotad.core.arguments import path_of
 from shotad.core.config.languages import language_name
 from shotad.core.errors import (
     ScriptError,
@@ -479,7 +480,7 @@ class Track:
         # Not at the top: that module imports this one.
         from shotad.script.formats import save_as
 
-        return save_as(self, Path(path))
+        return save_as(self, path_of("path", path))
 
     @property
     def statement(self) -> str:
@@ -644,7 +645,7 @@ def load_track(path: str | os.PathLike[str]) -> Track:
         ScriptError: The file cannot be read, or is not a valid track. The message names file, line and value.
     """
     try:
-        text = read_file(Path(path), follow=True).decode("utf-8-sig")
+        text = read_file(path_of("path", path), follow=True).decode("utf-8-sig")
     except WorkFolderError as error:
         raise ScriptError(f"The track cannot be read: {error.what}", error.hint) from None
     except (OSError, UnicodeDecodeError) as error:

@@ -34,6 +34,7 @@ from shotad.core import (
     Progress,
     Task,
 )
+from shotad.core.cancelling import in_context
 from shotad.core.config.sound import VoiceSettings
 from shotad.core.errors import VoiceError, WorkFolderError
 from shotad.core.files import (
@@ -399,7 +400,7 @@ class CachingStudio:
                 return
             pool = ThreadPoolExecutor(self._voice.at_once)
             try:
-                for future in as_completed([pool.submit(job) for job in jobs]):
+                for future in as_completed([pool.submit(in_context(job)) for job in jobs]):
                     future.result()
             finally:
                 # After an error no further group is spoken; those that have begun end first.

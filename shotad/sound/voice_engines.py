@@ -16,6 +16,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 import numpy.typing as npt
 
+from shotad.core.cancelling import raise_if_cancelled
 from shotad.core.config.sound import VoiceSettings
 from shotad.core.engine import server_description
 from shotad.core.errors import VoiceError
@@ -251,7 +252,10 @@ class Speaker(Protocol):
         its own for 1.
         """
         require_words(text, self.name)
-        takes = [self._take(*self._sound(piece, speed)) for piece in split_into_pieces(text, self.longest)]
+        takes: list[Take] = []
+        for piece in split_into_pieces(text, self.longest):
+            raise_if_cancelled()
+            takes.append(self._take(*self._sound(piece, speed)))
         return joined_takes(takes, self.name)
 
     def speak_all(self, texts: Sequence[str], speed: float = 1.0) -> list[Take]:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from shotad.core.cancelling import run_process
 from shotad.core.config.sound import VoiceSettings
 from shotad.core.errors import VoiceError
 from shotad.core.system import find_program
@@ -58,14 +59,7 @@ def run_program(
     program = Path(command[0]).name
     limit = timeout + _PER_CHARACTER * len(text)
     try:
-        done = subprocess.run(
-            list(command),
-            input=text.encode(),
-            capture_output=True,
-            timeout=limit,
-            check=False,
-            env=environment,
-        )
+        done = run_process(command, data=text.encode(), timeout=limit, env=environment)
     except subprocess.TimeoutExpired:
         raise VoiceError(
             f"{program} took more than {limit:.0f} s for a line, and was stopped (voice {voice}).",
@@ -77,7 +71,8 @@ def run_program(
         raise VoiceError(f"{program} cannot be run: {error}.", "Try another voice: shotad voices.") from None
     code = done.returncode
     if code == 0:
-        return done.stdout
+        sound: bytes = done.stdout
+        return sound
     if code > 0:
         lines = done.stderr.decode("utf-8", "replace").split("\n")
         last = next((line.strip() for line in reversed(lines) if line.strip()), "it says nothing")

@@ -15,6 +15,7 @@ import time
 from typing import Any
 
 from shotad.core import ShotadError
+from shotad.core.cancelling import pause
 from shotad.core.config.sound import VoiceSettings
 from shotad.core.errors import VoiceError
 from shotad.engines import (
@@ -72,7 +73,7 @@ class EndpointVoice(Speaker):
     """The protocol takes 4096 characters at most."""
 
     def __init__(
-        self, settings: VoiceSettings, which: str = "", *, sleep: Sleep = time.sleep, clock: Clock = time.time
+        self, settings: VoiceSettings, which: str = "", *, sleep: Sleep = pause, clock: Clock = time.time
     ) -> None:
         """Contacts no other machine. Raises VoiceError for an address that is none and a missing key."""
         try:
@@ -183,11 +184,11 @@ class EndpointVoice(Speaker):
             )
             tries += 1
 
-    def _wait(self, tries: int, problem: str, pause: float, requested_pause: float | None) -> None:
+    def _wait(self, tries: int, problem: str, own_pause: float, requested_pause: float | None) -> None:
         if tries >= _RETRIES or (requested_pause or 0.0) > _LONGEST_PAUSE:
             hint = "Is the server up? Run again: what is spoken is kept."
             raise VoiceError(f"The speech endpoint {self._address.shown} {problem.rstrip('.')}.", hint)
-        self._sleep(max(pause, requested_pause or 0.0))
+        self._sleep(max(own_pause, requested_pause or 0.0))
 
 
 def _error_of(raw: ServerAnswer) -> ServerError | None:

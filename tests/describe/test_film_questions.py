@@ -218,5 +218,5 @@ def test_python_asks_too(described: Path) -> None:
     film = make_film(FilmSpec(frames=300, cuts=(100, 200))).path
     said = shotad.ask(film, "Who?", at=5.0, out=described)
     assert "Last said" in said.text
-    with pytest.raises(ShotadError, match="no text"):
+    with pytest.raises(ShotadError, match="not a string"):
         shotad.ask(film, 3, out=described)  # type: ignore[arg-type]

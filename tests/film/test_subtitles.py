@@ -595,3 +595,26 @@ def test_a_damaged_time_is_told_and_never_read_as_another(form: str, times: str)
     assert (first.interval.start, first.interval.end, first.text) == (62.4, 64.0, "First.")
     assert [one.text for one in subtitles.utterances[1:]] in ([], ["Second."])
     assert len(subtitles.notes) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"\x00\x00\x01\xba\x44\x00\x04\x00" + bytes(2000), "VobSub, subtitles as pictures"),
+        (b"# VobSub index file, v7\ntimestamp: 00:00:01:000, filepos: 000000000\n", "index of VobSub"),
+        (b"PG\x00\x01\x5f\x90\x00\x00\x00\x00\x16\x00\x13" + bytes(200), "PGS, subtitles as pictures"),
+        (b"850STL25.01100000" + b" " * 1007 + bytes(128), "EBU STL"),
+        (b"Scenarist_SCC V1.0\n\n00:00:01:00\t9420 9420 c8e5 6c6c 6f80 942f\n", "SCC, captions as codes"),
+        (
+            b'<tt xmlns="http://www.w3.org/ns/ttml" xmlns:smpte="http://www.smpte-ra.org/schemas/2052-1/2010/smpte-tt">'
+            b'<body><div begin="1s" end="3s" smpte:backgroundImage="a.png"/></body></tt>',
+            "TTML of pictures",
+        ),
+    ],
+)
+def test_files_of_pictures_and_codes_are_named(tmp_path: Path, content: bytes, what: str) -> None:
+    file = tmp_path / "movie.sub"
+    file.write_bytes(content)
+    with pytest.raises(SubtitleError, match=what) as caught:
+        read_subtitles(file, frame_rate=Fraction(25))
+    assert "Convert it first" in caught.value.hint

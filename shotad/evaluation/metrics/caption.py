@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from shotad.core.cancelling import run_process
 from shotad.core.errors import EvaluationError, quoted
 from shotad.core.installation import install_command
 from shotad.core.system import find_program
@@ -520,14 +521,6 @@ def _run(
 ) -> subprocess.CompletedProcess[str]:
     """Run a program to its end and return its output. Raises EvaluationError where it cannot be started."""
     try:
-        return subprocess.run(
-            command,
-            input=stdin,
-            cwd=folder,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            check=False,
-        )
+        return run_process(command, data=stdin.encode(), cwd=folder, encoding="utf-8", errors="replace")
     except OSError as error:
         raise EvaluationError(f"{name} cannot be started: {error}.") from None
