@@ -1,4 +1,5 @@
 from .cli.interface import (
+    align as align,
     describe as describe,
     detect_shots as detect_shots,
     evaluate as evaluate,
@@ -16,6 +17,7 @@ from .evaluation.running import Report as Report
 from .film.reader import Film as Film
 from .script.cue import Cue as Cue
 from .script.track import Track as Track, load_track as load_track
+from .sound.alignment.pieces import AlignedPiece as AlignedPiece, Alignment as Alignment
 from .sound.outputs import Rendered as Rendered
 
 __version__: str

@@ -31,6 +31,7 @@ from shotad.core.system import (
 )
 
 _COMMANDS = {
+    "align": ("shotad.cli.align", "Fit a described recording to a film."),
     "batch": ("shotad.cli.batch", "Describe many films."),
     "cast": ("shotad.cli.cast", "Find, name and forget the people of a film."),
     "datasets": ("shotad.cli.evaluate:datasets", "Check the files of AD datasets."),
@@ -62,7 +63,7 @@ _COMMANDS = {
 _SECTIONS = {
     "From film to description": "describe review render",
     "People's names": "cast",
-    "More for a film": "redo record transcribe translate lint export import screenplay voices",
+    "More for a film": "align redo record transcribe translate lint export import screenplay voices",
     "Many films": "batch",
     "Single steps": "shots slots grammar sheet",
     "Research": "datasets predict evaluate train",

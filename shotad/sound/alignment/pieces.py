@@ -13,12 +13,14 @@ class AlignedPiece:
     """A part of the film and the part of the recording that holds the same sound.
 
     ``film`` is in film seconds, ``recording`` in seconds of the recording, both half-open. Between their ends
-    time runs evenly. ``confidence`` is 0 to 1.
+    time runs evenly. ``confidence`` is 0 to 1. ``residual`` is the usual distance of a moment's own place
+    from that line, in seconds.
     """
 
     film: Interval
     recording: Interval
     confidence: float
+    residual: float = 0.0
 
     def __post_init__(self) -> None:
         if not 0 <= self.confidence <= 1:
@@ -26,7 +28,7 @@ class AlignedPiece:
 
     @property
     def speed(self) -> float:
-        """Film seconds that pass in one second of the recording; 1.042 (25/24) where the recording is faster."""
+        """Film seconds in one second of the recording; 1.042 (25/24) where the recording is faster."""
         return self.film.duration / self.recording.duration
 
     def film_second(self, recording_second: float) -> float:
@@ -60,6 +62,35 @@ class Alignment:
         """Share of the film that the recording holds, 0 to 1."""
         return sum(piece.film.duration for piece in self.pieces) / self.film_duration
 
+    @property
+    def speed(self) -> float:
+        """The speed of most of what the recording holds; 1.0 where it holds nothing."""
+        longest = max(self.pieces, key=lambda piece: piece.film.duration, default=None)
+        return 1.0 if longest is None else longest.speed
+
+    @property
+    def missing(self) -> tuple[Interval, ...]:
+        """The parts of the film that the recording lacks, in film seconds."""
+        return _between([piece.film for piece in self.pieces], self.film_duration)
+
+    @property
+    def added(self) -> tuple[Interval, ...]:
+        """The parts of the recording that the film lacks, in seconds of the recording."""
+        return _between([piece.recording for piece in self.pieces], self.recording_duration)
+
     def piece_at(self, film_second: float) -> AlignedPiece | None:
         """The piece that holds a moment of the film; None where the recording lacks it."""
         return next((piece for piece in self.pieces if piece.film.contains(film_second)), None)
+
+
+_SHORTEST = 0.001
+"""Seconds; a gap that is shorter comes of rounding."""
+
+
+def _between(intervals: list[Interval], duration: float) -> tuple[Interval, ...]:
+    """What ascending intervals leave free of ``[0, duration)``."""
+    ends = [0.0, *(interval.end for interval in intervals)]
+    starts = [*(interval.start for interval in intervals), duration]
+    return tuple(
+        Interval(end, start) for end, start in zip(ends, starts, strict=True) if start - end > _SHORTEST
+    )
