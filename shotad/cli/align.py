@@ -74,11 +74,14 @@ def command(console: Console, film: Path, audio: Path, plot_file: Path | None, *
         language=options["language"],
         transcript__language=options["language"],
     )
-    recogniser = make_recogniser(config.transcript)
+    # It may refuse the language, which matters only where words are written down.
+    wants_script = "script" in [name.lower() for name in makes]
+    recogniser = make_recogniser(config.transcript) if wants_script else None
     if makes:
         check_makes(makes, recogniser)
     alignment = None
-    texts, value = [], {}
+    texts: list[str] = []
+    value: dict[str, Any] = {}
     if not alone:
         alignment = align(
             film, audio, config=config, out=options["out"], force=options["force"], progress=console

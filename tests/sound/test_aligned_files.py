@@ -309,3 +309,48 @@ def test_a_recording_that_was_sped_up_gets_the_films_speed_and_pitch_back(case, 
     sound = decoded(made.paths[0])[0]
     # Straight lines between samples, by which it was sped up, are not exact.
     assert level(within(sound - described, 1, 23)) < level(described) - 12
+
+
+@pytest.mark.usefixtures("simple_detector")
+def test_the_command_fits_and_makes_what_is_asked_for(case, tmp_path, shotad):
+    place = tmp_path / "w"
+    fake = ("--set", "transcript.recogniser=fake")
+    result = shotad(
+        "align",
+        case.film,
+        case.recording,
+        "--out",
+        place,
+        "--make",
+        "ad:flac",
+        "--make",
+        "script",
+        *fake,
+        "--json",
+    )
+    assert result.code == 0, result.err
+    made = json.loads(result.out)["made"]
+    assert [Path(file["path"]).name for file in made["files"]] == ["film.aligned.ad.flac"]
+    assert made["script"]["added"] == len(LINES)
+    assert made["film_lowered_by"] > 20
+    alone = decoded(place / "film.aligned.ad.flac")[0][:, 0]
+    start, end = LINES[0]
+    assert np.corrcoef(within(alone, start, end), within(case.narrator, start, end))[0, 1] > 0.95
+    # The track is one that other commands work on.
+    assert shotad("export", place, "--format", "srt", "--out", tmp_path / "lines.srt").code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        ("--make text", "text is not made of a recording"),
+        ("--make ad:mp4", "ad cannot be made as 'mp4'"),
+        ("--alone", "nothing is made"),
+        ("--make script --language de", "understands English only"),
+    ],
+)
+def test_the_command_refuses_at_once(case, tmp_path, shotad, words, part):
+    result = shotad("align", case.film, case.recording, "--out", tmp_path / "w", *words.split())
+    assert result.code == 2
+    assert part in result.err
+    assert not (tmp_path / "w").exists()

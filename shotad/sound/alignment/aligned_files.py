@@ -112,10 +112,15 @@ def parse_makes(texts: Sequence[str]) -> tuple[list[tuple[Kind, str | None]], bo
     return kinds, len(names) < len(texts)
 
 
-def check_makes(makes: Sequence[str], recogniser: Recogniser) -> None:
-    """Raise UsageError for what cannot be made of any recording, or not with what is installed."""
+def check_makes(makes: Sequence[str], recogniser: Recogniser | None) -> None:
+    """Raise UsageError for what cannot be made of any recording, or not with what is installed.
+
+    Raises ValueError for a script without a recogniser.
+    """
     _, wants_script = parse_makes(makes)
-    missing = recogniser.missing() if wants_script else ""
+    if wants_script and recogniser is None:
+        raise ValueError("a script needs a recogniser")
+    missing = recogniser.missing() if wants_script and recogniser is not None else ""
     if missing:
         raise UsageError(f"{missing}.", "Without it --make ad gives the narrator's voice alone.")
 
@@ -130,7 +135,7 @@ def make_from_alignment(
     progress: Progress,
     *,
     language: str,
-    recogniser: Recogniser,
+    recogniser: Recogniser | None = None,
     out: Path | None = None,
 ) -> AlignedFiles:
     """Make the files that ``makes`` asks for, in the words of `parse_makes`; ``folder`` is open.
@@ -139,7 +144,7 @@ def make_from_alignment(
         alignment: how the recording lies in the film. None: it has the description alone, without the film's
             sound, and begins with the film.
         language: of the narrator, a BCP 47 tag.
-        recogniser: writes down the narrator's words; used for a script alone.
+        recogniser: writes down the narrator's words; needed for a script alone.
         out: another folder than the work folder or, for one file, its path.
 
     What cannot be made raises before the long work. Raises UsageError, SoundError, FilmError,
@@ -154,7 +159,7 @@ def make_from_alignment(
     if wants_script:
         check_track(folder, film.info, language)
     programme = programme_of(film, config.film.audio_track)
-    fit = None if alignment is None else exact_fit(alignment, recording, programme)
+    fit = None if alignment is None else exact_fit(alignment, recording, programme, progress)
     with tempfile.TemporaryDirectory(prefix=".tmp-", dir=folder.path) as directory:
         workshop = _Workshop(film, recording, fit, programme, config, progress, language, Path(directory))
         needs_narrator = wants_script or fit is None or config.container.sound == "alone"
@@ -163,7 +168,7 @@ def make_from_alignment(
         files = tuple(workshop.make(output) for output in wanted)
         script = None
         narrator = workshop.narrator
-        if wants_script and narrator is not None:
+        if wants_script and narrator is not None and recogniser is not None:
             script = write_script(narrator, recogniser, folder, film.info, recording.name, language, progress)
     if files:
         folder.note(f"made of {recording.name}: {', '.join(file.output.path.name for file in files)}")

@@ -15,7 +15,8 @@ from itertools import zip_longest
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core import Interval
+from shotad.core import Interval, NoProgress, Progress
+from shotad.core.progress import progress_task
 from shotad.film import Samples, SoundBlock, sound_blocks
 from shotad.sound.alignment.fitted_sound import LEAST_CHANGE, Fit, in_blocks, recording_blocks
 from shotad.sound.alignment.pieces import AlignedPiece, Alignment
@@ -57,13 +58,22 @@ class _Comparison:
     stretched: float
 
 
-def exact_fit(alignment: Alignment, recording: Recording, programme: Programme) -> Fit:
+def exact_fit(
+    alignment: Alignment, recording: Recording, programme: Programme, progress: Progress | None = None
+) -> Fit:
     """How to fit the recording: pieces exact to a part of a millisecond where film and recording agree.
 
     ``programme`` is the film's sound. Pieces whose sound says nothing, and those whose pitch was kept, stay
     as they are.
     """
-    comparisons = tuple(_comparisons(alignment, recording, programme))
+    comparisons: list[_Comparison] = []
+    duration = alignment.film_duration
+    with progress_task(progress or NoProgress(), "Comparing the sounds", duration, "s") as task:
+        compared = 0.0
+        for comparison in _comparisons(alignment, recording, programme):
+            comparisons.append(comparison)
+            task.advance(comparison.second - compared)
+            compared = comparison.second
     resampled = sum(comparison.resampled for comparison in comparisons)
     stretched = sum(comparison.stretched for comparison in comparisons)
     pitch_kept = stretched > resampled
