@@ -93,12 +93,17 @@ def ducking() -> Sound:
     return np.asarray(10 ** (-10 * depth / 20), np.float32)
 
 
+def described_waves() -> Sound:
+    """The film under the narrator, half as loud as it is."""
+    return np.asarray(0.5 * film_waves() * ducking()[:, None] + narrator_waves()[:, None], np.float32)
+
+
 @pytest.fixture(scope="module")
 def case(tmp_path_factory: pytest.TempPathFactory) -> Case:
     folder = tmp_path_factory.mktemp("aligned")
     film_sound, narrator = film_waves(), narrator_waves()
     film = SoundFilm(film_sound, codec="flac", seconds=FILM_SECONDS).make(folder / "film.mkv")
-    described = 0.5 * film_sound * ducking()[:, None] + narrator[:, None]
+    described = described_waves()
     first, end = (round(second * RATE) for second in CUT)
     intro = 0.05 * noise(INTRO, 5, channels=2)
     recording = write_sound_file(
@@ -160,7 +165,7 @@ def test_the_fitted_recording_stands_in_the_films_time_with_the_film_where_it_la
     sound, rate = decoded(made.paths[0])
     assert rate == RATE
     assert len(sound) == round(FILM_SECONDS * RATE)
-    wanted = 0.5 * case.film_sound * ducking()[:, None] + case.narrator[:, None]
+    wanted = described_waves()
     # 20 ms off, the alignment would leave a difference as loud as the sound itself.
     for start, end in ((0.0, CUT[0] - 0.05), (CUT[1] + 0.05, FILM_SECONDS)):
         difference = within(sound, start, end) - within(wanted, start, end)
@@ -314,11 +319,13 @@ def test_a_recording_that_was_sped_up_gets_the_films_speed_and_pitch_back(case, 
 @pytest.mark.usefixtures("simple_detector")
 def test_the_command_fits_and_makes_what_is_asked_for(case, tmp_path, shotad):
     place = tmp_path / "w"
+    intro = 0.05 * noise(INTRO, 5, channels=2)
+    recording = write_sound_file(tmp_path / "whole.wav", np.concatenate([intro, described_waves()]))
     fake = ("--set", "transcript.recogniser=fake")
     result = shotad(
         "align",
         case.film,
-        case.recording,
+        recording,
         "--out",
         place,
         "--make",
