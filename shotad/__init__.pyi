@@ -1,5 +1,6 @@
 from .cli.cue_iterator import CueIterator as CueIterator
 from .cli.interface import (
+    align as align,
     ask as ask,
     describe as describe,
     detect_shots as detect_shots,
@@ -45,6 +46,7 @@ from .evaluation.running import Report as Report
 from .film.reader import Film as Film
 from .script.cue import Cue as Cue, CueStatus as CueStatus, Doubt as Doubt
 from .script.track import Track as Track, load_track as load_track
+from .sound.alignment.pieces import AlignedPiece as AlignedPiece, Alignment as Alignment
 from .sound.outputs import Rendered as Rendered
 
 __version__: str

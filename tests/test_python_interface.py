@@ -28,6 +28,9 @@ from shotad.core import (
 from shotad.core.settings import assignments_of
 from shotad.core.weight_store import cache_folder
 from shotad.engines.fake import FakeEngine, plain_answer
+from shotad.film import open_film, sound_blocks
+from shotad.sound.files import write_sound
+from shotad.sound.programme import RATE
 from tests.cli.program import invoke
 from tests.evaluation.predicting.minidataset import make_cmd
 from tests.media import make_stills
@@ -68,8 +71,11 @@ class BrokenOnce(Broken):
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with movie.mp4 (20 s), human.csv and predictions.jsonl, in which the test runs."""
+    """A folder with movie.mp4 (20 s), its sound as described.mp3, human.csv and predictions.jsonl, in which the
+    test runs."""
     shutil.copy(film_with(), tmp_path / "movie.mp4")
+    with open_film(film_with()) as film:
+        write_sound(tmp_path / "described.mp3", sound_blocks(film, rate=RATE), layout="mono")
     (tmp_path / "human.csv").write_text(HUMAN, encoding="utf-8")
     said = "".join(json.dumps({"id": name, "text": text}) + "\n" for name, text in SAID.items())
     (tmp_path / "predictions.jsonl").write_text(said, encoding="utf-8")
@@ -111,6 +117,7 @@ def test_each_function_is_called_twice_after_all_packages_were_imported(here: Pa
             assert len(shots) > 4
             assert shotad.find_threads(film, shots, settings=FAST) is not None
             assert shotad.shot_scales(film, shots, settings=FAST) == {}
+        assert shotad.align("movie.mp4", "described.mp3").coverage > 0.95
         report = shotad.evaluate("predictions.jsonl", "human.csv", metrics=["bleu-1"])
         assert report.values["bleu-1"] is not None
 

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from shotad.film import Film
     from shotad.script import Cue, Track
     from shotad.sound import Rendered
+    from shotad.sound.alignment import Alignment
 
 PathLike = str | os.PathLike[str]
 OFF = "off"
@@ -452,6 +453,55 @@ def ask(
     with work_on(film, config, place, frame_rate=run.frame_rate, cancel=cancel) as (opened, folder, _):
         questions = FilmQuestions(opened, folder, config, at=at)
         return questions.answer(question, answering_engine(config, shown_progress(progress)))
+
+
+def align(
+    film: PathLike | Film,
+    recording: PathLike,
+    *,
+    config: ConfigNames = None,
+    settings: Settings = None,
+    out: PathLike | None = None,
+    force: bool = False,
+    cancel: CancelToken | None = None,
+    progress: bool | Progress = False,
+) -> Alignment:
+    """Fit a described recording to a film by their sound.
+
+    The recording holds the film's sound under a narrator. It may begin elsewhere, run at another speed, lack
+    scenes or have others. The work folder keeps the result.
+
+    Args:
+        film: A film file, or an open `Film` of one.
+        recording: A sound file, or a film whose sound is meant. Of several tracks the one with description.
+        config: A preset (``"paper"``), a YAML file, a `Config`, or a list of these.
+        settings: Single settings, such as ``{"film.audio_track": 1}``. They win over ``config``.
+        out: The work folder. None: ``movie.shotad`` beside ``movie.mp4``.
+        force: Fit the recording again.
+        cancel: Stops the call from another thread.
+        progress: True shows progress on standard error. An object with the methods of `Progress` gets the
+            calls instead.
+
+    Returns:
+        The pieces that both hold, each with its seconds in film and recording, and what is missing on either
+        side.
+
+    Raises:
+        FilmError: The film or the recording cannot be read, or the recording has no sound.
+        SoundError: A sound is missing, silent or too short, or the recording is of another film.
+        UsageError: An argument cannot be used. ``ConfigError`` for a setting.
+        WorkFolderError: The work folder cannot be used. ``OtherFilm``: it belongs to another film.
+    """
+    from shotad.film import open_sound
+    from shotad.sound.alignment import align_files
+
+    path = path_of("recording", recording)
+    resolved = load_config(config, settings)
+    sound_file = open_sound(path)
+    with work_on(film, resolved, out, force=force, cancel=cancel) as (opened, folder, _):
+        return align_files(
+            opened, sound_file, folder, shown_progress(progress), film_track=resolved.film.audio_track
+        )
 
 
 def open_film(

@@ -32,6 +32,7 @@ from shotad.core.system import (
 )
 
 _COMMANDS = {
+    "align": ("shotad.cli.align", "Fit a described recording to a film."),
     "ask": ("shotad.cli.ask", "Ask something about a film at a moment."),
     "batch": ("shotad.cli.batch", "Describe many films."),
     "cast": ("shotad.cli.cast", "Find, name and forget the people of a film."),
@@ -64,7 +65,7 @@ _COMMANDS = {
 _SECTIONS = {
     "From film to description": "describe review render",
     "People's names": "cast",
-    "More for a film": "ask redo record transcribe translate lint export import screenplay voices",
+    "More for a film": "ask align redo record transcribe translate lint export import screenplay voices",
     "Many films": "batch",
     "Single steps": "shots slots grammar sheet",
     "Research": "datasets predict evaluate train",

@@ -499,7 +499,23 @@ class _FacesOfShot(_KeyedRecord):
     tracks: list[_FaceTrack]
 
 
+class _AlignedPiece(_Record):
+    film: Span
+    recording: Span
+    confidence: Annotated[float, Field(ge=0, le=1)]
+    residual: Annotated[float, Field(ge=0, le=1)]
+
+
+class _Alignment(_Record):
+    film: str
+    recording: str
+    film_duration: Annotated[float, Field(gt=0, le=_MAX_SECONDS)]
+    recording_duration: Annotated[float, Field(gt=0, le=_MAX_SECONDS)]
+    pieces: Annotated[list[_AlignedPiece], Field(min_length=1)]
+
+
 _SHAPES: Mapping[str, type[BaseModel]] = {
+    "alignment.json": _Alignment,
     "shots.json": _Shots,
     "speech.json": _Speech,
     "heard.json": _HeardSpeech,

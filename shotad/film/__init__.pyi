@@ -23,7 +23,9 @@ from . import (
 from .audio import (
     Samples as Samples,
     SoundBlock as SoundBlock,
+    SoundFile as SoundFile,
     SoundSeeker as SoundSeeker,
+    open_sound as open_sound,
     sound_blocks as sound_blocks,
 )
 from .container import (

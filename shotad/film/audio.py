@@ -13,16 +13,26 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from shotad.core import FilmInfo
-from shotad.core.errors import FilmError
+from shotad.core.errors import FilmChanged, FilmError
 from shotad.core.memory_errors import is_out_of_memory
 from shotad.core.types import AudioTrack
-from shotad.film.container import Media, packets_of, skip_other_streams, timeline_of
+from shotad.film.container import (
+    Media,
+    audio_track,
+    exact_start,
+    find_media,
+    media_duration,
+    packets_of,
+    skip_other_streams,
+    timeline_of,
+)
 from shotad.film.reader import Film
 
 if TYPE_CHECKING:
@@ -92,8 +102,52 @@ def sound_blocks(
     chosen = choose_track(film.info, track)
     if chosen is None or film.media is None:
         return iter(())
-    pieces = _pieces(film.media, film.info, chosen, rate, layout, check)
+    pieces = _pieces(film.media, film.info.start, chosen, rate, layout, check)
     return _decoded_ahead(_blocks(pieces, rate, film.info.duration))
+
+
+@dataclass(frozen=True, slots=True)
+class SoundFile:
+    """A file that has sound, with or without a picture.
+
+    ``start`` is the container's start time, exact, from which its seconds are counted; ``duration`` is in
+    seconds.
+    """
+
+    media: Media
+    start: Fraction
+    duration: float
+    audio: tuple[AudioTrack, ...]
+
+    @property
+    def name(self) -> str:
+        """The file's name without its folder."""
+        return self.media.name
+
+    def blocks(self, track: AudioTrack, rate: int = 16000, layout: Layout = "mono") -> Iterator[SoundBlock]:
+        """The sound of a track, as `sound_blocks`."""
+        pieces = _pieces(self.media, self.start, track, rate, layout, None)
+        return _decoded_ahead(_blocks(pieces, rate, self.duration))
+
+
+def open_sound(path: Path) -> SoundFile:
+    """A file of sound, or of film, for its sound. Raises FilmError without readable sound."""
+    media = find_media(path, "sound file")
+    try:
+        container = media.open()
+    except FilmChanged:
+        raise
+    except FilmError:
+        raise FilmError(
+            f"{media.name} cannot be read as sound.", "Give a sound file, or a film whose sound is meant."
+        ) from None
+    with container:
+        start = exact_start(container)
+        tracks = tuple(audio_track(number, stream) for number, stream in enumerate(container.streams.audio))
+        duration = media_duration(media, container, start)
+    if not tracks:
+        raise FilmError(f"{media.name} has no sound.", "Name a file with sound.")
+    return SoundFile(media, start, duration, tracks)
 
 
 BLOCKS_AHEAD = 4
@@ -305,13 +359,13 @@ class MonoDownmix:
 
 
 def _pieces(
-    media: Media, info: FilmInfo, track: AudioTrack, rate: int, layout: Layout, check: DownmixCheck | None
+    media: Media, start: Fraction, track: AudioTrack, rate: int, layout: Layout, check: DownmixCheck | None
 ) -> Iterator[SoundPiece]:
     with media.open() as container:
         stream = container.streams.audio[track.number]
         skip_other_streams(container, stream)
         runs = Runs(rate, layout, WANDERING.get(track.codec, SLACK), check=check)
-        for seconds, frame in timed(stream, info.start):
+        for seconds, frame in timed(stream, start):
             yield from runs.take(seconds, frame)
         yield from runs.flush()
 

@@ -159,28 +159,33 @@ def _state_of(path: Path) -> FileState:
     return FileState(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
-def find_media(source: str | os.PathLike[str]) -> Media:
-    """The film file at a path. Raises FilmError unless it exists, can be read and is not empty."""
+def find_media(source: str | os.PathLike[str], noun: str = "film") -> Media:
+    """The film file at a path, called ``noun`` in errors.
+
+    Raises FilmError unless it exists, can be read and is not empty.
+    """
     path = Path(source)
     try:
         # Opening a pipe would wait for ever.
         if path.exists() and not path.is_file():
-            raise FilmError(f"{path} is not a film file.", "Give a file, or copy the stream to one.")
+            named = "film file" if noun == "film" else noun
+            raise FilmError(f"{path} is not a {named}.", "Give a file, or copy the stream to one.")
         with path.open("rb") as file:
             size = file.seek(0, os.SEEK_END)
         state = _state_of(path)
     except (FileNotFoundError, NotADirectoryError):
-        raise FilmError(f"There is no film {path}.", "Check the path.") from None
+        raise FilmError(f"There is no {noun} {path}.", "Check the path.") from None
     except PermissionError:
         raise FilmError(
-            f"The film {path} may not be read: no permission.", "Change its permissions."
+            f"The {noun} {path} may not be read: no permission.", "Change its permissions."
         ) from None
     except OSError as error:
         raise FilmError(
-            f"The film {path} cannot be read: {error.strerror or error}.", "Check the path."
+            f"The {noun} {path} cannot be read: {error.strerror or error}.", "Check the path."
         ) from None
     if size == 0:
-        raise FilmError(f"{path.name} is empty.", "Give a film with at least one frame.")
+        hint = "Give a film with at least one frame." if noun == "film" else "Give a file with sound."
+        raise FilmError(f"{path.name} is empty.", hint)
     return Media(path, size, state)
 
 
@@ -403,7 +408,7 @@ def probe(media: Media) -> ProbedFilm:
             name=media.name,
             path=media.path,
             fingerprint=media.fingerprint(),
-            duration=_duration(media, container, start),
+            duration=media_duration(media, container, start),
             width=height if turn.transpose else width,
             height=width if turn.transpose else height,
             frame_rate=as_fraction(stream.average_rate) or as_fraction(stream.guessed_rate),
@@ -414,7 +419,7 @@ def probe(media: Media) -> ProbedFilm:
             pixel_aspect=aspect,
             hdr=light in ("pq", "hlg"),
             interlaced=frame.interlaced_frame,
-            audio=tuple(_audio(i, track) for i, track in enumerate(container.streams.audio)),
+            audio=tuple(audio_track(i, track) for i, track in enumerate(container.streams.audio)),
         )
         picture_end = None
         if timeline is not None:
@@ -484,7 +489,7 @@ def _first_frame(container: InputContainer, stream: VideoStream, name: str) -> V
     raise FilmError(f"No frame of {name} can be decoded.", "The file is damaged or cut off.")
 
 
-def _duration(media: Media, container: InputContainer, start: Fraction) -> float:
+def media_duration(media: Media, container: InputContainer, start: Fraction) -> float:
     """Seconds from ``start`` to the film's end: by the container, else by the longest stream, else by reading
     every packet."""
     timeline = timeline_of(container)
@@ -604,14 +609,14 @@ def spoken_language(path: Path) -> str | None:
         return None
     try:
         with find_media(path).open() as container:
-            tracks = [_audio(number, stream) for number, stream in enumerate(container.streams.audio)]
+            tracks = [audio_track(number, stream) for number, stream in enumerate(container.streams.audio)]
     except FilmError:
         return None
     track = default_track(tracks)
     return None if track is None else track.language
 
 
-def _audio(number: int, stream: Any) -> AudioTrack:
+def audio_track(number: int, stream: Any) -> AudioTrack:
     from av.stream import Disposition
 
     context, flags = stream.codec_context, stream.disposition

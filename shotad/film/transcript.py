@@ -26,7 +26,7 @@ from shotad.core import Interval, NoProgress, Progress, Utterance
 from shotad.core.config.film import TranscriptSettings
 from shotad.core.errors import ConfigError, did_you_mean
 from shotad.core.types import SpeechKind
-from shotad.film.audio import sound_blocks
+from shotad.film.audio import SoundBlock, sound_blocks
 from shotad.film.reader import Film
 
 RATE = 16_000
@@ -146,12 +146,28 @@ def transcribe(
 
     ``track`` as for `sound_blocks`. Raises what the recogniser raises.
     """
-    windows = listening_windows([utterance.interval for utterance in utterances], film.info.duration)
+    blocks = sound_blocks(film, track, RATE, "mono")
+    intervals = [utterance.interval for utterance in utterances]
+    return transcribe_blocks(
+        blocks, intervals, film.info.duration, recogniser, "Transcribing dialogue", progress
+    )
+
+
+def transcribe_blocks(
+    blocks: Iterator[SoundBlock],
+    intervals: Sequence[Interval],
+    duration: float,
+    recogniser: Recogniser,
+    title: str,
+    progress: Progress | None = None,
+) -> list[Word]:
+    """As `transcribe`, of speech in any sound: mono, at `RATE`, from second 0. ``title`` names the task."""
+    windows = listening_windows(intervals, duration)
     total = sum(window.duration for window in windows)
-    task = (progress or NoProgress()).task("Transcribing dialogue", total or None, "s")
+    task = (progress or NoProgress()).task(title, total or None, "s")
     words: list[Word] = []
     try:
-        for window, samples in zip(windows, _window_sounds(film, track, windows), strict=True):
+        for window, samples in zip(windows, _window_sounds(blocks, windows), strict=True):
             for offset, part in split_at_pauses(samples):
                 heard = recogniser.hear(part)
                 if not _is_circular(joined_words(heard)):
@@ -199,9 +215,8 @@ def split_at_pauses(samples: Samples) -> Iterator[tuple[float, Samples]]:
     yield start / RATE, samples[start:]
 
 
-def _window_sounds(film: Film, track: int | None, windows: Sequence[Interval]) -> Iterator[Samples]:
+def _window_sounds(blocks: Iterator[SoundBlock], windows: Sequence[Interval]) -> Iterator[Samples]:
     """The sound in each of the ascending windows, by one pass; shorter where the sound ends before."""
-    blocks = iter(sound_blocks(film, track, RATE, "mono"))
     held: Samples = np.zeros(0, np.float32)
     held_from = 0
     for window in windows:

@@ -1,4 +1,5 @@
 from . import (
+    alignment as alignment,
     film_lexicon as film_lexicon,
     fitting as fitting,
     kinds as kinds,

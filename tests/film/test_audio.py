@@ -20,7 +20,6 @@ from hypothesis import given, strategies as st
 from shotad.core import Interval, Utterance
 from shotad.core.config.film import SpeechSettings
 from shotad.core.errors import FilmError, SubtitleError
-from shotad.core.onnx import OnnxGraph
 from shotad.core.types import SpeechKind
 from shotad.film import (
     Film,
@@ -37,6 +36,7 @@ from shotad.film.slots import join_intervals
 from shotad.film.speech import LEAD, LEVELS, RATE, STEP, WINDOW, Leveller, Signal, speech_in, speech_intervals
 from tests.made_weights import use_manifest
 from tests.media import FilmSpec, Made, SoundSpec, make_film
+from tests.simple_detector import loud_is_speech
 
 
 def _listen(made: Made, track: int | None = None, **options: object) -> tuple[np.ndarray, list[SoundBlock]]:
@@ -241,26 +241,6 @@ def blocks(sound: Signal, size: int = RATE) -> Iterator[SoundBlock]:
 def noise(seconds: float, level: float = 0.05) -> Signal:
     rng = np.random.default_rng(7)
     return (level * rng.standard_normal(round(seconds * RATE))).astype(np.float32)
-
-
-def loud_is_speech(path: Path) -> Path:
-    """A detector with the inputs and outputs of Silero's, which takes for speech what is louder than the half of its
-    surroundings."""
-    graph, channels = OnnxGraph(), len(LEVELS)
-    levels = np.array(LEVELS, np.float32)[:, None]
-    graph.add("Mul", "power", ["input", "input"])
-    graph.add("ReduceMean", "mean", ["power"], axes=[1])
-    graph.add("Div", "chance", ["mean"], [levels**2])
-    graph.add("Identity", "after", ["state"])
-    state = (2, channels, 128)
-    model = graph.model(
-        {"input": (channels, "n"), "state": state, "sr": ()}, {"chance": (channels, 1), "after": state}
-    )
-    # The rate is a whole number of 64 bits: in place of the type float (1) it is int64 (7).
-    as_float, as_integer = (b"\n\x02sr\x12\x06\n\x04\x08" + kind + b"\x12\x00" for kind in (b"\x01", b"\x07"))
-    assert model.count(as_float) == 1
-    path.write_bytes(model.replace(as_float, as_integer))
-    return path
 
 
 @pytest.fixture

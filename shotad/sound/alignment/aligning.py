@@ -1,0 +1,343 @@
+"""Fit a recording to a film by their sound."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from shotad.core import Interval
+from shotad.core.errors import SoundError
+from shotad.core.types import clock_time
+from shotad.sound.alignment.edges import change_between, end_of, start_of
+from shotad.sound.alignment.fingerprints import Fingerprint, Matrix
+from shotad.sound.alignment.lines import (
+    NEAR,
+    Line,
+    fitted_line,
+    line_by_wave,
+    lines_along,
+    measured_offsets,
+    rough_line,
+)
+from shotad.sound.alignment.pieces import AlignedPiece, Alignment
+from shotad.sound.alignment.search import (
+    COARSE_PER_SECOND,
+    Match,
+    best_chain,
+    coarse_frames,
+    find_matches,
+)
+
+MIN_SECONDS = 4.0
+"""Seconds of sound below which nothing is said."""
+SPEEDS = tuple(round(1 + step / 100, 2) for step in range(-6, 7))
+"""Film seconds in one second of the recording that are tried: television's 25/24 and 24/25, and what lies
+between."""
+
+_MIN_LOUD = 0.02
+"""Share of frames with sound below which a sound counts as silence."""
+_LONG_FILM = 1200.0
+_WINDOW, _STEP = 5.0, 1.0
+"""Seconds of a window of the search, and from one to the next."""
+_LONG_WINDOW, _LONG_STEP = 10.0, 4.0
+"""The same for long films, where a window has to be told from more places."""
+_SHORT_WINDOW, _SHORT_STEP = 3.0, 0.5
+"""The same between two pieces, where there are few places."""
+_PROBES = 40
+"""Windows of which all speeds are tried."""
+_MIN_GAP = 3.5
+"""Seconds of film and of recording between two pieces in which another is looked for."""
+_MIN_EVIDENCE = 30.0
+"""Nats: of all pairs of seconds of two long films, e**19, none is so much alike by chance."""
+_MIN_CONFIDENCE = 0.25
+_SHORT_LINE = 30.0
+"""Seconds of a line that are too few to say its speed, where others say it better."""
+_AS_GOOD = 0.6
+"""Share of a line's evidence that it keeps at the speed of the others, if that is its speed."""
+_UNSURE = 4.0
+"""Seconds around the end of a line in which the recording may have left it: a window of the search that lies
+half beyond it is still found."""
+_ALL_OF_IT = 0.5
+"""Seconds by which the beginnings, or the ends, of film and recording may differ on a line and still be the
+same moment."""
+_MIN_SHARE = 0.1
+"""Share of the recording that has to be found in the film."""
+
+
+def align_recording(film: Fingerprint, recording: Fingerprint) -> Alignment:
+    """Which parts of the recording hold which parts of the film.
+
+    Raises SoundError where one of them is too short or silent, where nearly nothing of the recording is found
+    in the film, and where its parts stand in another order.
+    """
+    for name, sound in (("film", film), ("recording", recording)):
+        if sound.duration < MIN_SECONDS:
+            raise SoundError(
+                f"The sound of the {name} lasts {sound.duration:.1f} s.",
+                f"To compare two sounds takes {MIN_SECONDS:.0f} s of each.",
+            )
+        if sound.loud < _MIN_LOUD:
+            raise SoundError(f"The sound of the {name} is silent.", "Check the file, or name another track.")
+    lines = _search(film, recording)
+    lines = _with_common_speed(film, recording, lines)
+    lines = _with_lines_between(film, recording, lines)
+    lines = [line_by_wave(film, recording, line) for line in _joined(film, recording, lines)]
+    pieces = _pieces(film, recording, lines)
+    # Now that it is known how far each line is followed, more of the recording says where it lies.
+    lines = _fitted_again(film, recording, lines, pieces)
+    pieces = _pieces(film, recording, lines)
+    share = sum(piece.recording.duration for piece in pieces) / min(film.duration, recording.duration)
+    if share < _MIN_SHARE:
+        raise SoundError(
+            f"Only {share:.0%} of the recording's sound is found in the film.",
+            "Is it a recording of this film, with its sound under the description?",
+        )
+    return Alignment(tuple(pieces), film.duration, recording.duration)
+
+
+def _search(film: Fingerprint, recording: Fingerprint) -> list[Line]:
+    """The lines that are found by windows of the whole recording in the whole film."""
+    coarse_film, coarse_recording = coarse_frames(film.frames), coarse_frames(recording.frames)
+    is_long = film.duration > _LONG_FILM
+    length, step = (_LONG_WINDOW, _LONG_STEP) if is_long else (_WINDOW, _STEP)
+    length = min(length, film.duration / 2, recording.duration / 2)
+    starts = np.arange(0.0, recording.duration - length, step).tolist()
+    speeds = _likely_speeds(coarse_film, coarse_recording, starts, length)
+    matches = find_matches(coarse_film, coarse_recording, starts, length, speeds)
+    lines = _fitted_lines(film, recording, matches, length)
+    _check_order(film, recording, matches, length, lines)
+    return lines
+
+
+def _fitted_lines(
+    film: Fingerprint, recording: Fingerprint, matches: Sequence[Match], length: float
+) -> list[Line]:
+    """The lines of the best chain of ``matches``, without those that may be chance.
+
+    ``length`` is seconds of a window.
+    """
+    lines: list[Line] = []
+    for group in best_chain(matches):
+        line = rough_line(group, length)
+        # The second time from nearer by: the first line may lean by more than a window's reach.
+        line = fitted_line(line, measured_offsets(film, recording, line))
+        lines += lines_along(line, measured_offsets(film, recording, line))
+    return _proven(lines)
+
+
+def _check_order(
+    film: Fingerprint,
+    recording: Fingerprint,
+    matches: Sequence[Match],
+    length: float,
+    lines: Sequence[Line],
+) -> None:
+    """Raise SoundError where parts of the film that no line holds stand elsewhere in the recording."""
+    free = [
+        match
+        for match in matches
+        if not any(
+            line.start < match.recording < line.end
+            or line.film_second(line.start) < match.film < line.film_second(line.end)
+            for line in lines
+        )
+    ]
+    for moved in _fitted_lines(film, recording, free, length):
+        middle = (moved.start + moved.end) / 2
+        film_middle = moved.film_second(middle)
+        for line in lines:
+            is_before = (line.start + line.end) / 2 < middle
+            if is_before != (line.film_second((line.start + line.end) / 2) < film_middle):
+                place = clock_time(film_middle)
+                raise SoundError(
+                    f"The recording has parts of the film in another order: at {clock_time(middle)} it holds "
+                    f"{place} of the film.",
+                    "Cut the recording there, and fit its parts one by one.",
+                )
+
+
+def _likely_speeds(film: Matrix, recording: Matrix, starts: Sequence[float], length: float) -> list[float]:
+    """The speeds at which windows of the recording are found best, of neighbours the best alone."""
+    probes = starts[:: max(1, len(starts) // _PROBES)]
+    votes = dict.fromkeys(SPEEDS, 0.0)
+    best_of_probe: dict[float, tuple[float, float]] = {}
+    for match in find_matches(film, recording, probes, length, SPEEDS):
+        best = best_of_probe.get(match.recording, (0.0, 1.0))
+        best_of_probe[match.recording] = max(best, (match.likeness, match.speed))
+    for likeness, speed in best_of_probe.values():
+        votes[speed] += likeness**2
+    likely: list[float] = []
+    for speed, vote in sorted(votes.items(), key=lambda item: (-item[1], abs(item[0] - 1))):
+        is_weak = likely and vote < 0.2 * votes[likely[0]]
+        if not is_weak and all(abs(speed - other) > 0.011 for other in likely):
+            likely.append(speed)
+    return likely
+
+
+def _proven(lines: Sequence[Line]) -> list[Line]:
+    """The lines that are no chance."""
+    return [line for line in lines if line.evidence >= _MIN_EVIDENCE and line.confidence >= _MIN_CONFIDENCE]
+
+
+def _usual_speed(lines: Sequence[Line]) -> float:
+    """The speed that most of the recording has."""
+    ordered = sorted(lines, key=lambda line: line.speed)
+    # Long lines say it better than many short ones.
+    weights = np.cumsum([line.span**2 for line in ordered])
+    return ordered[int(np.searchsorted(weights, weights[-1] / 2))].speed
+
+
+def _with_common_speed(film: Fingerprint, recording: Fingerprint, lines: Sequence[Line]) -> list[Line]:
+    """The lines, short ones at the speed of the long ones where that fits as well."""
+    if not lines:
+        return []
+    speed = _usual_speed(lines)
+    fitted: list[Line] = []
+    for line in lines:
+        if line.span < _SHORT_LINE and line.speed != speed:
+            middle = (line.start + line.end) / 2
+            turned = replace(line, at=line.film_second(middle), origin=middle, speed=speed)
+            turned = fitted_line(turned, measured_offsets(film, recording, turned), turn=False)
+            fitted.append(turned if turned.evidence >= _AS_GOOD * line.evidence else line)
+        else:
+            fitted.append(line)
+    return fitted
+
+
+def _with_lines_between(film: Fingerprint, recording: Fingerprint, lines: Sequence[Line]) -> list[Line]:
+    """The lines, and shorter ones that are found between them, before them and after them."""
+    if not lines:
+        return []
+    speed = _usual_speed(lines)
+    all_lines: list[Line] = []
+    before = (0.0, 0.0)
+    for line in [*lines, None]:
+        after = (
+            (film.duration, recording.duration)
+            if line is None
+            else (line.film_second(line.start), line.start)
+        )
+        all_lines += _search_between(film, recording, speed, before, after)
+        if line is not None:
+            all_lines.append(line)
+            before = (line.film_second(line.end), line.end)
+    return all_lines
+
+
+def _search_between(
+    film: Fingerprint,
+    recording: Fingerprint,
+    speed: float,
+    before: tuple[float, float],
+    after: tuple[float, float],
+) -> list[Line]:
+    """The lines between two pairs of a film second and a recording second."""
+    if after[0] - before[0] < _MIN_GAP or after[1] - before[1] < _MIN_GAP:
+        return []
+    film_first, film_end = (max(0, round(second * COARSE_PER_SECOND)) for second in (before[0], after[0]))
+    first, end = (max(0, round(second * COARSE_PER_SECOND)) for second in (before[1], after[1]))
+    film_part = coarse_frames(film.frames)[film_first:film_end]
+    part = coarse_frames(recording.frames)[first:end]
+    starts = np.arange(0.0, len(part) / COARSE_PER_SECOND - _SHORT_WINDOW, _SHORT_STEP).tolist()
+    if not starts:
+        return []
+    matches = find_matches(film_part, part, starts, _SHORT_WINDOW, [speed])
+    lines: list[Line] = []
+    for group in best_chain(matches):
+        line = rough_line(group, _SHORT_WINDOW)
+        moved = replace(
+            line,
+            at=line.at + film_first / COARSE_PER_SECOND,
+            origin=line.origin + first / COARSE_PER_SECOND,
+            start=max(before[1], line.start + first / COARSE_PER_SECOND),
+            end=min(after[1], line.end + first / COARSE_PER_SECOND),
+        )
+        lines.append(fitted_line(moved, measured_offsets(film, recording, moved), turn=False))
+    return _proven(lines)
+
+
+def _joined(film: Fingerprint, recording: Fingerprint, lines: Sequence[Line]) -> list[Line]:
+    """The lines; neighbours that agree are made one: between them a narrator speaks alone, or nobody."""
+    joined: list[Line] = []
+    for line in lines:
+        if joined:
+            earlier = joined[-1]
+            both = replace(earlier if earlier.span >= line.span else line, start=earlier.start, end=line.end)
+            middle = (earlier.end + line.start) / 2
+            step = abs(earlier.film_second(middle) - line.film_second(middle))
+            if step <= 2 * NEAR and abs(earlier.speed - line.speed) < 0.002:
+                fitted = fitted_line(both, measured_offsets(film, recording, both))
+                evidence = max(earlier.evidence, line.evidence)
+                if fitted.evidence > evidence:
+                    joined[-1] = fitted
+                    continue
+        joined.append(line)
+    return joined
+
+
+def _fitted_again(
+    film: Fingerprint, recording: Fingerprint, lines: Sequence[Line], pieces: Sequence[AlignedPiece]
+) -> list[Line]:
+    """The lines that have a piece, fitted to all of it."""
+    fitted: list[Line] = []
+    for line in lines:
+        middle = (line.start + line.end) / 2
+        piece = next((piece for piece in pieces if piece.recording.contains(middle)), None)
+        if piece is not None:
+            longer = replace(line, start=piece.recording.start, end=piece.recording.end)
+            offsets = measured_offsets(film, recording, longer)
+            fitted.append(fitted_line(longer, offsets, turn=longer.span >= _SHORT_LINE))
+    lines = _with_common_speed(film, recording, fitted)
+    return [line_by_wave(film, recording, line) for line in lines]
+
+
+def _pieces(film: Fingerprint, recording: Fingerprint, lines: Sequence[Line]) -> list[AlignedPiece]:
+    """The piece on each of the lines, from where the recording joins it to where it leaves it.
+
+    A line that is not followed at all has none.
+    """
+    if not lines:
+        return []
+    joins, leaves = [_first_second(film, recording, lines[0])], []
+    for earlier, later in pairwise(lines):
+        earliest = max(earlier.start, earlier.end - _UNSURE, joins[-1])
+        latest = min(later.end, later.start + _UNSURE)
+        leave, join = change_between(film, recording, earlier, later, earliest, max(earliest, latest))
+        leaves.append(leave)
+        joins.append(join)
+    leaves.append(_last_second(film, recording, lines[-1]))
+    pieces: list[AlignedPiece] = []
+    film_end = recording_end = 0.0
+    for line, join, leave in zip(lines, joins, leaves, strict=True):
+        # Rounding may let two pieces overlap by less than a frame.
+        start = max(join, recording_end, line.recording_second(film_end))
+        end = min(leave, recording.duration, line.recording_second(film.duration))
+        film_start = max(line.film_second(start), film_end)
+        film_stop = min(line.film_second(end), film.duration)
+        if end - start > NEAR and film_stop - film_start > NEAR:
+            piece = AlignedPiece(
+                Interval(film_start, film_stop), Interval(start, end), line.confidence, line.residual
+            )
+            pieces.append(piece)
+            film_end, recording_end = piece.film.end, piece.recording.end
+    return pieces
+
+
+def _first_second(film: Fingerprint, recording: Fingerprint, line: Line) -> float:
+    """The recording's second from which it follows its first line."""
+    earliest = max(0.0, line.recording_second(0.0))
+    # Both begin together: that is evidence too.
+    if abs(line.film_second(0.0)) <= _ALL_OF_IT:
+        return earliest
+    return start_of(film, recording, line, earliest, min(line.end, line.start + _UNSURE))
+
+
+def _last_second(film: Fingerprint, recording: Fingerprint, line: Line) -> float:
+    """The recording's second up to which it follows its last line."""
+    latest = min(recording.duration, line.recording_second(film.duration))
+    if abs(line.film_second(recording.duration) - film.duration) <= _ALL_OF_IT:
+        return latest
+    return end_of(film, recording, line, max(line.start, line.end - _UNSURE), latest)

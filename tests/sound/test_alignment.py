@@ -1,0 +1,159 @@
+"""`shotad align`: a recording that is cut, faster, narrated or coded is fitted to its film, and another is refused."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from shotad import align
+from shotad.core.errors import FilmError, SoundError, UsageError
+from shotad.film import SoundBlock
+from shotad.sound.alignment import Alignment
+from shotad.sound.files import write_sound
+from tests.cli.program import Shotad
+from tests.sound.tones import Samples, SoundFilm, noise
+
+RATE = 48000
+SECONDS = 40.0
+
+
+@cache
+def scenes(seed: int, seconds: float = SECONDS) -> Samples:
+    """``float32[n]``: noise in changing bands, loud and soft by turns several times a second, as films are."""
+    random = np.random.default_rng(seed)
+    sound = np.zeros(round(seconds * RATE), np.float32)
+    for low, share in ((100.0, 0.04), (400.0, 0.03), (900.0, 0.03), (1800.0, 0.02), (3500.0, 0.02)):
+        knots = np.exp(random.normal(0, 1.4, round(seconds * 7)))
+        course = np.interp(np.linspace(0, len(knots) - 1, len(sound)), np.arange(len(knots)), knots)
+        sound += noise(seconds, seed * 10 + int(low), low=low)[:, 0] * course.astype(np.float32) * share
+    return np.asarray(np.clip(sound, -1, 1), np.float32)
+
+
+def film_of(folder: Path, sound: Samples) -> Path:
+    return SoundFilm(sound[:, None], "mono", codec="flac", seconds=len(sound) / RATE).make(
+        folder / "film.mkv"
+    )
+
+
+def fitted(folder: Path, sound: Samples, recording: Samples, name: str = "heard.flac") -> Alignment:
+    """The alignment of a recording to a film with this sound."""
+    film = film_of(folder, sound)
+    file = write_sound(folder / name, [SoundBlock(0.0, recording)], layout="mono")
+    return align(film, file)
+
+
+def part(sound: Samples, start: float, end: float) -> Samples:
+    return sound[round(start * RATE) : round(end * RATE)]
+
+
+def faster(sound: Samples, speed: float) -> Samples:
+    """The sound played faster, at a higher pitch."""
+    moments = np.arange(int(len(sound) / speed)) * speed
+    return np.interp(moments, np.arange(len(sound)), sound).astype(np.float32)
+
+
+def check(alignment: Alignment, truth: dict[float, float | None], *, within: float = 0.01) -> None:
+    """``truth`` is the recording's second for seconds of the film; None: the recording lacks it."""
+    for second, expected in truth.items():
+        piece = alignment.piece_at(second)
+        if expected is None:
+            assert piece is None, f"second {second} is not in the recording"
+        else:
+            assert piece is not None, f"second {second} is in the recording"
+            assert piece.recording_second(second) == pytest.approx(expected, abs=within)
+
+
+def test_a_recording_that_begins_elsewhere(tmp_path: Path) -> None:
+    before = scenes(2, 6.5)
+    alignment = fitted(tmp_path, scenes(1), np.concatenate([before, scenes(1)]))
+    check(alignment, {1.0: 7.5, 20.0: 26.5, 39.0: 45.5})
+    (piece,) = alignment.pieces
+    assert piece.confidence > 0.9
+    assert alignment.coverage > 0.99
+
+
+@pytest.mark.parametrize("speed", [25 / 24, 24 / 25, 1001 / 1000, 1.0007])
+def test_a_recording_of_another_speed(speed: float, tmp_path: Path) -> None:
+    alignment = fitted(tmp_path, scenes(1), faster(scenes(1), speed))
+    assert alignment.speed == pytest.approx(speed, abs=0.0003)
+    check(alignment, {second: second / speed for second in (1.0, 13.0, 39.0)})
+
+
+def test_scenes_that_are_cut_and_an_advert_that_is_put_in(tmp_path: Path) -> None:
+    sound, advert = scenes(1), scenes(3, 5.0)
+    recording = np.concatenate([part(sound, 0, 12), part(sound, 15, 26), advert, part(sound, 26, 40)])
+    alignment = fitted(tmp_path, sound, recording)
+    truth = {11.9: 11.9, 12.1: None, 14.9: None, 15.1: 12.1, 25.9: 22.9, 26.1: 28.1, 39.9: 41.9}
+    check(alignment, truth)
+    assert [gap.duration for gap in alignment.missing] == [pytest.approx(3, abs=0.05)]
+    assert [gap.duration for gap in alignment.added] == [pytest.approx(5, abs=0.05)]
+
+
+def test_a_narrator_over_a_lowered_film_also_at_a_cut(tmp_path: Path) -> None:
+    sound = scenes(1)
+    cut = np.concatenate([part(sound, 0, 18), part(sound, 22, 40)])
+    narrator = scenes(4, 6.0)
+    begin, end = round(15 * RATE), round(21 * RATE)
+    cut[begin:end] = 0.15 * cut[begin:end] + narrator
+    alignment = fitted(tmp_path, sound, cut)
+    check(alignment, {17.9: 17.9, 18.2: None, 21.8: None, 22.1: 18.1, 30.0: 26.0})
+
+
+def test_a_recording_by_a_coder_for_low_rates_is_fitted(tmp_path: Path) -> None:
+    alignment = fitted(tmp_path, scenes(1), np.asarray(scenes(1)[RATE:] * 0.2, np.float32), "heard.mp3")
+    check(alignment, {2.0: 1.0, 20.0: 19.0, 39.5: 38.5})
+
+
+def test_the_command_prints_a_table_draws_and_reads_its_record_again(shotad: Shotad, tmp_path: Path) -> None:
+    film = film_of(tmp_path, scenes(1))
+    recording = np.concatenate([part(scenes(1), 0, 12), part(scenes(1), 20, 40)])
+    file = write_sound(tmp_path / "heard.flac", [SoundBlock(0.0, recording)], layout="mono")
+    said = shotad("align", film, file, "--plot", tmp_path / "fit.png")
+    assert "Not in the recording: film 0:12" in said.out
+    assert "The recording holds 80% of the film, in 2 pieces, as fast as the film." in said.out
+    with Image.open(tmp_path / "fit.png") as picture:
+        assert picture.format == "PNG"
+    again = shotad("align", film, file, "--json")
+    assert "Listening" not in again.err
+    value = json.loads(again.out)
+    assert [round(start) for start, _ in (piece["film"] for piece in value["pieces"])] == [0, 20]
+    record = json.loads((tmp_path / "film.shotad" / "alignment.json").read_text(encoding="utf-8"))
+    assert [row["film"] for row in record["pieces"]] == [piece["film"] for piece in value["pieces"]]
+
+
+def test_what_is_no_recording_of_the_film_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SoundError, match="of the recording's sound is found in the film"):
+        fitted(tmp_path, scenes(1), scenes(5))
+    with pytest.raises(SoundError, match="recording is silent"):
+        fitted(tmp_path, scenes(1), np.zeros(20 * RATE, np.float32))
+    with pytest.raises(SoundError, match="The sound of the recording lasts 2.0 s"):
+        fitted(tmp_path, scenes(1), part(scenes(1), 0, 2))
+
+
+def test_parts_in_another_order_are_refused(tmp_path: Path) -> None:
+    sound = scenes(1)
+    with pytest.raises(SoundError, match="in another order"):
+        fitted(tmp_path, sound, np.concatenate([part(sound, 22, 40), part(sound, 0, 22)]))
+
+
+def test_files_that_cannot_be_fitted_are_refused(tmp_path: Path, shotad: Shotad) -> None:
+    film = film_of(tmp_path, scenes(1))
+    with pytest.raises(UsageError, match="are the same sound"):
+        align(film, film)
+    with pytest.raises(FilmError, match="There is no sound file"):
+        align(film, tmp_path / "nothing.mp3")
+    silent = SoundFilm(None, seconds=5.0).make(tmp_path / "silent.mkv")
+    with pytest.raises(FilmError, match="silent.mkv has no sound"):
+        align(film, silent)
+    with pytest.raises(SoundError, match="silent.mkv has no sound to compare with"):
+        align(silent, film)
+    (tmp_path / "text.mp3").write_text("This is no sound. " * 50, encoding="utf-8")
+    said = shotad("align", film, tmp_path / "text.mp3")
+    assert said.code == 1
+    assert "text.mp3 cannot be read as sound." in said.err
+    assert shotad("align", film, film, "--plot", "fit.jpg").code == 2
