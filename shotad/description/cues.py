@@ -37,6 +37,7 @@ from shotad.script.fit import FittedText, fit_spoken
 from shotad.script.pace import budget_in_language_units, has_blanks, spoken_words
 from shotad.script.rules import (
     BENCHMARK_LIMITS,
+    Finding,
     Limits,
     check_line,
     quotations,
@@ -113,7 +114,7 @@ def cue_of(
             (
                 *fit_steps(line.fitted, language),
                 *_doubts(line, stage1, stage2, texts),
-                *map(str, line.findings),
+                *(_finding_text(finding, language) for finding in line.findings),
             )
         ),
         candidates=tuple(candidate.text for candidate in candidates),
@@ -228,6 +229,11 @@ def fit_steps(fitted: FittedText, language: str) -> tuple[str, ...]:
     """What was done to a text to make it fit, in the language of the track."""
     texts = texts_in(language)
     return tuple(texts(f"reason.{step.replace(' ', '_')}") for step in fitted.steps)
+
+
+def _finding_text(finding: Finding, language: str) -> str:
+    """What a rule says of the line; in other languages its name alone: its message is English."""
+    return str(finding) if is_english(language) else texts_in(language)("reason.rule", rule=finding.rule)
 
 
 def _doubts(

@@ -59,8 +59,8 @@ def texts_in(language: str) -> Texts:
     >>> texts_in("de-AT")("script.title"), texts_in("sv")("script.title")
     ('Audiodeskription', 'Audio description')
     """
-    parts = language.replace("_", "-").split("-")
-    code, region = parts[0].lower(), parts[-1].upper()
+    code, _, rest = language.replace("_", "-").partition("-")
+    code, region = code.lower(), rest.split("-")[-1].upper()
     for tag in (f"{code}-{region}", code):
         if tag in text_languages():
             return _read_texts(tag)

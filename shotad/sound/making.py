@@ -280,7 +280,7 @@ def tags_of(track: Track, voice: str, kind: Kind) -> dict[str, str]:
     statement = track.statement
     if voice:
         statement = f"{statement} {texts('statement.spoken_by', voice=voice)}"
-    tags = {"audio_description": statement, "encoder": f"shotad {__version__}"}
+    tags = {texts("statement.tag"): statement, "encoder": f"shotad {__version__}"}
     if not kind.is_film:
         tags["title"] = texts("script.film_with_title", film=printable(Path(track.film.name).stem))
         tags["language"] = track.language
