@@ -41,7 +41,7 @@ from shotad.script import (
     load_track,
 )
 from shotad.script.track import FilmId, to_json
-from shotad.script.worksheet import people_lines, shot_text
+from shotad.script.worksheet import people_lines, setup_text, shot_text
 from tests.handmade import look
 from tests.htmlpage import Page, check_readable
 
@@ -213,9 +213,17 @@ def test_dialogue_stands_once_for_who_reads_on(tmp_path: Path) -> None:
     assert told == [["Words 0", "Words 1"], ["Words 2", "Words 3"], ["Words 4", "Words 5"]]
 
 
-def test_texts_of_other_languages_have_no_english_around_them(tmp_path: Path) -> None:
-    sheet = read(make_folder(tmp_path, Made(notes=FACTS.to_json(), language="de")))
-    assert sheet.entries[1].texts[0].offer == "READY"
+@pytest.mark.parametrize(
+    ("language", "offer"),
+    [
+        ("de", "Zu lesen ist: „READY“."),
+        ("fr-CA", "Il est écrit\N{NO-BREAK SPACE}: «\N{NO-BREAK SPACE}READY\N{NO-BREAK SPACE}»."),
+        ("sv", "READY"),
+    ],
+)
+def test_texts_are_offered_in_the_language_of_the_track(tmp_path: Path, language: str, offer: str) -> None:
+    sheet = read(make_folder(tmp_path, Made(notes=FACTS.to_json(), language=language)))
+    assert sheet.entries[1].texts[0].offer == offer
 
 
 def test_a_long_shot_is_shown_again_and_a_sliver_not_at_all(tmp_path: Path) -> None:
@@ -233,7 +241,7 @@ def test_a_new_place_is_where_one_exchange_of_set_ups_ends_and_another_begins(tm
     for row, letters in zip(grammar["shots"], "ABABCDCD", strict=True):
         row["thread"] = letters
     (folder / "grammar.json").write_text(json.dumps(grammar))
-    words = [entry.shots[0].setup for entry in read(folder).entries]
+    words = [setup_text(entry.shots[0]) for entry in read(folder).entries]
     again = [f"same set-up as shot {number}" for number in (1, 2, 5, 6)]
     new = "perhaps a new place: no set-up from before comes back"
     assert words == ["", "", *again[:2], new, "", *again[2:]]

@@ -34,14 +34,15 @@ from shotad.script.cue import (
     visible_part,
 )
 from shotad.script.fit import FittedText, fit_spoken
-from shotad.script.pace import budget_text, spoken_words
+from shotad.script.pace import budget_in_language_units, has_blanks, spoken_words
 from shotad.script.rules import (
     BENCHMARK_LIMITS,
+    Finding,
     Limits,
     check_line,
+    quotations,
 )
-
-SILENT = "nothing worth saying was found"
+from shotad.script.track_texts import Texts, texts_in
 
 
 def cue_of(
@@ -60,6 +61,7 @@ def cue_of(
     ``unwritten`` is the reason where no line was asked for.
     """
     slot, presence, language = situation.slot, situation.presence, config.language
+    texts = texts_in(language)
     unspoken = _cue_without_line(slot, stage1, stage2, language)
 
     def without_line(reason: str, status: CueStatus = CueStatus.FAILED) -> Cue:
@@ -74,7 +76,7 @@ def cue_of(
     candidates = spoken_candidates(stage2)
     if not candidates:
         if stage2.is_silent or stage2.reason:
-            return without_line(stage2.reason or SILENT, CueStatus.SILENT)
+            return without_line(stage2.reason or texts("reason.nothing"), CueStatus.SILENT)
         return without_line("Stage II failed: its answer holds no line that can be spoken")
     material = words_given(stage1.description.text, stage2.prompt)
     faults = [language_fault(line.text, language, names_of(presence), material) for line in candidates]
@@ -108,7 +110,13 @@ def cue_of(
         text=line.text,
         kind=_kind_of(line.text, stage1),
         status=CueStatus.SHORTENED if line.fitted.steps else CueStatus.PLACED,
-        reason="; ".join((*line.fitted.steps, *_doubts(line, stage1, stage2), *map(str, line.findings))),
+        reason="; ".join(
+            (
+                *fit_steps(line.fitted, language),
+                *_doubts(line, stage1, stage2, texts),
+                *(_finding_text(finding, language) for finding in line.findings),
+            )
+        ),
         candidates=tuple(candidate.text for candidate in candidates),
         chosen=line.number,
         spoken_length=line.interval.duration,
@@ -217,16 +225,29 @@ def max_words_after(sight: VisibleTime | None, slot: Slot, config: Config) -> in
     return slot.max_words if interval == slot.interval else word_budget(interval.duration, config.slots)
 
 
-def _doubts(line: choice.FittedLine, stage1: Stage1Answer, stage2: Stage2Answer) -> Iterator[str]:
+def fit_steps(fitted: FittedText, language: str) -> tuple[str, ...]:
+    """What was done to a text to make it fit, in the language of the track."""
+    texts = texts_in(language)
+    return tuple(texts(f"reason.{step.replace(' ', '_')}") for step in fitted.steps)
+
+
+def _finding_text(finding: Finding, language: str) -> str:
+    """What a rule says of the line; in other languages its name alone: its message is English."""
+    return str(finding) if is_english(language) else texts_in(language)("reason.rule", rule=finding.rule)
+
+
+def _doubts(
+    line: choice.FittedLine, stage1: Stage1Answer, stage2: Stage2Answer, texts: Texts
+) -> Iterator[str]:
     """What was not seen or not looked for, and names in the line that a model gave by itself."""
     if line.unseen:
-        yield f"not seen in the frames: {one_line('; '.join(line.unseen))}"
+        yield texts("reason.unseen", claims=one_line("; ".join(line.unseen)))
     if stage2.unlooked:
-        yield f"the second look at the frames failed: {one_line(stage2.unlooked)}"
+        yield texts("reason.unlooked", error=one_line(stage2.unlooked))
     words = set(name_keys(line.text))
     names = [name for name in stage1.invented if words & set(name_keys(name))]
     if names:
-        yield f"named by the model alone: {one_line(', '.join(names))}"
+        yield texts("reason.invented", names=one_line(", ".join(names)))
 
 
 def one_line(text: str) -> str:
@@ -240,15 +261,20 @@ def _too_long(text: str, sight: VisibleTime | None, slot: Slot, config: Config) 
     late = ""
     if sight is not None and max_words < slot.max_words:
         late = f" after it is seen, at {sight.since:.1f} s"
-    too_long = f"{count_words(text)} words where {max_words} fit"
-    if not is_english(config.language):
-        too_long = f"longer than the {budget_text(config.language, max_words)} that fit"
-    return f"{too_long}{late}, and no whole phrase is short enough: {text}"
+    if is_english(config.language):
+        too_long = f"{count_words(text)} words where {max_words} fit"
+        return f"{too_long}{late}, and no whole phrase is short enough: {text}"
+    texts = texts_in(config.language)
+    unit = "count.words" if has_blanks(config.language) else "count.characters"
+    budget = texts.count(unit, budget_in_language_units(config.language, max_words))
+    if sight is None or not late:
+        return texts("reason.too_long", budget=budget, text=text)
+    return texts("reason.too_long_late", budget=budget, seconds=texts.decimal(sight.since), text=text)
 
 
 def _kind_of(text: str, stage1: Stage1Answer) -> CueKind:
     """Text where the line reads out what stands on the screen."""
-    if stage1.facts is None or '"' not in text:
+    if stage1.facts is None or not quotations(text):
         return CueKind.ACTION
     letters = letters_of(text)
     texts = [letters_of(fact.text) for fact in stage1.facts.texts]

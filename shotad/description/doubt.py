@@ -22,6 +22,7 @@ from shotad.script.cast_members import name_keys
 from shotad.script.cue import short_hash
 from shotad.script.names import cast_mentions, people_named
 from shotad.script.rules import quotations
+from shotad.script.track_texts import texts_in
 
 _WEIGHTS: Mapping[str, float] = {
     # Of a line of which nothing else is known.
@@ -97,13 +98,14 @@ def doubt_signals(
     """
     from_description = "from a description" if stage1.description.raw else "from nothing"
     signs = [Sign("narrated" if statements else from_description)]
+    texts = texts_in(language)
     for statement in statements:
         if statement.sure < _WEAK:
-            kind = "text" if statement.kind in ("title", "caption", "scene") else statement.kind
-            reason = f"{kind} measured at {statement.sure:.2f}"
+            kind = "text" if statement.kind in ("title", "caption", "scene") else "people"
+            reason = texts(f"doubt.{kind}_measured", confidence=texts.decimal(statement.sure, 2))
             signs.append(Sign("weak", reason, times=(_WEAK - statement.sure) / 0.15))
     if unseen:
-        signs.append(Sign("unseen", f"the second look did not find: {'; '.join(unseen)}"))
+        signs.append(Sign("unseen", texts("doubt.unseen", claims="; ".join(unseen))))
     signs += _by_answers(line, stage1, stage2, language)
     # The narrator's lines are made of what was measured, and agree with it whether that is right or wrong.
     if is_english(language) and not statements:
@@ -117,13 +119,14 @@ def _by_answers(
     line: str, stage1: Stage1Answer, stage2: Stage2Answer | None, language: str
 ) -> Iterator[Sign]:
     """What the engines' own answers say: other candidates, Stage I's description."""
+    texts = texts_in(language)
     if stage2 is not None and stage2.unlooked:
-        yield Sign("unlooked", "the second look at the frames failed")
+        yield Sign("unlooked", texts("doubt.unlooked"))
     # A name that Stage I made up counts where the line says it.
     keys_of_line = set(name_keys(line))
     names = [name for name in stage1.invented if keys_of_line & set(name_keys(name))]
     if names:
-        yield Sign("invented", f"named by the model alone: {', '.join(names)}")
+        yield Sign("invented", texts("reason.invented", names=", ".join(names)))
     candidates = stage2.candidates if stage2 is not None else ()
     # The narrator writes from measurements: candidates that differ, or words that Stage I lacks, say nothing.
     if any(candidate.statements for candidate in candidates):
@@ -134,7 +137,7 @@ def _by_answers(
         if candidate.text != line and line_lemmas:
             shared.append(len(line_lemmas & set(content_of(candidate.text))) / len(line_lemmas))
     if len(shared) > 1 and sum(shared) / len(shared) < _DIFFERENT:
-        yield Sign("answers differ", "the model's answers tell different things")
+        yield Sign("answers differ", texts("doubt.answers_differ"))
     described = set(content_of(stage1.description.raw))
     if line_lemmas and described and is_english(language):
         undescribed = line_lemmas - described
@@ -144,7 +147,7 @@ def _by_answers(
             reason = f"Stage I does not say: {', '.join(absent[:4])}"
             yield Sign("not described", reason, times=(share - _UNDESCRIBED) / (1 - _UNDESCRIBED))
     if count_words(line) > _LONG:
-        yield Sign("long", f"a long line, {count_words(line)} words")
+        yield Sign("long", texts("doubt.long", words=texts.count("count.words", count_words(line))))
 
 
 def _by_texts(line: str, facts: Facts) -> Iterator[Sign]:

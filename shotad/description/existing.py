@@ -18,6 +18,7 @@ from shotad.core.config.languages import language_name, language_named
 from shotad.core.errors import DescriptionExists, FilmError, ShotadError
 from shotad.core.progress import duration, plural
 from shotad.core.system import quoted
+from shotad.core.workfolder import work_folder_of
 from shotad.description.inputs import GivenFile
 from shotad.film.beside import (
     descriptions_named,
@@ -166,7 +167,7 @@ def choose_existing(
 ) -> ExistingChoice:
     """What a run by ``config.existing`` does with the descriptions of ``film``, a path or an address.
 
-    ``has_track``: whether the work folder has a track of an earlier run, whose exports are no reason to stop.
+    ``has_track``: whether a work folder has a track of an earlier run, whose exports are no reason to stop.
     A description in another language is none either, but is told. One that names no language is taken to be
     in that of the film's sound, ``spoken`` (empty: not known, then in the one asked for). Raises
     DescriptionExists where the run stops: always for ``stop``, and for ``complete`` where no lines can be
@@ -253,7 +254,13 @@ def find_existing(
         return run_inputs, ()
     descriptions = [*descriptions_beside(info.path), *descriptions_inside(info.path)]
     spoken = info.default_audio.language if info.default_audio is not None else None
-    choice = choose_existing(descriptions, config, str(info.path), (folder / TRACK).is_file, spoken or "")
+    # The film's usual folder counts too: a trial elsewhere, or a track for another taste, follows its run.
+    folders = (folder, work_folder_of(info.path))
+
+    def has_track() -> bool:
+        return any((place / TRACK).is_file() for place in folders)
+
+    choice = choose_existing(descriptions, config, str(info.path), has_track, spoken or "")
     return with_kept(run_inputs, choice), choice.notes
 
 

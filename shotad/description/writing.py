@@ -11,8 +11,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from shotad.core import (
+    Config,
     Engine,
     RecordLog,
+    Slot,
     Task,
     WorkFolder,
 )
@@ -36,8 +38,9 @@ from shotad.engines import (
 )
 from shotad.engines.asking import ANSWERS_RECORD
 from shotad.film import Prepared
-from shotad.film.singing import why_left_empty
+from shotad.film.singing import is_left_empty
 from shotad.script import Cue
+from shotad.script.track_texts import texts_in
 
 LINES_BEFORE_LOOKS = 64
 """Lines that are written before Stage I looks for them, where both engines are models of this machine: fewer,
@@ -115,7 +118,7 @@ def write_slots(
         ) -> tuple[SlotPlan, Stage1Answer, Stage2Answer | None]:
             plan, stage1 = described
             # No line is asked for where there is no description, or where somebody sings.
-            if stage1.error is not None or why_left_empty(plan.slot, config.speech):
+            if stage1.error is not None or is_left_empty(plan.slot, config.speech):
                 return plan, stage1, None
             lines_before = [cue.text for cue in cues if cue.heard]
             stage2 = write_lines(
@@ -149,7 +152,7 @@ def write_slots(
                 )
             lines_before = tuple(cue.text for cue in cues if cue.heard)
             situation = Situation(plan.slot, lines_before, "", speech, plan.presence, is_benchmark)
-            unwritten = why_left_empty(plan.slot, config.speech)
+            unwritten = _why_left_empty(plan.slot, config)
             cue = cue_of(situation, stage1, stage2, config, choose, unwritten=unwritten)
             if cue.heard:
                 story.add_line(cue)
@@ -216,3 +219,10 @@ def _add(
     # A person may have changed the record that is there.
     if last_keys.get(answer.slot_id) != key or hash_key(step, present) != key:
         log.add(key, record)
+
+
+def _why_left_empty(slot: Slot, config: Config) -> str:
+    """Why no line is written in a slot unless a person asks for one; empty where one is written."""
+    if not is_left_empty(slot, config.speech):
+        return ""
+    return texts_in(config.language)(f"reason.{slot.voice}")

@@ -1,4 +1,6 @@
-"""English for the embedded narrator: words as a voice says them, and text that is read aloud.
+"""Words for the embedded narrator: how many a voice says, and text that is read aloud.
+
+Counted are English words; a text in another language counts as many as take as long to say.
 
 Text on the screen keeps its capitals, so that whoever checks the script finds what stands in the picture.
 """
@@ -6,12 +8,16 @@ Text on the screen keeps its capitals, so that whoever checks the script finds w
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from shotad.core import Character
+from shotad.core.config.languages import is_english
 from shotad.core.engine import NamedFace
+from shotad.script.pace import spoken_words
+from shotad.script.rules import quotations
+from shotad.script.track_texts import Texts
 
 _VOWELS = re.compile(r"[aeiouy]", re.IGNORECASE)
 
@@ -22,6 +28,16 @@ def words_read_aloud(text: str) -> int:
     "2010" counts two, "www.sintel.org" seven (w, w, w, dot, sintel, dot, org), "sci-fi" two.
     """
     return sum(max(1, _spoken(token)) for token in text.split())
+
+
+def spoken_length(text: str, language: str) -> int:
+    """As `words_read_aloud`, for a text in ``language`` (a tag)."""
+    if is_english(language):
+        return words_read_aloud(text)
+    # French has blanks before its colons and within its quotation marks.
+    tokens = [token for token in text.split() if token.strip(":;!?«»")]
+    # Addresses and abbreviations are read letter by letter in other languages, too.
+    return max(spoken_words(text, language), words_read_aloud(" ".join(tokens)))
 
 
 def capital(text: str) -> str:
@@ -85,14 +101,17 @@ class Quote:
     words: str
     whole: bool = True
 
-    @property
-    def spoken(self) -> int:
-        """Words that a voice says."""
-        return words_read_aloud(self.words)
+    def at_end(self, texts: Texts) -> str:
+        """In quotation marks, as a sentence's end: ``"SINTEL."``, ``"Who are you?"``, ``„SINTEL“.``"""
+        return self._marked("quote.last", texts)
 
-    def at_end(self) -> str:
-        """In quotation marks, as a sentence's end: ``"SINTEL."``, ``"Who are you?"``."""
-        return f'"{self.words}"' if self.words.endswith(_ENDINGS) else f'"{self.words}."'
+    def within(self, texts: Texts) -> str:
+        """In quotation marks within a sentence that goes on: ``"SINTEL,"``, ``"Who are you?"``."""
+        return self._marked("quote.inner", texts)
+
+    def _marked(self, key: str, texts: Texts) -> str:
+        has_ending = self.words.endswith(_ENDINGS)
+        return texts(f"{key}_marked" if has_ending else key, words=self.words)
 
 
 def clean(text: str) -> str:
@@ -113,25 +132,24 @@ def clean(text: str) -> str:
     return line
 
 
-def fit_quote(text: str, max_words: int) -> Quote | None:
+def fit_quote(text: str, max_words: int, language: str = "en") -> Quote | None:
     """The text, or its longest beginning up to punctuation, within ``max_words`` spoken words; else None.
+
+    A voice of ``language`` (a tag) reads it.
 
     ``text`` has words to say: `clean` leaves some.
     """
     words = clean(text)
-    if words_read_aloud(words) <= max_words:
+    if spoken_length(words, language) <= max_words:
         return Quote(words)
     ends = [match.start() for match in _BREAKS.finditer(words)]
     for end in reversed(ends):
         part = words[:end].rstrip(" ,;:-–—")
         tokens, least = part.lower().split(), _SHORTEST_PART[words[end - 1] in ".!?…"]
         stands_alone = len(tokens) >= least and tokens[-1] not in _FUNCTION_WORDS
-        if stands_alone and words_read_aloud(part) <= max_words:
+        if stands_alone and spoken_length(part, language) <= max_words:
             return Quote(re.sub(r"(?<!\.)\.$", "", part), whole=False)
     return None
-
-
-_QUOTED_PART = re.compile(r'("[^"]*")')
 
 
 def without_names(text: str, names: Sequence[NamedFace]) -> str:
@@ -144,17 +162,16 @@ def without_names(text: str, names: Sequence[NamedFace]) -> str:
 
 def without_cast(line: str, cast: Sequence[Character]) -> str:
     """The line without the names of the cast; words that are read aloud keep theirs."""
-    parts = _QUOTED_PART.split(line)
     called = {name for c in cast for name in (c.called, c.full, *c.others, *c.hidden) if name}
-    for name in sorted(called, key=lambda name: (-len(name), name)):
-        parts[::2] = [re.sub(_pattern(name), "", part) for part in parts[::2]]
+    parts: list[str] = []
+    end_of_quotation = 0
+    for start, end in (*quotations(line), (len(line), len(line))):
+        unquoted_part = line[end_of_quotation:start]
+        for name in sorted(called, key=lambda name: (-len(name), name)):
+            unquoted_part = re.sub(_pattern(name), "", unquoted_part)
+        parts += [unquoted_part, line[start:end]]
+        end_of_quotation = end
     return "".join(parts)
-
-
-def listed(nouns: Iterable[str]) -> str:
-    """ "a", "a and b", "a, b and c"."""
-    *before, last = nouns
-    return f"{', '.join(before)} and {last}" if before else last
 
 
 def _pattern(called: str) -> str:

@@ -3,12 +3,14 @@
 It says what was measured, and of that only what a professional would leave in a script: on film that nobody
 had seen these two kinds of statement held, and no others (benchmarks/LOG.md). Everything else that was
 measured is material for the describer. No model writes here: the same facts give the same line.
+
+Its few sentences come from `shotad.script.track_texts`, in each language that has texts there. None depends
+on whether somebody is a man or a woman.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -23,12 +25,11 @@ from shotad.core import (
     Request,
     Usage,
 )
-from shotad.core.config.languages import is_english
+from shotad.core.config.languages import language_of
 from shotad.core.engine import (
     Facts,
     NamedFace,
     TextFact,
-    TextKind,
 )
 from shotad.core.errors import EngineError
 from shotad.core.workfolder import hash_key
@@ -38,17 +39,17 @@ from shotad.engines.english import (
     capital,
     clean,
     fit_quote,
-    listed,
     same_text,
+    spoken_length,
     without_cast,
     without_names,
-    words_read_aloud,
 )
 from shotad.engines.table import ENGINES, stage_engines
 from shotad.film.slots import words_that_fit
 from shotad.script.cue import VisibleTime, visible_part
-from shotad.script.rules import check_line
-from shotad.script.worksheet import INTRODUCTIONS
+from shotad.script.rules import check_line, quotations, without_quotations
+from shotad.script.track_texts import Texts, has_texts, text_languages, texts_in
+from shotad.script.worksheet import reading_introduction
 
 REVISION = "14"
 """Raise it with every change that changes a line: records depend on it."""
@@ -58,6 +59,8 @@ MOST_STATEMENTS = 3
 """Statements in one line; more are not followed by ear."""
 MOST_CONSIDERED = 8
 """Statements of which lines are made, the most telling first."""
+_TEXTS_OF_LINES = frozenset({"line", "list", "quote", "silent"})
+"""How the keys begin of the texts that a reply is made of."""
 _UNLIMITED = 60
 """Words to plan for where a request sets no budget."""
 
@@ -65,22 +68,16 @@ StatementKind = Literal["title", "caption", "scene", "people"]
 PRIORITY: dict[StatementKind, int] = {"title": 0, "caption": 1, "scene": 2, "people": 3}
 """What is said first where there is no room for all: what listeners miss most, text that nobody reads."""
 
-NOT_FOR_VIEWERS: dict[TextKind, str] = {
-    "scene": "lettering in the scene, such as a sign or a mark",
-    "subtitle": "a subtitle",
-    "credit": "part of the credits",
-}
-"""What texts are that a viewer need not read, by their kind."""
-
 
 @dataclass(frozen=True, slots=True)
 class Statement:
     """One sentence that could be said: an ``introduction`` with a ``quote``, or an introduction alone.
 
-    ``since`` and ``until`` are the film seconds between which what it tells is seen; ``names`` are the people
-    it names.
+    ``texts`` are those of its language. ``since`` and ``until`` are the film seconds between which what it
+    tells is seen; ``names`` are the people it names.
     """
 
+    texts: Texts
     kind: StatementKind
     introduction: str
     shot: int
@@ -93,14 +90,22 @@ class Statement:
     @property
     def sentence(self) -> str:
         """``Words appear: "SINTEL."``, ``Thom appears.``"""
-        return (
-            f"{self.introduction}." if self.quote is None else f"{self.introduction}: {self.quote.at_end()}"
-        )
+        if self.quote is None:
+            return f"{self.introduction}."
+        return self.texts("line.reads", introduction=self.introduction, quote=self.quote.at_end(self.texts))
 
     @property
-    def names_text(self) -> str:
-        """Who is named, as in the sentence: ``Thom and Celia``."""
-        return listed([name.called for name in self.names]) if self.names else ""
+    def addition(self) -> str:
+        """What a sentence that goes on with this statement says of it: ``"SINTEL."``, ``Thom and Celia.``"""
+        if self.quote is not None:
+            return self.quote.at_end(self.texts)
+        return f"{self.texts.listed([name.called for name in self.names])}."
+
+    def within(self, text: str) -> str:
+        """``text``, which ends with this statement, as the beginning of a sentence that goes on."""
+        if self.quote is None:
+            return f"{text.removesuffix('.')},"
+        return f"{text.removesuffix(self.quote.at_end(self.texts))}{self.quote.within(self.texts)}"
 
     def continues(self, before: Statement) -> bool:
         """True where both can be one sentence: names after names, or texts with the same introduction."""
@@ -134,14 +139,15 @@ class NarratedLine:
         before: Statement | None = None
         for statement in ordered:
             if before is not None and statement.continues(before):
-                addition = f"{statement.names_text}."
-                text = f"{with_comma(text)} then {statement.quote.at_end() if statement.quote else addition}"
+                addition = statement.addition
+                text = statement.texts("line.then", before=before.within(text), next=addition)
             else:
-                text = f"{text} {statement.sentence}".lstrip()
                 addition = statement.sentence
+                text = f"{text} {addition}".lstrip()
             # Words that are read out are told from their first on, a name from the sentence's beginning.
-            own_words = statement.quote.spoken if statement.quote else words_read_aloud(addition)
-            words_before.append(words_read_aloud(text) - own_words)
+            told_words = statement.quote.words if statement.quote else addition
+            language = statement.texts.tag
+            words_before.append(spoken_length(text, language) - spoken_length(told_words, language))
             before = statement
         return NarratedLine(text, tuple(ordered), tuple(words_before))
 
@@ -188,12 +194,14 @@ class ClipFinding:
 
 
 class Narrator:
-    """Composes lines in English from the observer's facts; the same request gets the same answer."""
+    """Composes lines from the observer's facts; the same request gets the same answer."""
 
     def __init__(self, settings: Config) -> None:
-        if not is_english(settings.language):
+        if not has_texts(settings.language):
+            names = [language_of(tag).name for tag in text_languages() if "-" not in tag]
             raise EngineError(
-                f"The embedded narrator writes English, not language = {settings.language!r}.",
+                f"The embedded narrator writes {texts_in('en').listed(names)}, not language = "
+                f"{settings.language!r}.",
                 "Describe in English, then let a language model translate the track: shotad translate FILM "
                 f"--to {settings.language}. Or choose another engine, as --engine openai.",
             )
@@ -205,7 +213,12 @@ class Narrator:
                 again=False,
             )
         self._seconds_per_word = settings.slots.seconds_per_word
-        self.identity = Identity("narrator", "grammar", f"{REVISION}-{hash_key(self._seconds_per_word)}")
+        self._texts = texts_in(settings.language)
+        wording = {
+            key: text for key, text in self._texts.by_key.items() if key.partition(".")[0] in _TEXTS_OF_LINES
+        }
+        key = hash_key(self._seconds_per_word, wording)
+        self.identity = Identity("narrator", "grammar", f"{REVISION}-{key}")
         self.abilities = Abilities(accepts_images=False, uses_history=True, converses=False)
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
@@ -237,7 +250,7 @@ class Narrator:
         finding = ClipFinding()
         cast = request.scene.presence.cast if request.scene else ()
         lines = [bare(without_cast(line, cast)) for line in request.history]
-        quotes = [quote for line in request.history for quote in re.findall(r'"([^"]+)"', line)]
+        quotes = [line[start:end] for line in request.history for start, end in quotations(line)]
         taken: list[str] = []
         texts = [text for text in facts.texts if text.shot in facts.current]
         for text in sorted(texts, key=lambda text: (text.first, text.shot, text.text)):
@@ -245,48 +258,46 @@ class Narrator:
             was_read = any(f" {words} " in f" {line} " for line in lines)
             was_read = was_read or any(same_text(words, quote) for quote in quotes)
             if text.sure < MIN_CONFIDENCE:
-                finding.skipped.append((text, "cannot be read for certain"))
+                finding.skipped.append((text, self._texts("silent.uncertain")))
             elif not words:
-                finding.skipped.append((text, "has no words that an English voice can say"))
+                finding.skipped.append((text, self._texts("silent.no_words")))
             elif any(same_text(words, earlier_words) for earlier_words in taken):
                 continue
             elif was_read:
-                finding.skipped.append((text, "was read out before"))
+                finding.skipped.append((text, self._texts("silent.was_read")))
             elif text.spoken:
-                finding.skipped.append((text, "is read out in the film"))
+                finding.skipped.append((text, self._texts("silent.is_spoken")))
             else:
                 taken.append(words)
                 if text.is_for_viewers:
                     self._read_out(text, request, finding)
                 else:
-                    finding.skipped.append((text, f"is {NOT_FOR_VIEWERS[text.kind]}, which is not read out"))
-        finding.statements += new_people(facts, request.history)
+                    finding.skipped.append((text, self._texts(f"silent.{text.kind}")))
+        finding.statements += new_people(facts, request.history, self._texts)
         finding.statements.sort(key=lambda statement: statement.rank)
         return finding
 
     def _read_out(self, text: TextFact, request: Request, finding: ClipFinding) -> None:
         """Add what reads the text, or why nothing does, to the finding."""
-        introduction = INTRODUCTIONS.get(text.kind, "Text reads")
+        introduction = reading_introduction(text.kind, self._texts)
         since = text.first if text.since is None else text.since
         budget = _UNLIMITED if request.budget is None else request.budget
         in_slot = min(budget, self._words_from(since, request))
-        words_before = words_read_aloud(introduction)
-        quote = fit_quote(text.text, in_slot - words_before)
+        words_before = self._length(introduction)
+        quote = fit_quote(text.text, in_slot - words_before, self._texts.tag)
         if quote is None:
-            needed = words_before + words_read_aloud(clean(text.text))
+            needed = words_before + self._length(clean(text.text))
             if needed > budget:
-                reason = f"it takes {needed} words, and {budget} fit into the slot"
+                reason = self._texts("silent.too_long", needed=needed, fitting=budget)
             else:
-                reason = (
-                    f"it comes too late: it takes {needed} words, and {max(in_slot, 0)} fit after it is seen"
-                )
+                reason = self._texts("silent.too_late", needed=needed, fitting=max(in_slot, 0))
             finding.unread.append({"text": text.text, "reason": reason})
             return
         if not quote.whole:
-            introduction = "A text begins"
+            introduction = self._texts("line.beginning")
         kind: StatementKind = text.kind  # type: ignore[assignment]
         finding.statements.append(
-            Statement(kind, introduction, text.shot, since, text.last, quote, text.sure)
+            Statement(self._texts, kind, introduction, text.shot, since, text.last, quote, text.sure)
         )
 
     def _lines(self, statements: Sequence[Statement], request: Request) -> list[NarratedLine]:
@@ -304,7 +315,7 @@ class Narrator:
 
     def _fits(self, line: NarratedLine, request: Request) -> bool:
         """True where the line has no more words than the budget, and all is told while it is seen."""
-        words = words_read_aloud(line.text)
+        words = self._length(line.text)
         if request.budget is not None and words > request.budget:
             return False
         if request.scene is None:
@@ -313,6 +324,10 @@ class Narrator:
         # To begin when the last of it is seen would tell the first after it is gone.
         together = sight.until is None or len(line.statements) == 1 or sight.since <= sight.until
         return together and words <= self._words_from(sight.since, request)
+
+    def _length(self, text: str) -> int:
+        """How many English words take as long to say as the text."""
+        return spoken_length(text, self._texts.tag)
 
     def _words_from(self, second: float, request: Request) -> int:
         """How many words can be said in the slot of something that is seen from ``second`` on."""
@@ -323,18 +338,19 @@ class Narrator:
 
     def _why_silent(self, finding: ClipFinding) -> str:
         if finding.unread:
-            return f"text on the screen is not read out: {finding.unread[0]['reason']}"
+            return self._texts("silent.not_read_out", why=finding.unread[0]["reason"])
         if finding.statements:
-            return f"no line fits: {finding.statements[0].sentence}"
-        text_reason = "no text to read out"
+            return self._texts("silent.no_line_fits", line=finding.statements[0].sentence)
+        text_reason = self._texts("silent.no_text")
         if finding.skipped:
             # What a viewer is meant to read is missed before a sign in the street is.
             text, why = min(finding.skipped, key=lambda skipped: not skipped[0].is_for_viewers)
-            text_reason = f'the text "{shorten(text.text, 60, placeholder=" …")}" {why}'
-        return f"{text_reason}, and nobody of the cast appears anew"
+            shown = shorten(text.text, 60, placeholder=" …")
+            text_reason = self._texts("silent.text", text=shown, why=why)
+        return self._texts("silent.and_nobody", why=text_reason)
 
 
-def new_people(facts: Facts, lines: Sequence[str]) -> list[Statement]:
+def new_people(facts: Facts, lines: Sequence[str], texts: Texts) -> list[Statement]:
     """Who of the cast comes in, one statement for each shot in which somebody does.
 
     Who was named in one of the last ``lines`` is no news.
@@ -344,25 +360,18 @@ def new_people(facts: Facts, lines: Sequence[str]) -> list[Statement]:
         names = tuple(name for name in entrance.names if not is_named(name, lines))
         if entrance.shot not in facts.current or not names:
             continue
-        called = listed([name.called for name in names])
-        sentence = f"{capital(called)} appear{'s' if len(names) == 1 else ''}"
+        called = texts.listed([name.called for name in names])
+        sentence = capital(texts.count("line.people", len(names), names=called))
         statements.append(
-            Statement("people", sentence, entrance.shot, entrance.first, entrance.last, names=names)
+            Statement(texts, "people", sentence, entrance.shot, entrance.first, entrance.last, names=names)
         )
     return statements
 
 
 def is_named(name: NamedFace, lines: Sequence[str]) -> bool:
     """True where one of the lines names this person, other than in words that are read out."""
-    unquoted = [bare(re.sub(r'"[^"]*"', " ", line)) for line in lines]
+    unquoted = [bare(without_quotations(line)) for line in lines]
     return any(f" {bare(name.called)} " in f" {line} " for line in unquoted)
-
-
-def with_comma(text: str) -> str:
-    """A sentence that goes on: ``reads: "ONE."`` → ``reads: "ONE,"``, ``Ann appears.`` → ``Ann appears,``."""
-    if text.endswith('."') and not text.endswith('.."'):
-        return f'{text[:-2]},"'
-    return f"{text[:-1]}," if text.endswith(".") else text
 
 
 def keeps_rules(line: NarratedLine, history: Sequence[str]) -> bool:
@@ -370,7 +379,9 @@ def keeps_rules(line: NarratedLine, history: Sequence[str]) -> bool:
 
     Names that look like words break none.
     """
+    language = line.statements[0].texts.tag
     names = [name for statement in line.statements for name in statement.names]
-    if check_line(without_names(line.text, names)):
+    if check_line(without_names(line.text, names), language=language):
         return False
-    return all(finding.rule != "L9" for finding in check_line(line.text, previous=history))
+    findings = check_line(line.text, previous=history, language=language)
+    return all(finding.rule != "L9" for finding in findings)

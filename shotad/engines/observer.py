@@ -38,7 +38,8 @@ from shotad.core.engine import (
 from shotad.core.errors import WeightsError
 from shotad.core.types import Role
 from shotad.core.weight_store import weights_file
-from shotad.engines.english import bare, listed
+from shotad.engines.english import bare
+from shotad.script.track_texts import texts_in
 from shotad.sight import (
     FaceFinder,
     FrameText,
@@ -256,5 +257,5 @@ def describe(facts: Facts) -> str:
 def _faces_in_words(faces: FacesFact) -> str:
     """``2 faces: Thom``, ``1 face``."""
     count = f"{faces.count} face{'' if faces.count == 1 else 's'}"
-    names = listed([name.called for name in faces.names]) if faces.names else ""
+    names = texts_in("en").listed([name.called for name in faces.names])
     return f"{count}: {names}" if names else count

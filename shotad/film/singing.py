@@ -104,14 +104,12 @@ def _voice_in(time: Interval, voices: VoiceTimes) -> SlotVoice | None:
     return None
 
 
-def why_left_empty(slot: Slot, settings: SpeechSettings) -> str:
-    """Why no line is written in a slot unless a person asks for one; empty where one is written."""
+def is_left_empty(slot: Slot, settings: SpeechSettings) -> bool:
+    """Whether no line is written in a slot, because of the voice in it, unless a person asks for one."""
     if slot.voice is None or (slot.voice is SlotVoice.SONG and settings.over_lyrics):
-        return ""
-    if slot.credits:
-        # Films end with a song over their credits, and there is no other time to read those.
-        return ""
-    return f"{slot.voice.words}; write a line if one is wanted, or have the slot described again"
+        return False
+    # Films end with a song over their credits, and there is no other time to read those.
+    return not slot.credits
 
 
 def seconds_shared(intervals: Sequence[Interval], time: Interval) -> float:

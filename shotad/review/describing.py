@@ -27,7 +27,7 @@ from shotad.batch import (
     read_report,
 )
 from shotad.core import ShotadError
-from shotad.core.config.languages import is_english, language_name
+from shotad.core.config.languages import language_name
 from shotad.core.errors import EngineError, ReviewError, UsageError, WorkFolderError
 from shotad.core.files import read_file, write_text
 from shotad.core.progress import plural, printable
@@ -38,6 +38,7 @@ from shotad.engines import stage_engines
 from shotad.review.events import Json, Tabs
 from shotad.review.film_folder import Choices, FilmFolder, ListedFilm
 from shotad.review.jobs import JobProgress, Jobs, Stopped
+from shotad.script.track_texts import has_texts
 
 QUEUE_FILE, REPORT_FILE = "queue.json", "report.json"
 
@@ -86,10 +87,10 @@ class Describing:
         stage_engines(choices.config())  # refuses an engine that is not known
         # With what lies beside the film: that may name an engine, or a language
         config = self._folder.plan(film_id, choices).job.config
-        if stage_engines(config).stage2 == "narrator" and not is_english(config.language):
+        if stage_engines(config).stage2 == "narrator" and not has_texts(config.language):
             raise EngineError(
-                f"The worksheet is made in English only, not in {language_name(config.language)}.",
-                "Choose English, or an engine that describes what happens.",
+                f"The worksheet cannot be made in {language_name(config.language)}.",
+                "Choose another language, or an engine that describes what happens.",
             )
         with self._lock:
             if film_id in self._queue:

@@ -132,8 +132,7 @@ class FilmList:
 _ENGINES = {
     "embedded": (
         "Worksheet",
-        "Titles and captions are read out. For other slots you get pictures and notes, and write the lines. "
-        "In English only.",
+        "Titles and captions are read out. For other slots you get pictures and notes, and write the lines.",
     ),
     "small": ("Qwen3-VL 2B, on this machine", "Describes what happens. Slow without a GPU."),
     "paper": ("Qwen2-VL and LLaMA 3, on this machine", "Describes what happens. Needs a GPU of 20 GB."),

@@ -16,8 +16,8 @@ from shotad.review.keeping import signatures
 from shotad.review.session import Session
 from shotad.review.work import state_of_cast
 from shotad.script import Cue, Worksheet
+from shotad.script.track_texts import texts_in
 from shotad.script.worksheet import (
-    NO_FILM,
     dialogue_text,
     people_lines,
     short_time,
@@ -61,7 +61,7 @@ class MaterialViews:
             "length": slot_length_text(entry),
             "marks": list(slot_note(entry)),
             "pictures": pictures,
-            "no_pictures": NO_FILM if entry.shots and not pictures else "",
+            "no_pictures": texts_in("en")("sheet.no_film") if entry.shots and not pictures else "",
             "people": list(people_lines(entry.people)),
             "texts": [
                 {"text": text.text, "offer": text.offer, "words": text_summary(text)} for text in entry.texts

@@ -20,6 +20,7 @@ from . import (
     table_formats as table_formats,
     track as track,
     track_files as track_files,
+    track_texts as track_texts,
     worksheet as worksheet,
 )
 from .cue import (

@@ -33,7 +33,6 @@ from xml.sax.saxutils import escape
 from lxml import etree
 
 from shotad.core.errors import ScriptError
-from shotad.core.progress import plural
 from shotad.core.weight_store import read_limited
 from shotad.script.cue import (
     Cue,
@@ -46,7 +45,7 @@ from shotad.script.cue import (
     timecode,
 )
 from shotad.script.pace import budget_in_language_units, has_blanks
-from shotad.script.strip import strip_of, strip_words
+from shotad.script.strip import Strip, strip_of, strip_words
 from shotad.script.table_formats import (
     SECONDS_PER_WORD,
     UNHEARD,
@@ -56,6 +55,7 @@ from shotad.script.table_formats import (
     review_text,
 )
 from shotad.script.track import Track
+from shotad.script.track_texts import in_all_languages, texts_in
 from shotad.script.worksheet import (
     SheetEntry,
     Worksheet,
@@ -75,13 +75,13 @@ if TYPE_CHECKING:
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
-HEADS: tuple[str, ...] = (
-    "In", "Out", "Line", "Words", "Seconds", "Status", "Review", "Note", "Remarks", "Id",
+COLUMNS: tuple[str, ...] = (
+    "in", "out", "line", "words", "seconds", "status", "review", "note", "remarks", "id",
 )  # fmt: skip
-HEADS_WITH_MATERIAL: tuple[str, ...] = (
-    "In", "Out", "Line", "Pictures", "Material", "Status", "Note", "Remarks", "Id",
+"""The columns of the script; their heads are in the language of the track (`column_head`)."""
+COLUMNS_WITH_MATERIAL: tuple[str, ...] = (
+    "in", "out", "line", "pictures", "material", "status", "note", "remarks", "id",
 )  # fmt: skip
-TABLE = "Script"
 MARK = "_ad_"
 """Bookmarks that begin so are hidden in Word and tell import how a line, or the track, was written."""
 
@@ -106,12 +106,14 @@ def write_docx(track: Track, worksheet: Worksheet | None = None) -> bytes:
 
     document = docx.Document()
     _set_page(document, track.language)
-    heading = document.add_heading(clean_text(f"Audio description: {track.film.name}"), level=1)
+    texts = texts_in(track.language)
+    title = texts("script.title_of_film", film=track.film.name)
+    heading = document.add_heading(clean_text(title), level=1)
     _add_bookmark(heading._p, f"{MARK}track_{track.stamp}", 0)
     for text in about_track(track):
         document.add_paragraph(text)
-    document.add_heading("Script", level=2)
-    for sentence in about_material(worksheet):
+    document.add_heading(texts("office.script"), level=2)
+    for sentence in about_material(worksheet, track.language):
         document.add_paragraph(clean_text(sentence))
     table = _add_table(document, track, worksheet)
     if _base_language(track.language) in _RIGHT_TO_LEFT:
@@ -128,27 +130,35 @@ def _base_language(language: str) -> str:
 
 def about_track(track: Track) -> tuple[str, ...]:
     """What stands before the script: who made it, for which film, how it is edited."""
+    texts = texts_in(track.language)
     voices = dict.fromkeys(cue.spoken.voice for cue in track.heard if cue.spoken is not None)
-    voice = f"Voice: {', '.join(voices)}." if voices else "Not spoken yet."
-    length = f"{len(track.heard)} lines in {timecode(track.film.duration).partition('.')[0]}"
-    parts = (
-        track.statement,
-        f"Film: {track.film.name}, {length}. Language: {track.language}. {voice}",
-        "Text, times and status in the table may be changed, rows deleted and added, and the file brought "
-        "back with shotad import. A row with the status empty is a slot without a line: write one there, or "
-        "leave it. Status dropped leaves a line out. Note is for what a colleague should know; it is never "
-        "spoken. Words and seconds are counted again. The Id column tells the lines apart: leave it as it "
-        "is, and empty in a new row.",
+    film = texts(
+        "office.film",
+        film=track.film.name,
+        lines=texts.count("count.lines", len(track.heard)),
+        length=timecode(track.film.duration).partition(".")[0],
+        language=track.language,
+        voice=texts("office.voice", voices=", ".join(voices)) if voices else texts("office.not_spoken"),
     )
-    return tuple(clean_text(part) for part in parts)
+    return tuple(clean_text(part) for part in (track.statement, film, texts("office.use")))
 
 
-def about_material(worksheet: Worksheet | None) -> tuple[str, ...]:
+def about_material(worksheet: Worksheet | None, language: str) -> tuple[str, ...]:
     """What stands before a script that has material: what it is, and what of it is missing."""
     if worksheet is None:
         return ()
-    use = "The material of each slot is there to write from; import does not read it."
+    use = texts_in(language)("office.material")
     return tuple(filter(None, (use, worksheet.no_pictures, *worksheet.missing)))
+
+
+def column_head(column: str, language: str) -> str:
+    """The head of a column: ``in`` → ``In``, in German ``Von``."""
+    return texts_in(language)(f"head.{column}")
+
+
+def status_text(status: str, language: str) -> str:
+    """A line's status, or `EMPTY_STATUS`, as the table shows it: ``dropped``, in German ``gestrichen``."""
+    return texts_in(language)(f"status.{status}")
 
 
 EMPTY_STATUS = "empty"
@@ -172,16 +182,17 @@ def script_rows(track: Track) -> list[Cue]:
 
 
 def row_of_cue(cue: Cue, entry: SheetEntry | None = None) -> tuple[str | float, ...]:
-    """A row of `script_rows` under `HEADS`; ``entry`` is the material of its slot, where that is known."""
+    """A row of `script_rows` under `COLUMNS`; ``entry`` is the material of its slot, where that is known."""
     note = note_text(cue)
     if not cue.heard:
         return (
             timecode(cue.interval.start), timecode(cue.interval.end), "", "", round(cue.interval.duration, 1),
-            EMPTY_STATUS, "", note, empty_slot_text(cue, entry), cue.id,
+            status_text(EMPTY_STATUS, cue.language), "", note, empty_slot_text(cue, entry), cue.id,
         )  # fmt: skip
     return (
         timecode(cue.interval.start), timecode(cue.interval.end), cue.text, count_words(cue.text),
-        round(cue.interval.duration, 1), cue.status.value, review_text(cue), note, line_remarks(cue), cue.id,
+        round(cue.interval.duration, 1), status_text(cue.status, cue.language), review_text(cue), note,
+        line_remarks(cue), cue.id,
     )  # fmt: skip
 
 
@@ -192,8 +203,9 @@ def empty_slot_text(cue: Cue, entry: SheetEntry | None = None) -> str:
     if max_words is None:
         max_words = int(cue.interval.duration / SECONDS_PER_WORD)
     number = budget_in_language_units(cue.language, max_words)
-    unit = "word" if has_blanks(cue.language) else "character"
-    text = f"Empty slot · {cue.interval.duration:.1f} s, about {plural(number, unit)}"
+    key = "office.slot_words" if has_blanks(cue.language) else "office.slot_characters"
+    texts = texts_in(cue.language)
+    text = texts.count(key, number, seconds=texts.decimal(cue.interval.duration))
     return "; ".join(filter(None, (text, note_author(cue))))
 
 
@@ -203,42 +215,45 @@ def _add_table(document: Document, track: Track, worksheet: Worksheet | None) ->
 
     cues = script_rows(track)
     entries = entries_by_cue(worksheet, cues, each_once=True)
-    heads = HEADS if worksheet is None else HEADS_WITH_MATERIAL
+    columns = COLUMNS if worksheet is None else COLUMNS_WITH_MATERIAL
+    texts = texts_in(track.language)
     widths = _WIDTHS if worksheet is None else _WIDTHS_WITH_MATERIAL
-    table: Table = document.add_table(rows=len(cues) + 1, cols=len(heads), style="Table Grid")
+    table: Table = document.add_table(rows=len(cues) + 1, cols=len(columns), style="Table Grid")
     table.autofit = False
-    for column, width in zip(table._tbl.tblGrid.gridCol_lst, widths, strict=True):
-        column.w = Inches(width)
+    for grid_column, width in zip(table._tbl.tblGrid.gridCol_lst, widths, strict=True):
+        grid_column.w = Inches(width)
     properties = table._tbl.tblPr
     for look in properties.findall(f"{_W}tblLook"):
         properties.remove(look)
     flags = {"val": "0020", "firstRow": "1", "lastRow": "0", "firstColumn": "0", "lastColumn": "0",
              "noHBand": "1", "noVBand": "1"}  # fmt: skip
-    description = (
-        "Each row is one line of description: when it begins and ends, its words, its status and notes."
-    )
     properties.append(_element("tblLook", **flags))
-    properties.append(_element("tblCaption", val=TABLE))
-    properties.append(_element("tblDescription", val=description))
+    properties.append(_element("tblCaption", val=texts("office.script")))
+    properties.append(_element("tblDescription", val=texts("office.table_is")))
     # Row by row, through XML: python-docx counts all cells to look one up.
-    cells: list[dict[str, str | float]] = [{head: head for head in heads}]
-    cells += [_cells_by_head(cue, entries.get(cue.id), with_material=worksheet is not None) for cue in cues]
-    for number, (row, by_head) in enumerate(zip(table._tbl.tr_lst, cells, strict=True)):
+    cells: list[dict[str, str | float]] = [
+        {column: column_head(column, track.language) for column in columns}
+    ]
+    cells += [_cells_by_column(cue, entries.get(cue.id), with_material=worksheet is not None) for cue in cues]
+    for number, (row, by_column) in enumerate(zip(table._tbl.tr_lst, cells, strict=True)):
         row.get_or_add_trPr().append(_element("cantSplit"))
-        for cell, width, head in zip(row.tc_lst, widths, heads, strict=True):
+        for cell, width, column in zip(row.tc_lst, widths, columns, strict=True):
             cell.width = Inches(width)
-            text = by_head.get(head, "")
+            text = by_column.get(column, "")
             if text != "":
                 run = _Cell(cell, table).paragraphs[0].add_run(str(text))
                 if number == 0:
                     run.bold = True
-                if worksheet is not None and (head != "Line" or number == 0):
+                if worksheet is not None and (column != "line" or number == 0):
                     run.font.size = Pt(10)
         entry = entries.get(cues[number - 1].id) if number else None
         if entry is not None and worksheet is not None:
-            material, pictures = (row.tc_lst[heads.index(head)] for head in ("Material", "Pictures"))
+            material, pictures = (row.tc_lst[columns.index(name)] for name in ("material", "pictures"))
             _fill_material(_Cell(material, table), entry, cues[number - 1])
-            _put_strip(document, _Cell(pictures, table), entry, worksheet, number)
+            strip = strip_of(entry, worksheet.pictures, track.language)
+            if strip is not None:
+                words = strip_words(entry, track.language)
+                _put_strip(document, _Cell(pictures, table), strip, words, number)
         if number == 0:
             row.get_or_add_trPr().append(_element("tblHeader"))  # repeated on every page
         elif (cue := cues[number - 1]).heard:
@@ -248,28 +263,29 @@ def _add_table(document: Document, track: Track, worksheet: Worksheet | None) ->
     return table
 
 
-def _cells_by_head(cue: Cue, entry: SheetEntry | None, *, with_material: bool) -> dict[str, str | float]:
-    """A row by its heads; beside the material whose a line is has no column of its own."""
-    cells = dict(zip(HEADS, row_of_cue(cue, entry), strict=True))
+def _cells_by_column(cue: Cue, entry: SheetEntry | None, *, with_material: bool) -> dict[str, str | float]:
+    """A row by its columns; beside the material whose a line is has no column of its own."""
+    cells = dict(zip(COLUMNS, row_of_cue(cue, entry), strict=True))
     if with_material:
-        cells["Remarks"] = "; ".join(filter(None, (str(cells["Review"]), str(cells["Remarks"]))))
+        cells["remarks"] = "; ".join(filter(None, (str(cells["review"]), str(cells["remarks"]))))
     return cells
 
 
-def material_texts(entry: SheetEntry, line: str) -> list[tuple[str, list[str]]]:
+def material_texts(entry: SheetEntry, line: str, language: str) -> list[tuple[str, list[str]]]:
     """What is known of a slot under its headings, without headings of which nothing is known."""
     offers = [text.offer for text in entry.texts if text.offer and not is_text_read_out(text, line)]
-    too_long = [text_summary(text) for text in entry.texts if not text.offer]
-    texts = (
-        ("", [f"{slot_length_text(entry)}.", *slot_note(entry)]),
-        ("Text to take in", offers),
-        ("Text on the screen", too_long),
-        ("Who is seen", list(people_lines(entry.people))),
-        ("Shots", [shot_text(shot) for shot in entry.shots]),
-        ("Dialogue before", [dialogue_text(line) for line in entry.before]),
-        ("Dialogue after", [dialogue_text(line) for line in entry.after]),
-    )
-    return [(head, lines) for head, lines in texts if lines]
+    too_long = [text_summary(text, language) for text in entry.texts if not text.offer]
+    about_slot = [f"{slot_length_text(entry, language)}.", *slot_note(entry, language)]
+    lines_by_column = {
+        "text_to_take_in": offers,
+        "text_on_screen": too_long,
+        "who_is_seen": list(people_lines(entry.people, language)),
+        "shots": [shot_text(shot, language) for shot in entry.shots],
+        "dialogue_before": [dialogue_text(line) for line in entry.before],
+        "dialogue_after": [dialogue_text(line) for line in entry.after],
+    }
+    headed = [(column_head(column, language), lines) for column, lines in lines_by_column.items() if lines]
+    return [("", about_slot), *headed]
 
 
 def _fill_material(cell: Any, entry: SheetEntry, cue: Cue) -> None:
@@ -278,7 +294,7 @@ def _fill_material(cell: Any, entry: SheetEntry, cue: Cue) -> None:
 
     paragraph = cell.paragraphs[0]
     is_first = True
-    for head, lines in material_texts(entry, cue.text if cue.heard else ""):
+    for head, lines in material_texts(entry, cue.text if cue.heard else "", cue.language):
         for text in filter(None, (head, *lines)):
             paragraph = paragraph if is_first else cell.add_paragraph()
             is_first = False
@@ -289,24 +305,21 @@ def _fill_material(cell: Any, entry: SheetEntry, cue: Cue) -> None:
                 run.bold = True
 
 
-def _put_strip(document: Document, cell: Any, entry: SheetEntry, worksheet: Worksheet, number: int) -> None:
-    """The pictures of a slot as one image; nothing where there are none."""
+def _put_strip(document: Document, cell: Any, strip: Strip, words: str, number: int) -> None:
+    """Put the pictures of a slot, as one image, into a cell; ``words`` say it to screen readers."""
     from docx.opc.constants import RELATIONSHIP_TYPE
     from docx.opc.packuri import PackURI
     from docx.oxml.shape import CT_Inline
     from docx.parts.image import ImagePart
     from docx.shared import Inches, Length
 
-    strip = strip_of(entry, worksheet.pictures)
-    if strip is None:
-        return
     # By hand, for python-docx compares each picture with all before it.
     part = ImagePart(PackURI(f"/word/media/slot{number:05d}.jpg"), "image/jpeg", strip.jpeg)
     relation = document.part.relate_to(part, RELATIONSHIP_TYPE.IMAGE)
     width = Inches(_PICTURES_WIDTH)
     height = Length(round(width * strip.height / strip.width))
     inline = CT_Inline.new_pic_inline(number, relation, f"slot{number:05d}.jpg", width, height)
-    inline.docPr.set("descr", strip_words(entry))
+    inline.docPr.set("descr", words)
     cell.paragraphs[0].add_run()._r.add_drawing(inline)
 
 
@@ -365,6 +378,13 @@ _COLUMN_OF_HEAD = {
     "time out": "end", "bis": "end", "ende": "end", "line": "text", "text": "text", "description": "text",
     "audio description": "text", "ad": "text", "audiodeskription": "text", "status": "status", "id": "id",
     "stamp": "stamp", "note": "note", "notes": "note", "comment": "note", "comments": "note",
+} | {
+    head.lower(): content
+    for content, column in {
+        "start": "in", "end": "out", "text": "line", "status": "status", "id": "id", "stamp": "stamp",
+        "note": "note",
+    }.items()
+    for head in in_all_languages(f"head.{column}")
 }  # fmt: skip
 _UNREAD_TAGS = frozenset(
     f"{_W}{tag}" for tag in ("del", "moveFrom", "pPr", "rPr", "delText", "instrText", "tbl")
@@ -563,11 +583,12 @@ def office_format(data: bytes) -> str | None:
 def sealed(data: bytes, track: Track) -> bytes:
     """The package with the track's properties, which screen readers announce and libraries index, and without
     times: the same track gives the same bytes."""
+    texts = texts_in(track.language)
     values = {
-        "dc:title": f"Audio description: {track.film.name}",
-        "dc:subject": "Audio description script",
+        "dc:title": texts("script.title_of_film", film=track.film.name),
+        "dc:subject": texts("script.subject"),
         "dc:creator": ", ".join((f"shotad {track.version}", *track.reviewed_by)),
-        "cp:keywords": "audio description, machine made",
+        "cp:keywords": texts("script.keywords"),
         "dc:description": track.statement,
         "dc:language": track.language,
         "cp:lastModifiedBy": f"shotad {track.version}",

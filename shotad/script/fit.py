@@ -21,6 +21,7 @@ from shotad.script import english_words as en
 from shotad.script.english_words import OWNED, PREPOSITIONS, lemma, listed
 from shotad.script.pace import has_blanks, spoken_words
 from shotad.script.rules import ARTICLES, quotations
+from shotad.script.track_texts import has_texts, texts_in
 
 _SENTENCE = re.compile(r"""(?<=[.!?…])["”']?\s+(?=["“']?[A-Z0-9])""")
 _ANY_SENTENCE = re.compile(r"""(?<=[.!?…؟۔।])["”“’»«]?\s+|(?<=[。！？])["”」』]?\s*(?=\S)""")
@@ -277,6 +278,8 @@ def with_native_punctuation(text: str, language: str) -> str:
     '他打开门，走进去。'
     >>> with_native_punctuation("वह दरवाज़ा खोलती है।.", "hi")
     'वह दरवाज़ा खोलती है।'
+    >>> with_native_punctuation('Auf dem Schild steht "Ausgang".', "de")
+    'Auf dem Schild steht „Ausgang“.'
     """
     if is_english(language):
         return text
@@ -287,6 +290,11 @@ def with_native_punctuation(text: str, language: str) -> str:
         comma = "、" if code == "ja" else "，"
         text = re.sub(rf"(?<={_CJK}),\s*|(?<=[\w\"]),\s*(?={_CJK})", comma, text)
         text = re.sub(rf"(?<={_CJK})\.\s*|(?<=\")\.$", "。", text)
+    if has_texts(language):
+        texts = texts_in(language)
+        text = re.sub(r'"([^"]+)"', lambda match: texts("quote.marks", words=match[1]), text)
+    if code == "fr":
+        text = re.sub(r"(?<=\w) (?=[:;!?](?:\s|$))", "\N{NO-BREAK SPACE}", text)
     return text
 
 

@@ -40,6 +40,7 @@ from shotad.script.cue import (
 )
 from shotad.script.frame_count import FilmFrames
 from shotad.script.track import Track
+from shotad.script.track_texts import texts_in
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -155,7 +156,8 @@ _HINT = "Name the film's frames a second and first time code: --format edl@25+01
 def write_fcpxml(track: Track, frames: FilmFrames | None = None) -> str:
     """The heard lines as markers on a clip of the film's length, in FCPXML 1.10."""
     frames = frames or FilmFrames()
-    name = track.film.name
+    name, texts = track.film.name, texts_in(track.language)
+    project = texts("script.film_with_title", film=PurePath(name).stem)
     length = max(1, nearest_frame(track.film.duration, frames.frame_rate))
     start, duration = _seconds(frames.start, frames), _seconds(length, frames)
     mode = "DF" if frames.is_drop else "NDF"
@@ -171,8 +173,8 @@ def write_fcpxml(track: Track, frames: FilmFrames | None = None) -> str:
         f'      <media-rep kind="original-media" src={quoteattr(f"./{quote(name)}")}/>\n    </asset>\n'
         "  </resources>\n"
         "  <library>\n"
-        '    <event name="Audio description">\n'
-        f"      <project name={quoteattr(f'{PurePath(name).stem}: audio description')}>\n"
+        f"    <event name={quoteattr(texts('script.title'))}>\n"
+        f"      <project name={quoteattr(project)}>\n"
         f'        <sequence format="r1" tcStart="{start}" tcFormat="{mode}" duration="{duration}">\n'
         f"          <note>{statement[1:-1]}</note>\n"
         "          <spine>\n"

@@ -31,6 +31,7 @@ from shotad.core.records import parse_json, parse_record
 from shotad.script.cue import Cue, Script, ScriptCue, line_stamp, milliseconds, short_hash
 from shotad.script.formats import Format
 from shotad.script.track import Track, cue_json, cue_values
+from shotad.script.track_texts import in_all_languages
 
 HISTORY, BEGUN = "review.jsonl", "review.begun.json"
 """The steps of the review page, and the one that it has begun."""
@@ -40,9 +41,15 @@ Hashes = Mapping[str, tuple[str, ...]]
 finished."""
 
 _KEYS_OF_MACHINE = ("spoken_length", "fit_steps", "provenance", "voiced")
-_MACHINE_ONLY = "Not reviewed by a person."
-_CHANGED_BY_PEOPLE = re.compile(r"(?<!\d)\d+ lines? (?:edited by a person|described again on request)")
-"""Parts of `Track.statement`."""
+_MACHINE_ONLY = in_all_languages("statement.not_reviewed")
+_CHANGES_BY_PEOPLE = [
+    re.escape(text.format(number="NUMBER")).replace("NUMBER", r"(?<!\d)\d+")
+    for change in ("edited", "redone")
+    for number in ("one", "other")
+    for text in in_all_languages(f"statement.{change}.{number}")
+]
+_CHANGED_BY_PEOPLE = re.compile("|".join(_CHANGES_BY_PEOPLE))
+"""Parts of `Track.statement`, in any language."""
 
 _LineContent = tuple[int, int, str, str]
 """Start and end in milliseconds, text, and who stands for it, where the format says so."""
@@ -247,7 +254,8 @@ def _is_unchanged(file_format: Format, path: Path, data: bytes) -> bool:
 def _is_machine_made(data: bytes) -> bool:
     """Whether a script of ours says that nobody has changed or read its lines."""
     text = data.decode("utf-8", "replace")
-    return _MACHINE_ONLY in text and not _CHANGED_BY_PEOPLE.search(text)
+    is_machine_made = any(sentence in text for sentence in _MACHINE_ONLY)
+    return is_machine_made and not _CHANGED_BY_PEOPLE.search(text)
 
 
 def _contents_by_id(

@@ -27,6 +27,7 @@ from shotad.core.errors import ScriptError, quoted
 from shotad.script.cue import Script, clean_text, is_language
 from shotad.script.dapt import Violation
 from shotad.script.track import Track
+from shotad.script.track_texts import texts_in
 
 DESCRIBES_VIDEO = "public.accessibility.describes-video"
 MACHINE_MADE = "public.machine-generated"
@@ -43,21 +44,21 @@ def write_hls(track: Track) -> str:
     Raises ScriptError for a language that is no tag.
     """
     stem, name = _address_and_name(track)
+    texts = texts_in(track.language)
     sound_attributes = f'CHARACTERISTICS="{DESCRIBES_VIDEO},{MACHINE_MADE}",CHANNELS="2",URI="{stem}.ad.m3u8"'
     text_attributes = f'CHARACTERISTICS="{MACHINE_MADE}",FORCED=NO,URI="{stem}.ad.vtt.m3u8"'
     notes = (
-        f"Audio description of {track.film.name}, to be put into its multivariant playlist.",
+        texts("hls.use", film=track.film.name),
         track.statement,
-        "The sound must hold programme and description mixed. GROUP-ID is that of the other sound, CHANNELS "
-        "its number of channels; URI is the media playlist of the segmented sound.",
-        "The second line is for players that speak text: name its group as SUBTITLES in EXT-X-STREAM-INF, or "
-        "leave it out.",
+        texts("hls.sound"),
+        texts("hls.text"),
     )
+    text_name = texts("script.text_of", title=name)
     comments = "".join(f"# {_one_line(note)}\n" for note in notes)
     return (
         f'{comments}#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="{name}",LANGUAGE="{track.language}",'
         f"DEFAULT=NO,AUTOSELECT=YES,{sound_attributes}\n"
-        f'#EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID="descriptions",NAME="{name}, text",'
+        f'#EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID="descriptions",NAME="{text_name}",'
         f'LANGUAGE="{track.language}",DEFAULT=NO,AUTOSELECT=NO,{text_attributes}\n'
     )
 
@@ -69,12 +70,13 @@ def write_dash(track: Track) -> str:
     for a language that is no tag.
     """
     stem, name = _address_and_name(track)
+    texts = texts_in(track.language)
+    text_name = texts("script.text_of", title=name)
     notes = (
-        f"Audio description of {track.film.name}: take the adaptation sets over into each Period of its MPD.",
+        texts("dash.use", film=track.film.name),
         track.statement,
-        "alternate: the sound holds programme and description mixed. Sound with the description alone, which "
-        "the receiver mixes in, has the Role commentary and a dependencyId that names the programme's sound.",
-        "BaseURL, codecs and bandwidth are those of your packager; the text is the WebVTT of shotad export.",
+        texts("dash.sound"),
+        texts("dash.text"),
     )
     comments = ""
     for note in notes:
@@ -93,7 +95,7 @@ def write_dash(track: Track) -> str:
     </Representation>
   </AdaptationSet>
   <AdaptationSet contentType="text" mimeType="text/vtt" lang="{track.language}">
-    <Label>{name}, text</Label>
+    <Label>{text_name}</Label>
     <Role schemeIdUri="{ROLES}" value="description"/>
     <Representation id="text-description" bandwidth="256">
       <BaseURL>{stem}.ad.vtt</BaseURL>
@@ -109,7 +111,7 @@ def _address_and_name(track: Track) -> tuple[str, str]:
         message = f"language must be a BCP 47 tag such as en-GB, got {quoted(track.language)}."
         raise ScriptError(message, "Correct the language in the track.")
     stem = quote(_one_line(PurePosixPath(track.film.name).stem or track.film.name), safe="")
-    return stem, f"Audio description ({track.language})"
+    return stem, texts_in(track.language)("script.title_with_language", language=track.language)
 
 
 def read_hls(_: bytes, name: str) -> Script:

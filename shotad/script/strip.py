@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageDraw, ImageFont
 
+from shotad.script.track_texts import texts_in
 from shotad.script.worksheet import SheetEntry, short_time
 
 MOST_PICTURES = 8
@@ -39,21 +40,26 @@ def shown_pictures(entry: SheetEntry) -> list[tuple[int, float]]:
     return [pictures[int(position * step)] for position in range(MOST_PICTURES)]
 
 
-def strip_words(entry: SheetEntry) -> str:
+def strip_words(entry: SheetEntry, language: str) -> str:
     """The image in words, for screen readers: ``Pictures: shot 5 at 1:12.6, shot 6 at 1:14.0``."""
-    shown = ", ".join(f"shot {shot + 1} at {short_time(second)}" for shot, second in shown_pictures(entry))
-    return f"Pictures: {shown}"
+    texts = texts_in(language)
+    shown = [
+        texts("sheet.picture_in_list", number=shot + 1, time=short_time(second))
+        for shot, second in shown_pictures(entry)
+    ]
+    return texts("sheet.pictures_of", pictures=", ".join(shown))
 
 
-def strip_of(entry: SheetEntry, pictures: Mapping[float, bytes]) -> Strip | None:
+def strip_of(entry: SheetEntry, pictures: Mapping[float, bytes], language: str) -> Strip | None:
     """The image of a slot; None where it has no picture. The same pictures give the same bytes.
 
-    ``pictures`` are JPEGs by their second.
+    ``pictures`` are JPEGs by their second; below each stands its shot in ``language``.
     """
+    texts = texts_in(language)
     captioned: list[tuple[str, Image.Image]] = []
     for shot, second in shown_pictures(entry):
         if second in pictures:
-            caption = f"{short_time(second)}  shot {shot + 1}"
+            caption = texts("sheet.caption", number=shot + 1, time=short_time(second))
             captioned.append((caption, Image.open(io.BytesIO(pictures[second])).convert("RGB")))
     if not captioned:
         return None

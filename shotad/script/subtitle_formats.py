@@ -35,6 +35,7 @@ from shotad.script.cue import (
     track_stamp,
 )
 from shotad.script.track import Track
+from shotad.script.track_texts import texts_in
 
 _TIMING = re.compile(r"\s*+(?P<start>[\d:.,]++)\s*+-->\s*+(?P<end>[\d:.,]++)(?:\s.*)?")
 _VTT_TIME = re.compile(r"(?:\d{2,}:)?[0-5]\d:[0-5]\d\.\d{3}")
@@ -42,23 +43,26 @@ _TAG = re.compile(r"<[^>]*(?:>|$)")
 _STAMP = re.compile(r"^Stamp: (\w+)[ \t]*$", re.MULTILINE)
 _LINE_STAMP = re.compile(r"^([sh]\d{8,}) ([0-9a-f]{8}-[0-9a-f]{8})[ \t]*$", re.MULTILINE)
 _LIST_HEAD = "NOTE Lines as written, for shotad import"
+"""By it a file is known again, so it is the same in all languages."""
 _OWN_ID = re.compile(r"[sh]\d{8,}")
 _OTHER_BLOCKS = ("NOTE", "STYLE", "REGION")
 
 
 def write_vtt(track: Track) -> str:
     """The heard lines as WebVTT. One at 0.000 is moved to 0.001: players would fire it before they play."""
-    note = f"{track.statement}\nFilm: {track.film.name}\nStamp: {track.stamp}".replace("-->", "->")
-    head = f"WEBVTT Audio description\nKind: descriptions\nLanguage: {track.language}\n\nNOTE\n{note}\n"
+    texts = texts_in(track.language)
+    film = texts("script.film", film=track.film.name)
+    note = f"{track.statement}\n{film}\nStamp: {track.stamp}".replace("-->", "->")
+    head = f"WEBVTT {texts('script.title')}\nKind: descriptions\nLanguage: {track.language}\n\nNOTE\n{note}\n"
     cues = stamps = ""
     for cue in track.heard:
         start, end = cue.interval.start, cue.interval.end
         times = f"{timecode(max(start, 0.001) if milliseconds(end) > 1 else start)} --> {timecode(end)}"
         if cue.note is not None:
             # On one line, so that none of its lines looks like a stamp.
-            by = f" by {cue.note.by}" if cue.note.by else ""
-            text = one_line(cue.note.text)
-            cues += f"\nNOTE To a colleague{by}, on {cue.id}: {text}\n".replace("-->", "->")
+            key = "script.to_colleague_by" if cue.note.by else "script.to_colleague"
+            note = texts(key, name=cue.note.by, id=cue.id, text=one_line(cue.note.text))
+            cues += f"\nNOTE {note}\n".replace("-->", "->")
         cues += f"\n{cue.id}\n{times}\n{html.escape(cue.text, quote=False)}\n"
         stamps += f"{cue.id} {line_stamp(cue.interval, cue.text)}\n"
     return head + cues + (f"\n{_LIST_HEAD}\n{stamps}" if stamps else "")

@@ -59,6 +59,7 @@ from shotad.script.cue import (
 )
 from shotad.script.subtitle_formats import id_of_number, is_number_of_last, number_of
 from shotad.script.track import Track, from_json, to_json
+from shotad.script.track_texts import in_all_languages, texts_in
 
 COLUMNS = (
     "id", "start", "end", "text", "kind", "status", "state", "reviewer", "note", "remarks", "doubt",
@@ -76,7 +77,13 @@ _SPREADSHEET_ERROR = re.compile(r"#[¿¡]?[^\W\d_][\w/]{1,11}[?!]|#DIV/0!|#N/?[A
 in other languages ``#NOM?`` or ``#WERT!``."""
 _STAMP = re.compile(r"[0-9a-f]{8}-[0-9a-f]{8}")
 _TRACK_STAMP = re.compile(r"(?P<stamp>[0-9a-f]{8})(?P<end> end)?")
-UNHEARD = tuple(status.value for status in CueStatus if not status.heard)
+UNHEARD = frozenset(
+    word
+    for status in CueStatus
+    if not status.heard
+    for word in (status.value, *in_all_languages(f"status.{status}"))
+)
+"""What a status says, in any language, of a line that is not spoken."""
 _LIST_KEYS = ("cues", "slots", "lines", "shots")
 
 
@@ -220,13 +227,16 @@ def line_remarks(cue: Cue) -> str:
     """Remarks on a line for the person who reads the table: the reason of its status, its doubt (``doubt
     0.42: the text was read at 0.71``), and whether a person edited it or had it described again; who
     wrote its note."""
+    texts = texts_in(cue.language)
     doubt_text = ""
     if cue.doubt is not None:
-        doubt_text = f"doubt {cue.doubt.value:.2f}"
-        doubt_text += f": {'; '.join(cue.doubt.reasons)}" if cue.doubt.reasons else ""
+        value, reasons = texts.decimal(cue.doubt.value, 2), "; ".join(cue.doubt.reasons)
+        doubt_text = texts("remark.doubt", value=value)
+        if reasons:
+            doubt_text = texts("remark.doubt_because", value=value, reasons=reasons)
     edit_text = ""
     if cue.edited is not None and is_changed(cue):
-        edit_text = "described again" if cue.edited.source == REDO else "edited by a person"
+        edit_text = texts("remark.redone" if cue.edited.source == REDO else "remark.edited")
     return clean_text(
         "; ".join(part for part in (cue.reason, doubt_text, edit_text, note_author(cue)) if part)
     )
@@ -234,7 +244,9 @@ def line_remarks(cue: Cue) -> str:
 
 def note_author(cue: Cue) -> str:
     """``note by Ann``; empty where there is no note, or its author is not known."""
-    return f"note by {cue.note.by}" if cue.note is not None and cue.note.by else ""
+    if cue.note is None or not cue.note.by:
+        return ""
+    return texts_in(cue.language)("remark.note_by", name=cue.note.by)
 
 
 def reviewer_name(cue: Cue) -> str:
@@ -247,8 +259,9 @@ def reviewer_name(cue: Cue) -> str:
 def review_text(cue: Cue) -> str:
     """Whether a machine or a person is responsible for a line: ``machine``, ``edited``, ``accepted by
     Ann``."""
-    name = reviewer_name(cue)
-    return f"{cue.state} by {name}" if name else cue.state.value
+    texts, name = texts_in(cue.language), reviewer_name(cue)
+    state = texts(f"state.{cue.state}")
+    return texts("state.by", state=state, name=name) if name else state
 
 
 write_json = to_json
@@ -416,9 +429,8 @@ def write_reaper(track: Track) -> str:
         name = f"{cue.text} [{cue.id}]".replace("\n", " \u2028")
         rows.writerow([f"R{number}", formula_safe_cell(name), *map(_reaper_time, times)])
     last = max((cue.interval.end for cue in track.heard), default=0.0)
-    rows.writerow(
-        ["M2", f"End of the audio description [track {track.stamp} end]", _reaper_time(last), "", ""]
-    )
+    end_text = texts_in(track.language)("script.end")
+    rows.writerow(["M2", f"{end_text} [track {track.stamp} end]", _reaper_time(last), "", ""])
     return out.getvalue()
 
 

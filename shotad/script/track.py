@@ -21,7 +21,6 @@ from typing import Any, TypeVar
 
 from shotad.core import Interval
 from shotad.core.arguments import path_of
-from shotad.core.config.languages import language_name
 from shotad.core.errors import (
     ScriptError,
     UsageError,
@@ -60,6 +59,7 @@ from shotad.script.cue import (
     timecode,
     track_stamp,
 )
+from shotad.script.track_texts import texts_in
 
 BY_HAND = "track.json"
 """Source of edits made in the track file itself."""
@@ -484,39 +484,44 @@ class Track:
 
     @property
     def statement(self) -> str:
-        """One line for every script: made by machine, by which engines, whether edited and reviewed."""
-        engines = "; ".join(dict.fromkeys(maker.name for maker in self.makers)) or "no engine named"
+        """One line for every script: made by machine, by which engines, whether edited and reviewed.
+
+        In the language of the track (`shotad.script.track_texts`).
+        """
+        texts = texts_in(self.language)
+        engines = "; ".join(dict.fromkeys(maker.name for maker in self.makers))
+        engines = engines or texts("statement.no_engine")
+        sentences = [texts("statement.made", version=self.version, engines=engines)]
+        if self.translated_from:
+            language = texts.language(self.translated_from)
+            sentences.append(texts("statement.translated", language=language))
         edit_sources = [cue.edited.source for cue in self.cues if cue.edited is not None and is_changed(cue)]
         redone = edit_sources.count(REDO)
-        counts = {"edited by a person": len(edit_sources) - redone, "described again on request": redone}
-        edits = ""
-        for description, count in counts.items():
-            if count:
-                edits += f" {count} line{'s' if count > 1 else ''} {description}."
-        translation = (
-            f" Translated from {language_name(self.translated_from)}." if self.translated_from else ""
-        )
-        statement = (
-            f"Audio description made by machine: shotad {self.version} ({engines}).{translation}{edits}"
-            f"{self.review}"
-        )
+        edited = len(edit_sources) - redone
+        if edited:
+            sentences.append(texts.count("statement.edited", edited))
+        if redone:
+            sentences.append(texts.count("statement.redone", redone))
+        sentences.append(self.review)
         # Names of engines and people come from outside: one with line breaks must not make two lines of it.
-        return clean_text(statement).replace("\n", " ")
+        return clean_text(" ".join(sentences)).replace("\n", " ")
 
     @property
     def review(self) -> str:
-        """Who accepted lines or reviewed the whole, as the end of the statement, with a blank before it."""
-        cues = self.heard
+        """Who accepted lines or reviewed the whole, as the end of the statement."""
+        texts, cues = texts_in(self.language), self.heard
         acceptances = [cue.review for cue in cues if cue.review is not None]
-        by_people = _by_names(acceptance.by for acceptance in acceptances)
-        if not acceptances:
-            accepted = ""
-        elif len(acceptances) == len(cues):
-            accepted = f" Reviewed line by line{by_people}."
-        else:
-            accepted = f" {len(acceptances)} of {len(cues)} lines accepted{by_people}."
-        reviewed = f" Reviewed{_by_names(self.reviewed_by)}." if self.reviewed_by else ""
-        return accepted + reviewed or " Not reviewed by a person."
+        names = ", ".join(dict.fromkeys(acceptance.by for acceptance in acceptances if acceptance.by))
+        sentences = []
+        if acceptances:
+            key = "statement.accepted_all" if len(acceptances) == len(cues) else "statement.accepted"
+            key = f"{key}_by" if names else key
+            sentences.append(texts(key, number=len(acceptances), total=len(cues), names=names))
+        if self.reviewed_by:
+            reviewers = ", ".join(dict.fromkeys(name for name in self.reviewed_by if name))
+            key = "statement.reviewed_by" if reviewers else "statement.reviewed"
+            sentences.append(texts(key, names=reviewers))
+        return " ".join(sentences) or texts("statement.not_reviewed")
 
     @property
     def reviewers(self) -> tuple[str, ...]:
@@ -529,12 +534,6 @@ class Track:
     def stamp(self) -> str:
         """Hash of the spoken lines: scripts have it, so that an import knows which track they came from."""
         return track_stamp((cue.id, line_stamp(cue.interval, cue.text)) for cue in self.heard)
-
-
-def _by_names(names: Iterable[str]) -> str:
-    """`` by Ann, Bob``; empty where nobody gave a name."""
-    listed = ", ".join(dict.fromkeys(name for name in names if name))
-    return f" by {listed}" if listed else ""
 
 
 def cue_block(cue: Cue) -> str:

@@ -23,17 +23,20 @@ from typing import TYPE_CHECKING
 from shotad.core.errors import ScriptError
 from shotad.script.cue import CueStatus, Script, ScriptCue, clean_text, line_stamp, timecode
 from shotad.script.document import (
+    COLUMNS,
     EMPTY_STATUS,
-    HEADS,
     about_material,
     about_track,
     checked_package,
+    column_head,
     lines_of_table,
     row_of_cue,
     script_rows,
     sealed,
 )
+from shotad.script.pace import budget_in_language_units
 from shotad.script.track import Track
+from shotad.script.track_texts import Texts, in_all_languages, texts_in
 from shotad.script.worksheet import (
     SheetEntry,
     Worksheet,
@@ -51,20 +54,19 @@ if TYPE_CHECKING:
     from openpyxl.workbook.workbook import Workbook
     from openpyxl.worksheet.worksheet import Worksheet as Page
 
-SCRIPT, ABOUT = "Script", "About"
-STAMP_HEAD = "Stamp"
-MATERIAL_HEADS = (
-    "Text to take in", "Words that fit", "Who is seen", "Shots", "Dialogue before", "Dialogue after",
-    "About the slot",
+STAMP_COLUMN = "stamp"
+MATERIAL_COLUMNS = (
+    "text_to_take_in", "words_that_fit", "who_is_seen", "shots", "dialogue_before", "dialogue_after",
+    "about_the_slot",
 )  # fmt: skip
 LONGEST_CELL = 32_767
 """Characters that a cell can hold; openpyxl would cut what is longer without a word."""
 
 _WIDTHS = {
-    "In": 14, "Out": 14, "Line": 70, "Words": 8, "Seconds": 9, "Status": 12, "Review": 18, "Note": 30,
-    "Remarks": 26, "Id": 13,
-    "Text to take in": 34, "Words that fit": 9, "Who is seen": 26, "Shots": 40, "Dialogue before": 40,
-    "Dialogue after": 40, "About the slot": 22, STAMP_HEAD: 20,
+    "in": 14, "out": 14, "line": 70, "words": 8, "seconds": 9, "status": 12, "review": 18, "note": 30,
+    "remarks": 26, "id": 13,
+    "text_to_take_in": 34, "words_that_fit": 9, "who_is_seen": 26, "shots": 40, "dialogue_before": 40,
+    "dialogue_after": 40, "about_the_slot": 22, STAMP_COLUMN: 20,
 }  # fmt: skip
 _STATUSES = (CueStatus.PLACED, CueStatus.SHORTENED, CueStatus.DROPPED, EMPTY_STATUS)
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
@@ -81,36 +83,38 @@ def write_xlsx(track: Track, worksheet: Worksheet | None = None) -> bytes:
 
     book = Workbook()
     script = book.worksheets[0]
-    script.title = SCRIPT
+    texts = texts_in(track.language)
+    script.title = texts("office.script")
     # Behind the line, so that it is in view beside it
-    heads = (
-        (*HEADS[:3], *MATERIAL_HEADS, *HEADS[3:], STAMP_HEAD)
+    columns = (
+        (*COLUMNS[:3], *MATERIAL_COLUMNS, *COLUMNS[3:], STAMP_COLUMN)
         if worksheet is not None
-        else (*HEADS, STAMP_HEAD)
+        else (*COLUMNS, STAMP_COLUMN)
     )
-    for column, head in enumerate(heads, 1):
-        _put_cell(script, 1, column, head, bold=True)
+    for number, column in enumerate(columns, 1):
+        _put_cell(script, 1, number, column_head(column, track.language), bold=True)
     cues = script_rows(track)
     entries = entries_by_cue(worksheet, cues)
     for row, cue in enumerate(cues, 2):
-        values: dict[str, str | float] = dict(zip(HEADS, row_of_cue(cue, entries.get(cue.id)), strict=True))
+        values: dict[str, str | float] = dict(zip(COLUMNS, row_of_cue(cue, entries.get(cue.id)), strict=True))
         entry = entries.get(cue.id)
         if entry is not None:
-            values |= material_cells(entry, cue.text if cue.heard else "")
+            values |= material_cells(entry, cue.text if cue.heard else "", cue.language)
         if cue.heard:
-            values[STAMP_HEAD] = line_stamp(cue.interval, cue.text)
-        for column, head in enumerate(heads, 1):
-            if head != STAMP_HEAD or cue.heard:
-                _put_cell(script, row, column, values.get(head, ""))
-    _format_sheet(script, heads, len(cues))
+            values[STAMP_COLUMN] = line_stamp(cue.interval, cue.text)
+        for number, column in enumerate(columns, 1):
+            if column != STAMP_COLUMN or cue.heard:
+                _put_cell(script, row, number, values.get(column, ""))
+    _format_sheet(script, columns, len(cues), texts)
     # The second sheet says what the file is: its first column names what the second says.
-    about_sheet = book.create_sheet(ABOUT)
+    about_sheet = book.create_sheet(texts("office.about"))
     statement, film, use = about_track(track)
+    reviewers = clean_text(", ".join(track.reviewers)) or texts("office.about_nobody")
     facts = (
-        ("Audio description", statement), ("Film", film), ("Use", use),
-        ("Reviewed by", clean_text(", ".join(track.reviewers)) or "nobody yet"),
-        ("Review", clean_text(track.review)), ("Track", track.stamp),
-        *(("Material", clean_text(text)) for text in about_material(worksheet)),
+        (texts("script.title"), statement), (texts("office.about_film"), film),
+        (texts("office.about_use"), use), (texts("office.about_reviewed_by"), reviewers),
+        (texts("head.review"), clean_text(track.review)), (texts("office.about_track"), track.stamp),
+        *((texts("head.material"), clean_text(text)) for text in about_material(worksheet, track.language)),
     )  # fmt: skip
     for row, (head, text) in enumerate(facts, 1):
         _put_cell(about_sheet, row, 1, head, bold=True)
@@ -121,18 +125,20 @@ def write_xlsx(track: Track, worksheet: Worksheet | None = None) -> bytes:
     return sealed(out.getvalue(), track)
 
 
-def material_cells(entry: SheetEntry, line: str) -> dict[str, str | float]:
-    """The cells of a slot under `MATERIAL_HEADS`. Texts that the line says already are not offered again."""
+def material_cells(entry: SheetEntry, line: str, language: str) -> dict[str, str | float]:
+    """The cells of a slot under `MATERIAL_COLUMNS`. Texts that the line says already are not offered."""
     offers = [text.offer for text in entry.texts if text.offer and not is_text_read_out(text, line)]
-    too_long = [text_summary(text) for text in entry.texts if not text.offer]
+    too_long = [text_summary(text, language) for text in entry.texts if not text.offer]
+    shots = [shot_text(shot, language) for shot in entry.shots]
+    words = "" if entry.max_words is None else budget_in_language_units(language, entry.max_words)
     return {
-        "Text to take in": clean_text("\n".join(offers)),
-        "Words that fit": "" if entry.max_words is None else entry.max_words,
-        "Who is seen": clean_text("\n".join(people_lines(entry.people))),
-        "Shots": clean_text("\n".join(map(shot_text, entry.shots))),
-        "Dialogue before": clean_text("\n".join(map(dialogue_text, entry.before))),
-        "Dialogue after": clean_text("\n".join(map(dialogue_text, entry.after))),
-        "About the slot": clean_text("\n".join([*slot_note(entry), *too_long])),
+        "text_to_take_in": clean_text("\n".join(offers)),
+        "words_that_fit": words,
+        "who_is_seen": clean_text("\n".join(people_lines(entry.people, language))),
+        "shots": clean_text("\n".join(shots)),
+        "dialogue_before": clean_text("\n".join(map(dialogue_text, entry.before))),
+        "dialogue_after": clean_text("\n".join(map(dialogue_text, entry.after))),
+        "about_the_slot": clean_text("\n".join([*slot_note(entry, language), *too_long])),
     }
 
 
@@ -193,9 +199,10 @@ def _read_book(book: Workbook, file_name: str) -> Script:
         sheet_lines = lines_of_table(rows, f"{file_name}, sheet {title}", stamps) if cues is None else None
         if sheet_lines is not None:
             cues = sheet_lines
-        elif title == ABOUT:
+        elif title in in_all_languages("office.about"):
             about_rows = _rows_of_sheet(book, title, file_name)
-            stamp = next((row[1] for row in about_rows if len(row) > 1 and row[0] == "Track"), None)
+            heads = in_all_languages("office.about_track")
+            stamp = next((row[1] for row in about_rows if len(row) > 1 and row[0] in heads), None)
     if cues is None:
         raise ScriptError(f"{file_name} has no sheet with the heads In, Out and Line.", "Name the columns.")
     return Script(tuple(cues), stamp, stamps, is_proven=True)
@@ -264,30 +271,29 @@ def _put_cell(sheet: Page, row: int, column: int, value: str | float, *, bold: b
     cell.quotePrefix = True  # it stays a text when somebody edits it
 
 
-def _format_sheet(sheet: Page, heads: Sequence[str], line_count: int) -> None:
+def _format_sheet(sheet: Page, columns: Sequence[str], line_count: int, texts: Texts) -> None:
     from openpyxl.utils import get_column_letter
     from openpyxl.worksheet.datavalidation import DataValidation
     from openpyxl.worksheet.properties import PageSetupProperties
     from openpyxl.worksheet.table import Table, TableStyleInfo
 
-    last = get_column_letter(len(heads))
-    for column, head in enumerate(heads, 1):
-        sheet.column_dimensions[get_column_letter(column)].width = _WIDTHS[head]
+    last = get_column_letter(len(columns))
+    for number, column in enumerate(columns, 1):
+        sheet.column_dimensions[get_column_letter(number)].width = _WIDTHS[column]
     sheet.column_dimensions[last].hidden = True
     sheet.freeze_panes = "A2"
     sheet.print_title_rows = "1:1"
     sheet.page_setup.orientation = "landscape"
     sheet.page_setup.fitToHeight = 0
     sheet.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=True)
-    table = Table(displayName="AudioDescription", ref=f"A1:{last}{max(2, line_count + 1)}")
+    table = Table(displayName=texts("office.table"), ref=f"A1:{last}{max(2, line_count + 1)}")
     table.tableStyleInfo = TableStyleInfo(name="TableStyleLight1", showRowStripes=True)
     sheet.add_table(table)
-    choice = DataValidation("list", formula1=f'"{",".join(_STATUSES)}"', allow_blank=True)
-    choice.promptTitle, choice.prompt = (
-        "Status",
-        "A line that is dropped is left out; empty is a slot without a line.",
-    )
-    choice.errorTitle, choice.error = "Status", f"Choose one of {', '.join(_STATUSES)}."
-    status = get_column_letter(heads.index("Status") + 1)
+    statuses = [texts(f"status.{status}") for status in _STATUSES]
+    choice = DataValidation("list", formula1=f'"{",".join(statuses)}"', allow_blank=True)
+    choice.promptTitle, choice.prompt = texts("head.status"), texts("office.choose")
+    choice.errorTitle = texts("head.status")
+    choice.error = texts("office.choose_of", statuses=", ".join(statuses))
+    status = get_column_letter(columns.index("status") + 1)
     choice.add(f"{status}2:{status}{max(2, line_count + 1)}")
     sheet.add_data_validation(choice)

@@ -2,9 +2,9 @@
 
 A worksheet has an entry for each slot: its shots, who is in them, texts on the screen, the dialogue around
 it. `shotad.description.read_worksheet` fills it from the records of a work folder; the worksheet page, the
-review page and the scripts for Word and Excel show it in the same words, which are made here. In records
-shots have their index in the film, which begins at 0; for people they are counted from 1, as on the review
-page.
+review page and the scripts for Word and Excel show it in the same words, which are made here in the language
+that is asked for (`track_texts`). In records shots have their index in the film, which begins at 0; for
+people they are counted from 1, as on the review page.
 """
 
 from __future__ import annotations
@@ -17,19 +17,16 @@ from functools import cached_property
 from typing import Any
 
 from shotad.core import Interval
-from shotad.core.config.languages import is_english
 from shotad.core.types import SlotVoice
 from shotad.script.cue import Cue, count_words
+from shotad.script.pace import budget_in_language_units, has_blanks
+from shotad.script.track_texts import Texts, has_texts, texts_in
 
 _LONGEST_SHOWN = 160
 """Characters of a text that nobody can read out in its slot."""
 
-INTRODUCTIONS = {"title": "Words appear", "credit": "A credit reads"}
-"""What stands before text that is read out, by its kind; before all others "Text reads". Whether a card has
-the film's title, a chapter's or a date is not known."""
-
-NO_FILM = "No pictures: the film is not at hand."
-SOME_PICTURES = "Some pictures are missing: the film is not at hand."
+_PERSON = "person "
+"""What stands in records before the letter of somebody who has no name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +45,6 @@ class SheetShot:
     scale: str = ""
     same_as: int | None = None
     new_place: bool = False
-
-    @property
-    def setup(self) -> str:
-        """How the shot belongs to those before it, in words; empty where that is not known."""
-        if self.same_as is not None:
-            return f"same set-up as shot {self.same_as + 1}"
-        return "perhaps a new place: no set-up from before comes back" if self.new_place else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,23 +173,36 @@ class Worksheet:
 
 
 def text_offer(text: str, kind: str, language: str) -> str:
-    """The line that reads a text out: ``Text reads: "READY."``; in other languages the text alone.
+    """The line that reads a text out: ``Text reads: "READY."``; the text alone in a language without texts.
 
     The narrator of the embedded engine words its lines so too.
     """
     words = " ".join(text.split())
-    if not is_english(language):
+    if not has_texts(language):
         return words
-    ended = words if words.endswith((".", "!", "?", "…")) else f"{words}."
-    return f'{INTRODUCTIONS.get(kind, "Text reads")}: "{ended}"'
+    texts = texts_in(language)
+    has_ending = words.endswith((".", "!", "?", "…"))
+    # English sets the full stop within the quotation marks, where the text may have brought its own.
+    quote = texts("quote.last_marked" if has_ending else "quote.last", words=words)
+    return texts("line.reads", introduction=reading_introduction(kind, texts), quote=quote)
 
 
-def text_summary(text: SheetText) -> str:
+def reading_introduction(kind: str, texts: Texts) -> str:
+    """What stands before text that is read out, by its kind.
+
+    Whether a card has the film's title, a chapter's or a date is not known.
+    """
+    return texts(f"line.{kind}" if kind in ("title", "credit") else "line.text")
+
+
+def text_summary(text: SheetText, language: str = "en") -> str:
     """The offer of a text; of one that is too long for that, its beginning and how long it is."""
     if text.offer:
         return text.offer
     shown = text.text if len(text.text) <= _LONGEST_SHOWN else f"{text.text[:_LONGEST_SHOWN].rstrip()} …"
-    return f"{text.kind.capitalize()}, {count_words(text.text)} words, too long to read out here: {shown}"
+    texts = texts_in(language)
+    words = texts.count("count.words", count_words(text.text))
+    return texts("sheet.too_long", kind=texts(f"kind.{text.kind}"), words=words, text=shown)
 
 
 def is_text_read_out(text: SheetText, line: str) -> bool:
@@ -211,18 +214,35 @@ def _letters_only(text: str) -> str:
     return re.sub(r"[\W_]+", "", text).casefold()
 
 
-def slot_length_text(entry: SheetEntry) -> str:
-    """``4.2 s, 12 words fit``."""
-    seconds = f"{entry.end - entry.start:.1f} s"
+def slot_length_text(entry: SheetEntry, language: str = "en") -> str:
+    """``4.2 s, 12 words fit``; the words, or characters, are those of ``language``."""
+    texts = texts_in(language)
+    seconds = texts.decimal(entry.end - entry.start)
     if entry.max_words is None:
-        return seconds
-    return f"{seconds}, {entry.max_words} {'word fits' if entry.max_words == 1 else 'words fit'}"
+        return texts("sheet.length", seconds=seconds)
+    key = "sheet.words_fit" if has_blanks(language) else "sheet.characters_fit"
+    return texts.count(key, budget_in_language_units(language, entry.max_words), seconds=seconds)
 
 
-def shot_text(shot: SheetShot) -> str:
+def scale_text(shot: SheetShot, language: str = "en") -> str:
+    """How near the camera is: ``medium``; empty where that is not known."""
+    return texts_in(language)(f"scale.{shot.scale}") if shot.scale else ""
+
+
+def setup_text(shot: SheetShot, language: str = "en") -> str:
+    """How the shot belongs to those before it; empty where that is not known."""
+    texts = texts_in(language)
+    if shot.same_as is not None:
+        return texts("sheet.same_setup", number=shot.same_as + 1)
+    return texts("sheet.new_place") if shot.new_place else ""
+
+
+def shot_text(shot: SheetShot, language: str = "en") -> str:
     """``Shot 5 from 1:12.4: medium, same set-up as shot 3``."""
-    details = ", ".join(filter(None, (shot.scale, shot.setup)))
-    return f"Shot {shot.shot + 1} from {short_time(shot.start)}" + (f": {details}" if details else "")
+    texts = texts_in(language)
+    text = texts("sheet.shot_from", number=shot.shot + 1, time=short_time(shot.start))
+    details = ", ".join(filter(None, (scale_text(shot, language), setup_text(shot, language))))
+    return texts("sheet.shot_details", shot=text, details=details) if details else text
 
 
 def short_time(seconds: float) -> str:
@@ -233,11 +253,19 @@ def short_time(seconds: float) -> str:
     return f"{hours}:{minutes:02d}:{clock}" if hours else f"{minutes}:{clock}"
 
 
-def people_lines(people: Sequence[SheetPeople]) -> tuple[str, ...]:
+def called_text(called: str, language: str = "en") -> str:
+    """What somebody is called: a name as it is, ``person A`` in ``language``."""
+    if not called.startswith(_PERSON):
+        return called
+    return texts_in(language)("sheet.person", letter=called.removeprefix(_PERSON))
+
+
+def people_lines(people: Sequence[SheetPeople], language: str = "en") -> tuple[str, ...]:
     """Who is seen, one text for each shot; shots in a row with the same people share one.
 
     ``("Shots 4 and 5: Thom, person A and 2 other faces", "Shot 6: 3 faces")``
     """
+    texts = texts_in(language)
     groups: list[tuple[list[int], tuple[tuple[str, ...], int]]] = []
     for people_of_shot in people:
         names_and_faces = (people_of_shot.known, people_of_shot.faces)
@@ -245,16 +273,15 @@ def people_lines(people: Sequence[SheetPeople]) -> tuple[str, ...]:
             groups[-1][0].append(people_of_shot.shot + 1)
         else:
             groups.append(([people_of_shot.shot + 1], names_and_faces))
-    texts = []
+    lines = []
     for shots, (names, faces) in groups:
-        parts = list(names)
+        parts = [called_text(name, language) for name in names]
         if faces:
-            other = "other " if names else ""
-            parts.append(f"{faces} {other}{'face' if faces == 1 else 'faces'}")
-        noun = "Shot" if len(shots) == 1 else "Shots"
-        numbers = [str(shot) for shot in shots]
-        texts.append(f"{noun} {listed(numbers)}: {listed(parts)}")
-    return tuple(texts)
+            parts.append(texts.count("sheet.other_faces" if names else "sheet.faces", faces))
+        shot_numbers = texts.listed([str(shot) for shot in shots])
+        people_text = texts.listed(parts)
+        lines.append(texts.count("sheet.people_in", len(shots), shots=shot_numbers, people=people_text))
+    return tuple(lines)
 
 
 def dialogue_text(line: SheetDialogue) -> str:
@@ -264,22 +291,15 @@ def dialogue_text(line: SheetDialogue) -> str:
     return f"{short_time(line.start)} {speaker}{words}"
 
 
-def slot_note(entry: SheetEntry) -> tuple[str, ...]:
+def slot_note(entry: SheetEntry, language: str = "en") -> tuple[str, ...]:
     """What a describer should know before writing a line here at all."""
+    texts = texts_in(language)
     marks = []
     if entry.voice is not None:
-        words = entry.voice.words
-        marks.append(f"{words[0].upper()}{words[1:]}: a line is a choice.")
+        marks.append(texts(f"sheet.{entry.voice}"))
     if entry.credits:
-        marks.append("Credits.")
+        marks.append(texts("sheet.credits"))
     return tuple(marks)
-
-
-def listed(parts: Sequence[str]) -> str:
-    """``a, b and c``."""
-    if len(parts) < 2:
-        return "".join(parts)
-    return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def entries_by_cue(

@@ -22,6 +22,7 @@ from shotad.film.container import (
     readable_metadata,
 )
 from shotad.script.english_words import listed
+from shotad.script.track_texts import in_all_languages, texts_in
 
 _PCM = (f"pcm_{bits}{end}" for bits in ("s16", "s24", "s32", "f32", "f64") for end in ("le", "be"))
 PCM = frozenset((*_PCM, "pcm_u8", "pcm_s8"))
@@ -375,8 +376,8 @@ def add_track(output: Any, kept_track: KeptTrack, container: Container, default:
     return stream
 
 
-MADE_HERE = "Audio description made with shotad."
-"""The remark on each track of AD that is made here. By it a later run knows its own (`existing`)."""
+MADE_HERE = frozenset(in_all_languages("statement.made_here"))
+"""The remarks on tracks of AD that are made here. By them a later run knows its own (`existing`)."""
 
 _MP4_TRACK_KEYS = ("handler_name", "vendor_id")
 """What MP4 and MOV say of each track, and what means nothing elsewhere."""
@@ -469,10 +470,11 @@ def track_title(language: str, *, is_text: bool = False) -> str:
     Audiodeskription (AD)``."""
     ad_word = _AD_TITLES.get(language.lower().split("-")[0])
     title = f"{ad_word} (AD)" if ad_word else "Audio Description"
-    return f"{title} (text)" if is_text else title
+    return f"{title} ({texts_in(language)('script.text')})" if is_text else title
 
 
 def ad_track_tags(language: str, title: str, container: Container) -> dict[str, str]:
     """Metadata of a track of AD that is made here."""
-    tags = {"language": track_language(language, container), "title": title, "comment": MADE_HERE}
+    remark = texts_in(language)("statement.made_here")
+    tags = {"language": track_language(language, container), "title": title, "comment": remark}
     return {**tags, "handler_name": title} if container.boxes else tags

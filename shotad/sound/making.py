@@ -23,6 +23,7 @@ from shotad.film import open_film
 from shotad.script import Finding, Track
 from shotad.script.guidelines import finding_of, finding_row
 from shotad.script.track import to_json
+from shotad.script.track_texts import texts_in
 from shotad.sound.ad_tracks import AdSound, Coding, choose_coding
 from shotad.sound.check_film import check_film
 from shotad.sound.containers import MKV, container_for
@@ -275,10 +276,13 @@ def without_overlaps(lines: Sequence[tuple[Interval, str]]) -> tuple[tuple[Inter
 
 def tags_of(track: Track, voice: str, kind: Kind) -> dict[str, str]:
     """Metadata of a file: how the description was made and reviewed, who speaks, the program's version."""
-    spoken = f" Spoken by {voice}." if voice else ""
-    tags = {"audio_description": f"{track.statement}{spoken}", "encoder": f"shotad {__version__}"}
+    texts = texts_in(track.language)
+    statement = track.statement
+    if voice:
+        statement = f"{statement} {texts('statement.spoken_by', voice=voice)}"
+    tags = {texts("statement.tag"): statement, "encoder": f"shotad {__version__}"}
     if not kind.is_film:
-        tags["title"] = f"{printable(Path(track.film.name).stem)}: audio description"
+        tags["title"] = texts("script.film_with_title", film=printable(Path(track.film.name).stem))
         tags["language"] = track.language
     return tags
 

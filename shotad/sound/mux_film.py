@@ -157,7 +157,7 @@ def existing_description(
 
 
 def _made_here(stream: Any) -> bool:
-    return track_metadata(stream).get("comment") == MADE_HERE
+    return track_metadata(stream).get("comment") in MADE_HERE
 
 
 class Assembly:

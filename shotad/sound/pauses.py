@@ -32,6 +32,7 @@ from shotad.film.slots import subtract
 from shotad.script import count_words, split_sentences
 from shotad.script.cue import timecode
 from shotad.script.pace import spoken_words
+from shotad.script.track_texts import texts_in
 from shotad.sound.fitting import spoken_take
 from shotad.sound.kinds import Fitting, LineToSpeak, Pause, Spoken, Studio, Take
 from shotad.sound.placing import BETWEEN, earliest
@@ -508,7 +509,8 @@ def pauses_record(info: FilmInfo, fitting: Fitting, language: str, voice: str) -
 def pauses_vtt(record: Mapping[str, Any]) -> str:
     """A WebVTT metadata track on the original film's time, of a `pauses_record`; its form is described at the
     top of this file."""
-    blocks = ["WEBVTT", "NOTE Pauses for extended audio description, one JSON object a cue."]
+    note = texts_in(record["language"])("script.pauses")
+    blocks = ["WEBVTT", f"NOTE {note}"]
     for pause in record["pauses"]:
         data = json.dumps({"pause": pause["length"], "line": pause["line"], "starts": pause["starts"]})
         times = f"{timecode(pause['at'])} --> {timecode(pause['at'] + _CUE_SECONDS)}"

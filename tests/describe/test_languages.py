@@ -75,7 +75,8 @@ def test_a_line_takes_about_as_long_as_its_english(text: str, tag: str, english:
 
 @pytest.mark.parametrize(("text", "tag", "own"), [
     ("他打开门, 走进去.", "zh-Hans", "他打开门，走进去。"),
-    ('Devant " Chez Paul ".', "fr", 'Devant "Chez Paul".'),
+    ('Devant " Chez Paul ".', "fr", "Devant «\N{NO-BREAK SPACE}Chez Paul\N{NO-BREAK SPACE}»."),
+    ('Auf dem Schild steht "Ausgang".', "de-AT", "Auf dem Schild steht „Ausgang“."),
     ("He waits, then goes.", "en", "He waits, then goes."),
 ])  # fmt: skip
 def test_lines_have_the_signs_of_their_script(text: str, tag: str, own: str) -> None:
@@ -213,7 +214,7 @@ def test_a_line_is_in_its_language_and_as_long_as_it_takes_to_say() -> None:
     whole = f"{LONG.split(',', maxsplit=1)[0].replace(' legt ab', '')} hält vor der Donaudampfschifffahrtsgesellschaft."
     dropped = placed("de", whole)
     assert dropped.status is CueStatus.DROPPED
-    assert "longer than the " in dropped.reason
+    assert "länger als " in dropped.reason
 
 
 GERMAN = "Eine Frau in einem orangefarbenen Anzug lächelt."
@@ -349,5 +350,5 @@ def test_a_film_is_described_in_german(tmp_path: Path) -> None:
     with open_film(make_film(FilmSpec(frames=200)).path) as film, WorkFolder(tmp_path / "w") as folder:
         track = describe(film, folder, config, engines=engines, sheet=False).track
     assert {(cue.text, cue.language) for cue in track.heard} == {("Jemand geht durch das Zimmer.", "de")}
-    with pytest.raises(EngineError, match="writes English, not language = 'de'"):
-        Engines.of(load_config(None, ["engine=embedded", "language=de"]))
+    with pytest.raises(EngineError, match="English, Spanish.* and Portuguese, not language = 'sv'"):
+        Engines.of(load_config(None, ["engine=embedded", "language=sv"]))

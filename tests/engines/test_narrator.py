@@ -31,6 +31,7 @@ from shotad.core.engine import (
 )
 from shotad.core.errors import EngineError
 from shotad.core.types import Role
+from shotad.description.wording import language_fault
 from shotad.engines import make_engine
 from shotad.script.cue import MAX_LEAD
 from shotad.script.rules import check_line
@@ -45,8 +46,8 @@ CAST = (
 
 
 @cache
-def narrator() -> Engine:
-    return make_engine("narrator", load_config(), "stage2")
+def narrator(language: str = "en") -> Engine:
+    return make_engine("narrator", load_config((), [f"language={language}"]), "stage2")
 
 
 def text(words: str, kind: Any = "title", *, shot: int = 0, at: float = 10.0, **more: Any) -> TextFact:
@@ -58,14 +59,14 @@ def entrance(*names: NamedFace, shot: int = 0, at: float = 10.0) -> EntranceFact
     return EntranceFact(shot, names, at, at + 3)
 
 
-def ask(facts: Facts, slot: Interval = Interval(10, 20), **more: Any) -> Reply:  # noqa: B008
+def ask(facts: Facts, slot: Interval = Interval(10, 20), language: str = "en", **more: Any) -> Reply:  # noqa: B008
     """The answer about a slot of as many words as can be said in it, with shots of three seconds from 10 on."""
     spans = [Interval(10.0 + 3 * number, 13.0 + 3 * number) for number in range(max(facts.current) + 1)]
     context = tuple(ContextShot(Shot(number, span), Role.CURRENT, span) for number, span in enumerate(spans))
     scene = Scene(slot, context, presence=Presence(cast=CAST))
     notes = json.loads(json.dumps(facts.to_json()))
     request = {"budget": int(slot.duration / PACE), "seed": 0, "scene": scene, **more}
-    return narrator().generate([Request("s1", (), notes=notes, **request)])[0]
+    return narrator(language).generate([Request("s1", (), notes=notes, **request)])[0]
 
 
 def line(facts: Facts, **more: Any) -> str:
@@ -104,6 +105,92 @@ def line(facts: Facts, **more: Any) -> str:
 def test_what_is_said(facts: Facts, wanted: str) -> None:
     assert line(facts) == wanted
     assert not check_line(wanted)
+
+
+TWO_TEXTS = Facts((0,), texts=(text("ONE DAY"), text("Who are you?", at=11.0), text("THE END", at=12.0)))
+SIGN = Facts((0,), texts=(text("Bergen, 1994", "caption"),))
+ALONE = Facts((0,), entrances=(entrance(THOM),))
+TOGETHER = Facts((0,), entrances=(entrance(THOM, CELIA),))
+IN_TURN = Facts((0, 1), entrances=(entrance(THOM), entrance(CELIA, shot=1, at=12.0)))
+
+
+@pytest.mark.parametrize(
+    ("language", "wanted"),
+    [
+        (
+            "de-CH",
+            [
+                "Schriftzug: „ONE DAY“, dann „Who are you?“, dann „THE END“.",
+                "Zu lesen ist: „Bergen, 1994“.",
+                "Thom erscheint.",
+                "Thom und Celia erscheinen.",
+                "Thom erscheint, dann Celia.",
+            ],
+        ),
+        (
+            "fr",
+            [
+                "Texte : « ONE DAY », puis « Who are you? », puis « THE END ».",
+                "Il est écrit : « Bergen, 1994 ».",
+                "Thom apparaît.",
+                "Thom et Celia apparaissent.",
+                "Thom apparaît, puis Celia.",
+            ],
+        ),
+        (
+            "es",
+            [
+                "Texto: «ONE DAY», luego «Who are you?», luego «THE END».",
+                "Se lee: «Bergen, 1994».",
+                "Aparece Thom.",
+                "Aparecen Thom y Celia.",
+                "Aparece Thom, luego Celia.",
+            ],
+        ),
+        (
+            "it",
+            [
+                "Scritta: «ONE DAY», poi «Who are you?», poi «THE END».",
+                "Si legge: «Bergen, 1994».",
+                "Appare Thom.",
+                "Appaiono Thom e Celia.",
+                "Appare Thom, poi Celia.",
+            ],
+        ),
+        (
+            "pt-BR",
+            [
+                "Texto: “ONE DAY”, depois “Who are you?”, depois “THE END”.",
+                "Lê-se: “Bergen, 1994”.",
+                "Thom aparece.",
+                "Thom e Celia aparecem.",
+                "Thom aparece, depois Celia.",
+            ],
+        ),
+    ],
+)
+def test_what_is_said_in_other_languages(language: str, wanted: list[str]) -> None:
+    said = [line(facts, language=language) for facts in (TWO_TEXTS, SIGN, ALONE, TOGETHER, IN_TURN)]
+    assert [text.replace("\N{NO-BREAK SPACE}", " ") for text in said] == wanted
+    for told in said:
+        assert language_fault(told, language, ("Thom", "Celia")) is None
+        assert not check_line(told, language=language)
+
+
+@pytest.mark.parametrize("language", ["de", "fr", "es", "it", "pt"])
+def test_what_was_said_in_another_language_is_not_said_again(language: str) -> None:
+    for facts in (SIGN, ALONE):
+        assert ask(facts, language=language, history=(line(facts, language=language),)).text == ""
+
+
+@pytest.mark.parametrize("language", ["de", "fr", "es", "it", "pt"])
+def test_words_of_other_languages_take_their_own_time(language: str) -> None:
+    long_title = Facts((0,), texts=(text("DONAUDAMPFSCHIFFFAHRTSGESELLSCHAFT"),))
+    assert line(long_title, language=language, slot=Interval(10, 20))
+    reply = ask(long_title, language=language, slot=Interval(10, 11.5))
+    assert not reply.text
+    assert reply.notes is not None
+    assert language_fault(reply.notes["reason"], language) is None
 
 
 LETTERING = "is lettering in the scene, such as a sign or a mark, which is not read out"
@@ -223,8 +310,8 @@ def test_candidates_are_answered_as_json_and_differ() -> None:
 def test_what_it_cannot_read_is_told() -> None:
     (reply,) = narrator().generate([Request("s1", (), notes={"current": "none"})])
     assert "The facts cannot be read" in str(reply.error)
-    with pytest.raises(EngineError, match="writes English"):
-        make_engine("narrator", load_config((), ["language=de"]), "stage2")
+    with pytest.raises(EngineError, match="writes German, English.*, not language = 'sv'"):
+        make_engine("narrator", load_config((), ["language=sv"]), "stage2")
     with pytest.raises(EngineError, match="not of the words of openai"):
         make_engine("narrator", load_config((), ["stage1.engine=openai"]), "stage2")
 

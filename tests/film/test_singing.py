@@ -19,7 +19,7 @@ from shotad.film import (
     find_speech,
     mark_slots,
 )
-from shotad.film.singing import VoiceListener, why_left_empty
+from shotad.film.singing import VoiceListener, is_left_empty
 from shotad.film.speech import RATE, Signal
 
 SONG, SHOUT = SlotVoice.SONG, SlotVoice.SHOUT
@@ -47,10 +47,10 @@ def test_the_mark_stands_in_the_record() -> None:
 
 def test_credits_are_read_over_a_song() -> None:
     (sung,) = mark_slots([slot(0, 5)], VoiceTimes((Interval(0, 5),)))
-    assert why_left_empty(sung, SpeechSettings()).startswith("song likely here")
-    assert not why_left_empty(sung, SpeechSettings(over_lyrics=True))
-    assert not why_left_empty(replace(sung, credits=True), SpeechSettings())
-    assert not why_left_empty(slot(0, 5), SpeechSettings())
+    assert is_left_empty(sung, SpeechSettings())
+    assert not is_left_empty(sung, SpeechSettings(over_lyrics=True))
+    assert not is_left_empty(replace(sung, credits=True), SpeechSettings())
+    assert not is_left_empty(slot(0, 5), SpeechSettings())
 
 
 def test_what_is_sung_is_told_from_speech() -> None:

@@ -225,15 +225,15 @@ def test_who_describes_twice_is_refused_and_unknown_engines_too(page: FilmsPage)
     assert page.post("/api/films/000000000000/describe").json["error"]["hint"]
 
 
-@pytest.mark.parametrize("beside", ["", "language: de"])
+@pytest.mark.parametrize("beside", ["", "language: sv"])
 def test_a_worksheet_in_a_language_that_it_is_not_made_in_is_refused_at_once(
     page: FilmsPage, folder: Path, beside: str
 ) -> None:
     """Whether the language was chosen on the page or stands in settings beside the film."""
     (folder / "film.yaml").write_text(beside)
-    answer = page.describe("film.mp4", engine="embedded", language="" if beside else "de")
+    answer = page.describe("film.mp4", engine="embedded", language="" if beside else "sv")
     assert answer.status == 400
-    assert answer.json["error"]["what"] == "The worksheet is made in English only, not in German."
+    assert answer.json["error"]["what"] == "The worksheet cannot be made in Swedish."
     assert "--" not in answer.json["error"]["hint"]
     assert page.film("film.mp4")["job"] is None
     assert not (folder / "film.shotad").exists()

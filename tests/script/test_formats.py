@@ -342,14 +342,14 @@ def test_the_layouts() -> None:
     )
     head, statement, *lines = REAPER.write(TRACK).split("\n")
     assert head == "#,Name,Start,End,Length"
-    made = "M1,Audio description made by machine: shotad 0.1.0 (stage2: fake). Not reviewed"
+    made = "M1,Maschinell erstellte Audiodeskription: shotad 0.1.0 (stage2: fake). Von keinem Menschen"
     assert statement.startswith(made)
     assert statement.endswith(f"[track {TRACK.stamp}],0:00.000,,")
     assert lines == [
         'R1,"A dog, ""Rex"", runs. [s00001003]",0:01.003,0:03.011,0:02.008',
         "R2,Words: \u2028- stop [s00020017],0:20.017,0:23.000,0:02.983",
         "R3,Night. [s36000123],10:00:00.123,10:00:03.000,0:02.877",
-        f"M2,End of the audio description [track {TRACK.stamp} end],10:00:03.000,,",
+        f"M2,Ende der Audiodeskription [track {TRACK.stamp} end],10:00:03.000,,",
         "",
     ]
 

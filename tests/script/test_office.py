@@ -44,7 +44,6 @@ from shotad.script.edits import Import, import_script
 from shotad.script.formats import detect_format
 from shotad.script.track import FilmId
 from shotad.script.worksheet import (
-    NO_FILM,
     SheetDialogue,
     SheetPeople,
     SheetShot,
@@ -152,21 +151,21 @@ def test_a_document_has_what_a_screen_reader_needs() -> None:
     spoken = TRACK.with_cues([replace(first, stored_take=voiced), *TRACK.cues[1:]])
     data = DOCX.encode(replace(spoken, language="de", reviewed_by=("Ada Byron",)))
     texts = [paragraph.text for paragraph in document(data).paragraphs]
-    assert texts[0] == "Audio description: a & <b>.mp4"
-    assert texts[1].startswith("Audio description made by machine: shotad 0.1.0 (stage2: fake).")
-    assert "3 lines in 11:06:40. Language: de. Voice: hibari:heart." in texts[2]
+    assert texts[0] == "Audiodeskription: a & <b>.mp4"
+    assert texts[1].startswith("Maschinell erstellte Audiodeskription: shotad 0.1.0 (stage2: fake).")
+    assert "3 Zeilen in 11:06:40. Sprache: de. Stimme: hibari:heart." in texts[2]
     body = xml(data, BODY)
     styles = [p.find(f"{W}pPr/{W}pStyle") for p in body.iter(f"{W}p")]
     assert [s.get(f"{W}val") for s in styles if s is not None] == ["Heading1", "Heading2"]
     (table,) = body.iter(f"{W}tbl")
-    assert table.find(f"{W}tblPr/{W}tblCaption").get(f"{W}val") == "Script"
-    assert "one line of description" in table.find(f"{W}tblPr/{W}tblDescription").get(f"{W}val", "")
+    assert table.find(f"{W}tblPr/{W}tblCaption").get(f"{W}val") == "Skript"
+    assert "eine Zeile der Beschreibung" in table.find(f"{W}tblPr/{W}tblDescription").get(f"{W}val", "")
     rows = table.findall(f"{W}tr")
     assert [row.find(f"{W}trPr/{W}tblHeader") is not None for row in rows] == [True, False, False, False]
     assert all(row.find(f"{W}trPr/{W}cantSplit") is not None for row in rows)
     assert not [*table.iter(f"{W}gridSpan", f"{W}vMerge")]
     found = {etree.QName(node).localname: node.text for node in xml(data, "docProps/core.xml")}
-    assert (found["title"], found["language"]) == ("Audio description: a & <b>.mp4", "de")
+    assert (found["title"], found["language"]) == ("Audiodeskription: a & <b>.mp4", "de")
     assert found["creator"] == "shotad 0.1.0, Ada Byron"
 
 
@@ -485,7 +484,13 @@ def worksheet(*cues: Cue, pictures: bool = True) -> Worksheet:
         )
     seconds = {second for entry in entries for shot in entry.shots for second in shot.pictures}
     shown = dict.fromkeys(seconds, out.getvalue()) if pictures else {}
-    return Worksheet("a.mp4", 100.0, tuple(entries), pictures=shown, no_pictures="" if pictures else NO_FILM)
+    return Worksheet(
+        "a.mp4",
+        100.0,
+        tuple(entries),
+        pictures=shown,
+        no_pictures="" if pictures else "No pictures: the film is not at hand.",
+    )
 
 
 def with_slots(track: Track) -> Track:

@@ -34,6 +34,7 @@ from shotad.core.errors import (
 from shotad.description.answer_text import is_error_report, is_nothing, without_markup, without_thoughts
 from shotad.description.answers import contains_refusal, is_refusal, unescaped, unescaped_json
 from shotad.description.checks import Complaint
+from shotad.description.cues import fit_steps
 from shotad.description.seeds import slot_seed
 from shotad.description.templates import form_of, note_of, prompt_messages
 from shotad.description.wording import language_fault, without_quotations
@@ -537,7 +538,7 @@ def cue_of(
         # A line that was cut before what it reads from the screen reads nothing any more.
         kind=CueKind.ACTION if quotes(text) and not quotes(fitted.text) else cue.kind,
         status=CueStatus.SHORTENED if fitted.steps else CueStatus.PLACED,
-        reason="; ".join((*fitted.steps, *faults)),
+        reason="; ".join((*fit_steps(fitted, task.target.tag), *faults)),
         candidates=(text,),
         chosen=0,
         spoken_length=min(length, interval.duration),

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ from shotad.core.files import (
     write_bytes,
 )
 from shotad.core.profiling import time_items, time_step
-from shotad.core.progress import plural, progress_task
+from shotad.core.progress import progress_task
 from shotad.core.runsettings import read_settings
 from shotad.description.worksheet.records import MATERIAL, keep_material, read_worksheet
 from shotad.film import Pictures, open_film
@@ -48,13 +49,16 @@ from shotad.script import (
     load_track,
 )
 from shotad.script.cue import timecode
+from shotad.script.pace import budget_in_language_units, has_blanks
+from shotad.script.track_texts import texts_in
 from shotad.script.worksheet import (
-    NO_FILM,
-    SOME_PICTURES,
     SheetFace,
+    called_text,
     dialogue_text,
     is_text_read_out,
     people_lines,
+    scale_text,
+    setup_text,
     short_time,
     slot_length_text,
     slot_note,
@@ -121,7 +125,8 @@ def write_sheet(
                 write_bytes(place / name, [out])
             photos[name] = {"uri": uri, "width": image.width, "height": image.height}
     page = folder.path / PAGE
-    write_bytes(page, worksheet_html(sheet, track, photos))
+    language = track.language if track is not None else config.language
+    write_bytes(page, worksheet_html(sheet, track, photos, language))
     # Only files with our names go: the folder may hold pictures of the user's.
     for stale_picture in {*own_files(place, _PICTURE)} - written:
         remove_file(stale_picture)
@@ -239,12 +244,17 @@ def worksheet_with_pictures(folder: Path, language: str) -> Worksheet:
             film.close()
     no_pictures = ""
     if missing and film is None:
-        no_pictures = SOME_PICTURES if pictures else NO_FILM
+        no_pictures = texts_in(language)("sheet.some_pictures" if pictures else "sheet.no_film")
     return replace(sheet, pictures=pictures, no_pictures=no_pictures)
 
 
-def worksheet_html(sheet: Worksheet, track: Track | None, photos: Mapping[str, Photo]) -> Iterator[bytes]:
-    """The page in pieces, UTF-8; what is not in ``photos``, by name, shows as lost."""
+def worksheet_html(
+    sheet: Worksheet, track: Track | None, photos: Mapping[str, Photo], language: str
+) -> Iterator[bytes]:
+    """The page in pieces, UTF-8, in ``language`` if there are texts in it.
+
+    What is not in ``photos``, by name, shows as lost.
+    """
     lines: dict[str, list[Cue]] = {}
     for cue in track.heard if track is not None else ():
         entry = sheet.entry_of(cue)
@@ -254,18 +264,26 @@ def worksheet_html(sheet: Worksheet, track: Track | None, photos: Mapping[str, P
         _TEMPLATES,
         time=timecode,
         short=short_time,
-        length=slot_length_text,
-        marks=slot_note,
-        people=people_lines,
+        length=partial(slot_length_text, language=language),
+        marks=partial(slot_note, language=language),
+        people=partial(people_lines, language=language),
+        called=partial(called_text, language=language),
+        scale=partial(scale_text, language=language),
+        setup=partial(setup_text, language=language),
         dialogue=dialogue_text,
-        text=text_summary,
+        text=partial(text_summary, language=language),
         photo=lambda second: photos.get(picture_name(second)),
         portrait=lambda face: photos.get(face_name(face)),
         rules=lambda entry: max(2, math.ceil((entry.max_words or 0) / _WORDS_IN_A_RULE)),
     )
     environment.tests["taken_in"] = lambda text, cues: any(is_text_read_out(text, cue.text) for cue in cues)
     stream = environment.get_template("page.html.j2").stream(
-        sheet=sheet, entries=sheet.in_one_reading, track=track, lead=lead(sheet, lines), lines=lines
+        sheet=sheet,
+        entries=sheet.in_one_reading,
+        track=track,
+        lead=lead(sheet, lines, language),
+        lines=lines,
+        texts=texts_in(language),
     )
     # A page of a long film is never whole in memory.
     stream.enable_buffering(_CHUNK)
@@ -273,12 +291,18 @@ def worksheet_html(sheet: Worksheet, track: Track | None, photos: Mapping[str, P
         yield part.encode("utf-8", "replace")
 
 
-def lead(sheet: Worksheet, lines: Mapping[str, Sequence[Cue]]) -> str:
+def lead(sheet: Worksheet, lines: Mapping[str, Sequence[Cue]], language: str) -> str:
     """The film in one sentence."""
+    texts = texts_in(language)
     slots = [entry for entry in sheet.entries if entry.max_words is not None]
     seconds = sum(entry.end - entry.start for entry in slots)
     words = sum(entry.max_words or 0 for entry in slots)
-    return (
-        f"{plural(len(slots), 'slot')} in {timecode(sheet.end)[:8]}, {seconds:.0f} s together, for "
-        f"{plural(words, 'word')} at most; {plural(sum(map(len, lines.values())), 'line')} written."
+    unit = "count.words" if has_blanks(language) else "count.characters"
+    return texts(
+        "sheet.lead",
+        slots=texts.count("count.slots", len(slots)),
+        length=timecode(sheet.end)[:8],
+        seconds=f"{seconds:.0f}",
+        words=texts.count(unit, budget_in_language_units(language, words)),
+        lines=texts.count("count.lines", sum(map(len, lines.values()))),
     )

@@ -44,9 +44,10 @@ from shotad.description.worksheet.people import SeenFace, SeenPeople, seen_peopl
 from shotad.script import (
     SheetEntry,
     Worksheet,
-    count_words,
     load_track,
 )
+from shotad.script.pace import spoken_words
+from shotad.script.track_texts import Texts, texts_in
 from shotad.script.worksheet import (
     SheetDialogue,
     SheetFace,
@@ -114,16 +115,19 @@ def read_worksheet(
     elif track is not None:
         fingerprint = track.film.fingerprint
 
-    speech = _read_part(work, "speech", missing, "the dialogue is left out")
-    grammar = _read_part(work, "grammar", missing, "set-ups and shot scales are left out")
-    planned_slots = _read_part(work, "slots", missing, "the slots are left out")
+    texts_of_language = texts_in(language)
+    speech = _read_part(work, "speech", missing, texts_of_language)
+    grammar = _read_part(work, "grammar", missing, texts_of_language)
+    planned_slots = _read_part(work, "slots", missing, texts_of_language)
     last_material = None
     with suppress(WorkFolderError):
         last_material = work.read_json(MATERIAL)
     picture_height = (last_material or {}).get("picture_height")
     people = seen_people(folder, config, fingerprint, info, picture_height)
     missing += people.missing
-    texts, faces = _facts_by_slot(folder, missing)
+    texts, faces, broken = _facts_by_slot(folder)
+    if broken:
+        missing.append(texts_of_language.count("sheet.damaged_records", broken))
     # Of a shot that has several rows, the first counts.
     grammar_rows = {row["index"]: row for row in reversed(grammar["shots"])} if grammar else {}
     utterances = utterances_of(speech["speech"]) if speech else ()
@@ -178,24 +182,26 @@ def keep_material(folder: WorkFolder, sheet: Worksheet, info: FilmInfo | None) -
         folder.write_json(MATERIAL, record)
 
 
-def _read_part(work: WorkFolder, name: str, missing: list[str], consequence: str) -> dict[str, Any] | None:
-    """The content of a record; where it is missing or damaged None, and a sentence with the ``consequence``
-    is added to ``missing``."""
+def _read_part(work: WorkFolder, name: str, missing: list[str], texts: Texts) -> dict[str, Any] | None:
+    """The content of a record; where it is missing or damaged None, and a sentence with the consequence is
+    added to ``missing``."""
+    consequence = texts(f"sheet.without_{name}")
     try:
         record = work.read_json(f"{name}.json")
     except WorkFolderError as error:
         trouble = error.what.removeprefix(str(work.path)).lstrip("/\\")
-        missing.append(f"{trouble.rstrip('.')}; so {consequence}.")
+        missing.append(texts("sheet.damaged", trouble=trouble.rstrip("."), consequence=consequence))
         return None
     if record is None:
-        missing.append(f"{name}.json is missing, so {consequence}.")
+        missing.append(texts("sheet.missing", file=f"{name}.json", consequence=consequence))
     return record
 
 
 def _facts_by_slot(
-    folder: Path, missing: list[str]
-) -> tuple[dict[str, tuple[TextFact, ...]], dict[str, tuple[FacesFact, ...]]]:
-    """Texts and faces in the current shots of each slot's clip, shots by their index in the film."""
+    folder: Path,
+) -> tuple[dict[str, tuple[TextFact, ...]], dict[str, tuple[FacesFact, ...]], int]:
+    """Texts and faces in the current shots of each slot's clip, shots by their index in the film; and how
+    many records are damaged."""
     texts: dict[str, tuple[TextFact, ...]] = {}
     faces: dict[str, tuple[FacesFact, ...]] = {}
     broken = 0
@@ -213,10 +219,7 @@ def _facts_by_slot(
             )
         except _BROKEN:
             broken += 1
-    if broken:
-        records = "1 record in stage1.jsonl is" if broken == 1 else f"{broken} records in stage1.jsonl are"
-        missing.append(f"{records} damaged and left out.")
-    return texts, faces
+    return texts, faces, broken
 
 
 def _with_material(entry: SheetEntry, records: FilmRecords, film: str, language: str) -> SheetEntry:
@@ -341,7 +344,7 @@ def _texts_in(texts: Iterable[TextFact], language: str, max_words: int | None) -
         if key in by_words:
             by_words[key] = replace(by_words[key], last=max(by_words[key].last, text.last))
             continue
-        fits = max_words is None or count_words(words) <= max_words
+        fits = max_words is None or spoken_words(words, language) <= max_words
         offer = text_offer(words, text.kind, language) if fits else ""
         by_words[key] = SheetText(text.shot, words, text.kind, text.first, text.last, offer)
     return tuple(by_words.values())
