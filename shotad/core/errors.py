@@ -6,8 +6,9 @@ in the library catches them to print.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from typing import Any
 
 
 def did_you_mean(name: str, known_names: Iterable[str], most: int = 1, cutoff: float = 0.6) -> str:
@@ -61,10 +62,14 @@ class ShotadError(Exception):
         hint: What to do about it. May be empty.
         again: Whether a second try may succeed with nothing changed.
         exit_code: Exit code of the command: 2 for a call that makes no sense, else 1.
+        key: Which message of the review page it is, so that the page can show it in another language.
+        values: What stands in the places of that message, by their names.
     """
 
     exit_code = 1
     again = False
+    key = ""
+    values: Mapping[str, Any] = {}
 
     def __init__(
         self, what: str, hint: str = "", *, again: bool | None = None, usage: bool | None = None

@@ -123,7 +123,7 @@ def test_an_act_is_on_the_disk_when_it_is_answered_and_all_tabs_are_told(page, p
         answer = page.act("write", FIRST, {"text": "A dog sleeps."})
         told = tab.until("change")
     assert answer.status == 200
-    assert answer.json["said"]
+    assert answer.json["said"]["text"]
     assert next(line for line in answer.json["lines"] if line["id"] == FIRST)["text"] == "A dog sleeps."
     track = load_track(place / "track.json")
     assert next(cue for cue in track.cues if cue.id == FIRST).text == "A dog sleeps."

@@ -161,7 +161,7 @@ def test_a_film_is_described_opened_edited_and_downloaded(page: FilmsPage, folde
     work_folder = folder / "film.shotad"
     track = load_track(work_folder / TRACK)
     assert (film["state"], track.language) == ("described", "en-GB")
-    assert film["job"]["result"]["said"].startswith("film.mp4 is described: ")
+    assert film["job"]["result"]["said"]["text"].startswith("film.mp4 is described: ")
     assert (work_folder / "done.json").exists(), "it is described as shotad batch describes it"
 
     opened = film["page"]

@@ -129,7 +129,9 @@ def test_spoken_subtitles_are_heard_as_a_render_has_them_and_lines_make_way(tmp_
             job = page.ended(page.post("/api/subtitles", {"on": True}).json["id"])
             (news,) = tab.until("subtitles")
         assert job["state"] == "done", job
-        assert job["result"]["said"].startswith("2 subtitles are spoken by fake:deep, from film.forced.srt")
+        assert job["result"]["said"]["text"].startswith(
+            "2 subtitles are spoken by fake:deep, from film.forced.srt"
+        )
         assert (news, page.film()["voice"]["subtitles"]) == ({"on": True}, True)
         spoken = page.get("/api/spoken?from=0&to=60").json
         assert spoken["version"] != version

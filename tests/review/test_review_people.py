@@ -162,7 +162,7 @@ def test_accepted_lines_stay_and_are_told(page: Page) -> None:
     assert (accepted["text"], accepted["state"]) == (TEXTS[0], "accepted")
     assert result["kept"] == [lines[0]]
     assert result["changed"] == [lines[2]]
-    assert "stays" in result["said"]
+    assert "stays" in result["said"]["text"]
 
 
 def test_a_name_that_is_taken_is_refused_and_nothing_is_written(page: Page, place: Path) -> None:

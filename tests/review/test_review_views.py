@@ -418,7 +418,10 @@ def test_lines_described_anew_are_told_with_hint_and_the_line_before(tmp_path):
         detail = detail_of(page, line.id)
         text = page.line(line.id)["text"]
     (row,) = detail["history"]
-    assert row["said"] == f"Described again, try 1: “{text}” Before: “{line.text}”. Told: “Anna is in it”."
+    assert (
+        row["said"]["text"]
+        == f"Described again, try 1: “{text}” Before: “{line.text}”. Told: “Anna is in it”."
+    )
     assert text in detail["stage2"]["raw"]
     assert "again on request" in detail["made"]
 

@@ -143,7 +143,7 @@ def test_what_a_job_wrote_is_told_once_and_by_itself(page: Page, place: Path) ->
     with Listener(page) as tab:
         redo(page, first, second, answer=answer)
         page.film()
-        told = {event["said"] for event in tab.of("change")}
+        told = {event["said"]["text"] for event in tab.of("change")}
     assert told == {"", "Accepted by Ann.", "Accepted already by Ann.", "2 of 2 lines described again."}
     assert page.film()["history"]["undo"] == "2 of 2 lines described again."
     page.do("undo")
@@ -210,7 +210,7 @@ def test_the_film_is_made_and_what_was_made_is_offered(spoken: Page, spoken_plac
         spoken.get(result["files"][1]["url"]).body == (spoken_place / result["files"][1]["path"]).read_bytes()
     )
     assert result["failures"] == []
-    assert "3 of 3 lines spoken" in result["said"]
+    assert "3 of 3 lines spoken" in result["said"]["text"]
     assert len(steps) > 2, "steps are told"
     film = spoken.film()
     assert all(line["spoken"] for line in film["lines"]), "the page knows how lines were spoken"
