@@ -24,9 +24,9 @@ from shotad.description import (
 )
 from shotad.description.pipeline import ADDED
 from shotad.engines import stage_engines
+from shotad.review.english_sentences import notice_message, reason_message
 from shotad.review.keeping import WatchedFile
-from shotad.review.messages import Message, Seconds, Sentence, both, message, sentence_view
-from shotad.review.reasons import reason_message
+from shotad.review.messages import Message, Seconds, Sentence, both, joined, message, sentence_view
 from shotad.review.session import Session
 from shotad.script import (
     Cue,
@@ -401,8 +401,14 @@ def _view(settings: str) -> dict[str, Any]:
             converses = engines.writes.abilities.converses
     except ShotadError as error:
         return {"stage1": None, "stage2": None, "local": False, "notice": str(error), "notes": True}
-    text = " ".join(leaves) if leaves else LOCAL
-    return {"stage1": stage1, "stage2": stage2, "local": not leaves, "notice": text, "notes": converses}
+    notice = joined(map(notice_message, leaves)) if leaves else LOCAL
+    return {
+        "stage1": stage1,
+        "stage2": stage2,
+        "local": not leaves,
+        "notice": sentence_view(notice),
+        "notes": converses,
+    }
 
 
 Record = Mapping[str, Any]

@@ -53,19 +53,20 @@ from shotad.film import (
     open_film,
 )
 from shotad.film.slots import no_line_times
+from shotad.review.english_sentences import finding_message, notice_message, reason_message
 from shotad.review.events import Json
 from shotad.review.keeping import Signature, signatures
 from shotad.review.messages import (
     Message,
     Sentence,
     fault_view,
+    joined,
     message,
     refusal,
     said_by,
     sentence_view,
     with_texts,
 )
-from shotad.review.reasons import reason_message
 from shotad.review.soundtrack import STREAM_KINDS, Soundtrack, sound_version, wav_bytes, wav_size
 from shotad.script import (
     Cue,
@@ -568,10 +569,10 @@ class Speaking:
         if name in ("", AUTO):
             first = next((voice for voice in speaking if voice.installed and voice.kind != "openai"), None)
             name = AUTO if first is None else first.name
-        notice = ""
+        notice: Sentence = ""
         if name.partition(":")[0] == "openai":
             with suppress(VoiceError):  # who cannot speak sends nothing
-                notice = " ".join(privacy_notes(self.voice()))
+                notice = joined(map(notice_message, privacy_notes(self.voice())))
         choices = []
         for voice in (*speaking, *others):
             speaks = voice.speaks(self._language)
@@ -586,7 +587,12 @@ class Speaking:
             title = f"{which} ({kind})" if which else kind  # hibari:heart → heart (hibari)
             ready = speaks and voice.installed
             choices.append({"name": voice.name, "title": title, "speaks": ready, "why": sentence_view(why)})
-        return {"name": name, "notice": notice, "choices": choices, "subtitles": self._subtitles is not None}
+        return {
+            "name": name,
+            "notice": sentence_view(notice),
+            "choices": choices,
+            "subtitles": self._subtitles is not None,
+        }
 
     @property
     def subtitles(self) -> tuple[Spoken, ...]:
@@ -651,7 +657,7 @@ class Speaking:
                 (finding,) = blocking_findings(
                     track, [replace(neighbour, taken_by=(cue.id,))], "is not spoken"
                 )
-                notes.append(message("hear.in_the_film", finding=finding.message))
+                notes.append(message("hear.in_the_film", finding=finding_message(finding.message)))
         if left is not None:
             notes.append(message("hear.not_spoken", reason=reason_message(left.reason)))
             notes += [_sentence(step) for step in left.steps]

@@ -23,6 +23,7 @@ from shotad.core import (
 )
 from shotad.core.errors import quoted
 from shotad.core.memory_errors import memory_error_of
+from shotad.review.english_sentences import notice_message
 from shotad.review.events import Json, Tabs
 from shotad.review.messages import Sentence, fault_view, refusal, sentence_view
 
@@ -112,7 +113,7 @@ class _Job:
     def note(self, text: Sentence) -> None:
         self.check()
         with self.jobs._lock:
-            self.notes.append(text)
+            self.notes.append(notice_message(text) if isinstance(text, str) else text)
         self.tell()
 
     def tell(self, pause: float = 0.0) -> None:

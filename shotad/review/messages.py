@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -77,6 +77,14 @@ def both(first: Sentence, second: Sentence) -> Sentence:
     if not first or not second:
         return first or second
     return message("page.both", first=first, second=second)
+
+
+def joined(sentences: Iterable[Sentence]) -> Sentence:
+    """Sentences, one after the other; empty where there are none."""
+    text: Sentence = ""
+    for sentence in sentences:
+        text = both(text, sentence)
+    return text
 
 
 def refusal(key: str, **values: Value) -> ReviewError:

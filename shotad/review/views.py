@@ -29,11 +29,11 @@ from shotad.description.linting.material import recorded_findings, track_materia
 from shotad.film import Prepared, SlotChange
 from shotad.review.acts import why_apart
 from shotad.review.details import engines_view
+from shotad.review.english_sentences import finding_message, reason_message, reason_views
 from shotad.review.events import Json, Tabs
 from shotad.review.jobs import Debouncer
 from shotad.review.keeping import Signature, signatures
 from shotad.review.messages import fault_view, sentence_view
-from shotad.review.reasons import reason_message, reason_views
 from shotad.review.session import Session
 from shotad.review.timeline import Change, LineTimeline, free_interval_of, is_added
 from shotad.script import (
@@ -371,7 +371,7 @@ def finding_view(finding: Finding) -> dict[str, Any]:
         "rule": finding.rule,
         "title": rule_title(finding.rule),
         "level": finding.level.value,
-        "text": finding.message,
+        "text": sentence_view(finding_message(finding.message)),
         "hint": rule_hint(finding.rule),
     }
 

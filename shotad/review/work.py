@@ -38,11 +38,13 @@ from shotad.description.worksheet.people import find_cast
 from shotad.film import Film, open_film
 from shotad.film.slot_records import work_folder_film
 from shotad.film.transcript import make_recogniser, wordless
+from shotad.review.english_sentences import finding_message, notice_message
 from shotad.review.keeping import signatures
 from shotad.review.messages import Message, Sentence, both, message, refusal, sentence_view, with_texts
 from shotad.review.session import Session
 from shotad.script import (
     FORMATS,
+    Finding,
     script_format,
     write_format,
 )
@@ -51,6 +53,7 @@ from shotad.script.guidelines import finding_row
 
 if TYPE_CHECKING:
     from shotad.description import Engines, RedoneSlot
+    from shotad.description.transcribing import Transcript
 
 SAME = message("job.redo.same")
 SAME_AGAIN = message("job.redo.same_again")
@@ -123,7 +126,12 @@ def redo_line(
         }
         for result in done.results
     ]
-    return {"said": sentence_view(step_title), "lines": lines, "warnings": list(done.warnings), "files": []}
+    return {
+        "said": sentence_view(step_title),
+        "lines": lines,
+        "warnings": [sentence_view(notice_message(warning)) for warning in done.warnings],
+        "files": [],
+    }
 
 
 def _redo_text(results: Sequence[RedoneSlot], same: Message) -> Message:
@@ -237,8 +245,8 @@ def render_film(
             *(line for made_file in done.made for line in made_file.lines),
             *(done.sound.lines if done.sound else ()),
         ],
-        "findings": [finding_row(finding) for finding in done.findings],
-        "warnings": list(done.warnings),
+        "findings": [_finding_view(finding) for finding in done.findings],
+        "warnings": [sentence_view(notice_message(warning)) for warning in done.warnings],
         "failures": [
             {"name": made_file.path.name, "reason": why} for made_file, why in done.failures.items()
         ],
@@ -258,7 +266,26 @@ def transcribe_film(session: Session, progress: Progress) -> Row:
     with held(session.folder) as folder, opened(session, run, session.config) as film:
         done = transcribe_dialogue(film, folder, session.config, progress)
     session.refresh()  # the tabs get the words at once
-    return {"said": done.summary, "files": []}
+    return {"said": sentence_view(_transcript_text(done)), "files": []}
+
+
+def _finding_view(finding: Finding) -> Row:
+    """A finding of a render as the page shows it, and as its record has it."""
+    return {**finding_row(finding), "text": sentence_view(finding_message(finding.message))}
+
+
+def _transcript_text(done: Transcript) -> Sentence:
+    """What came of a transcription, as `Transcript.summary`."""
+    if not done.transcribed and not done.silent:
+        return message("transcribe.nothing")
+    number_of_words = sum(len(utterance.text.split()) for utterance in done.transcribed)
+    words = message("transcribe.words", count=number_of_words)
+    summary: Sentence = message(
+        "transcribe.done", count=len(done.transcribed), words=words, recogniser=done.recogniser
+    )
+    if done.silent:
+        summary = both(summary, message("transcribe.silent", count=done.silent))
+    return summary if done.is_new else message("transcribe.before", summary=summary)
 
 
 def transcript_view(session: Session) -> Row:

@@ -12,9 +12,11 @@ from pygments.lexers import JavascriptLexer
 from pygments.token import Comment, String
 
 from shotad.core.errors import ReviewError
+from shotad.core.types import Interval
 from shotad.description.cues import SILENT
 from shotad.description.pipeline import ADDED
 from shotad.review.acts import DROPPED
+from shotad.review.english_sentences import finding_message, notice_message, reason_message
 from shotad.review.messages import (
     TEXTS,
     Message,
@@ -27,8 +29,8 @@ from shotad.review.messages import (
     refusal,
     sentence_view,
 )
-from shotad.review.reasons import reason_message
 from shotad.script.guidelines import rule_hint
+from shotad.script.rules import check_lead, check_line, check_order
 from shotad.script.track import EMPTIED, REMOVED
 from shotad.sound.voicing import NO_WORDS
 
@@ -69,7 +71,10 @@ PLURALS = {
 
 SAME_IN: dict[str, set[str]] = {}
 """Keys of texts that are the same words as in English, by language."""
-SAME_TEXTS = {"SRT and WebVTT", "Film", "Film {number}", "Script", "Menu", "Word", "Export", "Start"}
+SAME_TEXTS = {
+    "SRT and WebVTT", "Film", "Film {number}", "Script", "Menu", "Word", "Export", "Start", "Name",
+    "Streaming (Netflix)", "shotad review",
+}  # fmt: skip
 
 
 def texts_of(language: str) -> dict[str, Any]:
@@ -204,7 +209,7 @@ def test_a_language_is_translated(language: str) -> None:
     copied = []
     for key, text in texts.items():
         words = re.findall(r"[A-Za-z]{2,}", re.sub(r"\{\w+\}", "", " ".join(forms_of(ENGLISH[key]).values())))
-        is_listed = key in SAME_IN.get(language, set()) or text in SAME_TEXTS
+        is_listed = key in SAME_IN.get(language, set()) or str(text) in SAME_TEXTS
         if words and text == ENGLISH[key] and not is_listed:
             copied.append(key)
     assert copied == []
@@ -243,5 +248,72 @@ def test_a_reason_in_a_track_is_a_message(reason: str) -> None:
     assert str(said) == reason
 
 
+TAKES = "it takes 3.25 s at least, and 2.15 s are free between speech and other lines"
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        TAKES, f"{TAKES}; without the line at 00:01:02.500 it would fit",
+        f"your recording does not fit: {TAKES}; record it again, shorter, or give it time",
+    ],
+)  # fmt: skip
+def test_a_reason_of_the_voice_is_a_message(reason: str) -> None:
+    assert str(reason_message(reason)) == reason
+    assert isinstance(reason_message(reason), Message)
+
+
 def test_a_reason_that_is_not_known_is_shown_as_it_is() -> None:
     assert reason_message("the moon was full") == "the moon was full"
+
+
+SPEECH = (Interval(12.0, 15.4),)
+LINE = Interval(14.0, 16.0)
+
+
+def findings_on(text: str, **checked: Any) -> list[str]:
+    """What the rules on one line say of it."""
+    return [finding.message for finding in check_line(text, **checked)]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *findings_on("She walks to the old door in the hall and opens it.", interval=LINE, speech=SPEECH),
+        *findings_on("She waits.", gap=Interval(3.0, 4.3), slot=Interval(3.0, 4.3), measured=1.75),
+        *findings_on("She waits.", interval=Interval(0.0, 2.0)),
+        *findings_on("We see the camera zoom in on a mysterious **house**."),
+        *findings_on("She opened the door. It was closed by Mr. Baker.", previous=["She opens the door."]),
+        *findings_on("Ann opens a door.", previous=["Ann opens a door.", "Bob leaves."]),
+        *findings_on("As an AI, I cannot say who it is. A shot rings out loudly."),
+        *(finding.message for finding in check_order(LINE, Interval(15.0, 17.0), "b")),
+        *(finding.message for finding in check_order(LINE, Interval(13.0, 17.0), "b")),
+        *(finding.message for finding in check_lead(LINE, 19.3, by_hand=False)),
+        "is not heard: the voice found no room for it", f"would not be spoken: {TAKES}",
+        "leaves no time for the line at 00:01:02.500 (“She runs.”), which is not heard",
+        "not in the cast: 'Anne'; is it 'Ann'?", "'Nan' has another name in most lines: 'Ann'",
+        "the peaks of film.mkv reach -0.4 dBTP, over -1.0 (ebu)",
+    ],
+)  # fmt: skip
+def test_what_lint_says_is_a_message(said: str) -> None:
+    text = finding_message(said)
+    assert isinstance(text, Message)
+    quotes = str.maketrans('“”"', "'''")
+    # Numbers lose zeros at their end: the page writes them as its language does.
+    english, given = (
+        re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):g}", words.translate(quotes))
+        for words in (str(text), said)
+    )
+    assert english == given
+
+
+def test_words_of_a_users_own_list_are_shown_as_they_are() -> None:
+    assert finding_message("house style: 'gonna'") == "house style: 'gonna'"
+
+
+def test_what_leaves_this_machine_is_a_message() -> None:
+    said = "Frames of the film leave this machine: they are sent to api.example, with the key in KEY."
+    text = notice_message(said)
+    assert isinstance(text, Message)
+    assert isinstance(text.values["host"], Message)
+    assert str(text) == said

@@ -167,7 +167,8 @@ export function machinePanel(place, giveBack) {
 }
 
 /** A finding: level in a word and a sign, then the sentence, then what to do. */
-function findingItem({ rule, level, text: message, hint: givenHint }) {
+function findingItem({ rule, level, text: said, hint: givenHint }) {
+  const message = sentence(said);
   const isError = level === "error";
   const hint = hasText(`rule.${rule}`) ? text(`rule.${rule}`) : givenHint;
   const sign = make("span", { class: "d-sign", "aria-hidden": "true" }, isError ? "✖" : "▲");

@@ -181,9 +181,9 @@ function outcomeParts(job, isBrief) {
 }
 
 /** A finding of a render as a sentence, with the line that it is about. */
-function findingText({ level, message, cue_id: id }) {
+function findingText({ level, text: said, cue_id: id }) {
   const isError = level === "error";
-  const values = { number: lineNumber(id ?? ""), message };
+  const values = { number: lineNumber(id ?? ""), message: sentence(said) };
   if (!values.number) return isError ? text("job.error", values) : text("job.warning", values);
   return isError
     ? text("job.line_error", values)

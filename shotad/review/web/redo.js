@@ -74,7 +74,7 @@ function redoDialog() {
     showAbout(chosenLine());
     showScope();
     const { engines } = store.film;
-    engineNotice.textContent = engines.local ? "" : engines.notice || text("redo.sent");
+    engineNotice.textContent = engines.local ? "" : sentence(engines.notice) || text("redo.sent");
     hint.textContent = engines.notes ? NOTE_HINT : NO_NOTE_HINT;
     showPermission();
     result.replaceChildren();
