@@ -42,7 +42,12 @@ function makeButton(label, onClick) {
 /** @param {() => void} retry */
 function lostStrip(retry) {
   const words = text("banner.gone");
-  return make("div", { className: "bad" }, make("p", { role: "alert" }, words), makeButton(text("banner.try_again"), retry));
+  return make(
+    "div",
+    { className: "bad" },
+    make("p", { role: "alert" }, words),
+    makeButton(text("banner.try_again"), retry),
+  );
 }
 
 /** How many changes wait, and why where the server could be reached. */

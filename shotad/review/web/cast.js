@@ -70,7 +70,12 @@ function linesOf(person) {
   });
   const more = person.lines.length - LISTED;
   if (more > 0) items.push(make("li", {}, text("cast.more_lines", { number: more })));
-  return make("details", {}, make("summary", {}, text("cast.lines", { number: person.lines.length })), make("ul", {}, ...items));
+  return make(
+    "details",
+    {},
+    make("summary", {}, text("cast.lines", { number: person.lines.length })),
+    make("ul", {}, ...items),
+  );
 }
 
 const fieldRow = (label, field, ...others) =>
@@ -128,7 +133,12 @@ class PersonForm {
     const options = others.map((other) =>
       make("option", { value: other.key, selected: other.key === person.like }, titleOf(other)),
     );
-    const select = make("select", { id: `person-${person.key}-into` }, make("option", { value: "" }, text("cast.choose")), ...options);
+    const select = make(
+      "select",
+      { id: `person-${person.key}-into` },
+      make("option", { value: "" }, text("cast.choose")),
+      ...options,
+    );
     const merge = make("button", { type: "button" }, text("cast.merge"));
     merge.addEventListener("click", () => {
       if (select.value) send(this, merge, { kind: "merge", person: person.key, into: select.value });

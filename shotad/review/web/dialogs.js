@@ -25,7 +25,11 @@ const IS_TITLE_UNREAD = CSS.supports("-moz-appearance", "none");
  */
 export function makeDialog(id, heading, ...children) {
   // Where it gets the focus first, Orca reads in Firefox nothing of the dialog but its name.
-  const close = make("button", { type: "button", "aria-label": text("dialog.close_named", { dialog: heading }) }, text("dialog.close"));
+  const close = make(
+    "button",
+    { type: "button", "aria-label": text("dialog.close_named", { dialog: heading }) },
+    text("dialog.close"),
+  );
   const title = make("h2", { id: `${id}-heading` }, heading);
   const status = make("p", { className: "dialog-status", role: "status" });
   const header = make("header", { role: "presentation" }, title, close);

@@ -291,7 +291,13 @@ export function textEditor(place, describedBy) {
     return announceLine(next);
   };
   const editing = { group: "edit" };
-  register({ name: "edit", title: text("command.edit"), ...editing, keys: { list: ["Enter", "e"] }, run: () => chosenLine() && writeIn(store.current) });
+  register({
+    name: "edit",
+    title: text("command.edit"),
+    ...editing,
+    keys: { list: ["Enter", "e"] },
+    run: () => chosenLine() && writeIn(store.current),
+  });
   register({
     name: "next-line", title: text("command.next_line"), ...editing,
     keys: { edit: ["Enter"] }, when: (event) => event.target === field, run: toNextLine,

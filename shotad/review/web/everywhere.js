@@ -179,7 +179,13 @@ async function addLine(name, args) {
 /** Registers the commands. */
 export function start() {
   const replaceKeys = { any: ["Ctrl+Shift+H"] };
-  register({ name: "find-replace", title: text("command.find_replace"), group: "find", keys: replaceKeys, run: replaceDialog() });
+  register({
+    name: "find-replace",
+    title: text("command.find_replace"),
+    group: "find",
+    keys: replaceKeys,
+    run: replaceDialog(),
+  });
   register({ name: "shift-from-here", title: text("command.shift_from_here"), group: "time", run: shiftDialog() });
   register({
     name: "add-here", title: text("command.add_here"), group: "edit", keys: { any: ["Alt+A"] },

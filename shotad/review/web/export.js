@@ -227,7 +227,13 @@ function exportDialog() {
   const kinds = make("fieldset");
   const renderButton = make("button", { type: "submit" }, text("export.make"));
   const kindForm = make("form", {}, kinds, buttonRow(renderButton));
-  const everything = make("details", { className: "all-formats" }, make("summary", {}, text("export.all_formats")), formatForm, kindForm);
+  const everything = make(
+    "details",
+    { className: "all-formats" },
+    make("summary", {}, text("export.all_formats")),
+    formatForm,
+    kindForm,
+  );
   const result = make("div", { className: "result" });
   const dialog = makeDialog("export-dialog", text("export.heading"), warnings, needForm, everything, result);
   let needName = NEEDS[0].name;
@@ -305,7 +311,8 @@ function exportDialog() {
     needs.replaceChildren(make("legend", {}, text("export.need")), ...needBoxes(needName));
     formats.replaceChildren(make("legend", {}, text("export.script")), ...formatBoxes(tickedFormats));
     const isFilled = kinds.children.length > 0; // what was ticked stays
-    if (!isFilled) kinds.replaceChildren(make("legend", {}, text("export.film_and_sound")), ...store.film.makes.map(kindRow));
+    if (!isFilled)
+      kinds.replaceChildren(make("legend", {}, text("export.film_and_sound")), ...store.film.makes.map(kindRow));
     sound.fill();
     showSound();
     for (const card of [...result.children])

@@ -24,8 +24,12 @@ const MACHINE_STATUSES = {
 };
 
 const paragraph = (words, className = "") => (words ? make("p", { className }, words) : null);
-const titled = ({ title, text: said }) => [make("h4", {}, sentence(title)), make("p", { class: "d-said" }, sentences(said))];
-const bulleted = (items) => (items.length ? make("ul", {}, ...items.map((item) => make("li", {}, sentence(item)))) : null);
+const titled = ({ title, text: said }) => [
+  make("h4", {}, sentence(title)),
+  make("p", { class: "d-said" }, sentences(said)),
+];
+const bulleted = (items) =>
+  items.length ? make("ul", {}, ...items.map((item) => make("li", {}, sentence(item)))) : null;
 
 /**
  * A part that opens; hidden while it has nothing to say.
@@ -61,7 +65,11 @@ function stageParts({ stage1, stage2 }) {
     parts.push(engineLine(stage1.engine));
   }
   if (stage2)
-    parts.push(make("h4", {}, text("facts.raw")), paragraph(sentence(stage2.raw), "d-said d-raw"), engineLine(stage2.engine));
+    parts.push(
+      make("h4", {}, text("facts.raw")),
+      paragraph(sentence(stage2.raw), "d-said d-raw"),
+      engineLine(stage2.engine),
+    );
   return parts;
 }
 

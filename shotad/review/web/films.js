@@ -99,14 +99,27 @@ function makeCard(film) {
   const name = make("h3", { tabIndex: -1 }, film.name);
   const bar = make("progress", { max: 1, "aria-label": text("films.progress_of", { film: film.name }) });
   const progress = make("div", { className: "film-progress" }, bar, make("span", { className: "film-step" }));
-  const open = make("a", { className: "button film-open", "aria-label": text("films.open_film", { film: film.name }) }, text("films.open"));
+  const open = make(
+    "a",
+    { className: "button film-open", "aria-label": text("films.open_film", { film: film.name }) },
+    text("films.open"),
+  );
   const describe = make("button", { type: "button", className: "film-describe" });
-  const stop = make("button", { type: "button", className: "film-stop", "aria-label": text("films.stop_film", { film: film.name }) }, text("films.stop"));
+  const stop = make(
+    "button",
+    { type: "button", className: "film-stop", "aria-label": text("films.stop_film", { film: film.name }) },
+    text("films.stop"),
+  );
   describe.addEventListener("click", () => describeFilm(film.id));
   stop.addEventListener("click", () => stopFilm(film.id));
   const downloads = make("ul", { className: "film-files", role: "list" });
   const summary = make("summary", {}, text("films.download"), make("span", { className: "hidden" }, `: ${film.name}`));
-  const messagesSummary = make("summary", {}, text("films.messages"), make("span", { className: "hidden" }, `: ${film.name}`));
+  const messagesSummary = make(
+    "summary",
+    {},
+    text("films.messages"),
+    make("span", { className: "hidden" }, `: ${film.name}`),
+  );
   const card = make(
     "li",
     { className: "film" },
@@ -250,7 +263,8 @@ function onJob(job) {
   if (!film) {
     if (!before) load();
     // The film is gone from the list, and was so while it was described.
-    else if (job.state === "failed" && isAtWork(before)) alert(about(sentence(job.title), problemText(job.error) || text("job.it_failed")));
+    else if (job.state === "failed" && isAtWork(before))
+      alert(about(sentence(job.title), problemText(job.error) || text("job.it_failed")));
     return;
   }
   if (isAtWork(job)) {
@@ -260,7 +274,8 @@ function onJob(job) {
   }
   load(); // with the new state of the film
   if (before && !isAtWork(before)) return; // its end was said
-  if (job.state === "done") say([job.result?.said, ...(job.result?.warnings ?? [])].filter(Boolean).map(sentence).join(" "));
+  if (job.state === "done")
+    say([job.result?.said, ...(job.result?.warnings ?? [])].filter(Boolean).map(sentence).join(" "));
   else if (job.state === "stopped") say(text("films.stopped", { film: film.name }));
   else alert(about(film.name, faultText(job.error) || text("job.it_failed")));
 }
@@ -272,7 +287,10 @@ function sayProgress(film, job) {
   const last = spokenAt.get(job.id);
   if (last !== undefined && now - last < PROGRESS_PAUSE) return;
   spokenAt.set(job.id, now);
-  const words = last === undefined ? text("films.describing", { film: film.name }) : text("films.is_at", { film: film.name, step: stepText(job) });
+  const words =
+    last === undefined
+      ? text("films.describing", { film: film.name })
+      : text("films.is_at", { film: film.name, step: stepText(job) });
   say(words, `progress of ${film.id}`);
 }
 
@@ -284,7 +302,8 @@ async function describeFilm(id) {
     keepJob(job);
     film.job = job;
     showFilm(film);
-    if (jobs.get(job.id).state === "waiting") say(text("films.waits_for_turn", { film: film.name }), `progress of ${id}`);
+    if (jobs.get(job.id).state === "waiting")
+      say(text("films.waits_for_turn", { film: film.name }), `progress of ${id}`);
   } catch (error) {
     alert(error.message);
     load();

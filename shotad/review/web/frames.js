@@ -43,7 +43,13 @@ function makeEnlarger() {
   const later = make("button", { type: "button", onclick: () => step(1) }, text("frames.after"));
   const close = make("button", { type: "button", onclick: () => dialog.close() }, text("dialog.close"));
   const buttons = make("div", { class: "d-row" }, earlier, later, close);
-  const dialog = make("dialog", { class: "d-enlarged", "aria-label": text("frames.enlarged") }, image, caption, buttons);
+  const dialog = make(
+    "dialog",
+    { class: "d-enlarged", "aria-label": text("frames.enlarged") },
+    image,
+    caption,
+    buttons,
+  );
   dialog.addEventListener("keydown", (event) => {
     if (event.key === "ArrowLeft") step(-1);
     else if (event.key === "ArrowRight") step(1);
@@ -69,7 +75,11 @@ export function framePanel(place) {
   const enlarger = makeEnlarger();
   const painted = make("input", { type: "checkbox", id: "frames-painted" });
   const paintedLabel = make("label", { class: "d-switch" }, painted, text("frames.painted"));
-  const allToggle = make("button", { type: "button", class: "d-every", "aria-pressed": "false", hidden: true }, text("frames.all"));
+  const allToggle = make(
+    "button",
+    { type: "button", class: "d-every", "aria-pressed": "false", hidden: true },
+    text("frames.all"),
+  );
   const list = make("ul", { class: "d-frames", "aria-labelledby": "frames-heading" });
   const note = make("p", { class: "d-note" });
   const heading = make("h3", { id: "frames-heading" }, text("frames.heading"));
@@ -93,7 +103,12 @@ export function framePanel(place) {
       src: sourceOf(frame), alt: nameOf(frame), loading: "lazy", decoding: "async", width: 144, height: 81,
     });
     const under = `${frame.number} · ${shortTime(frame.seconds)}`;
-    const options = { type: "button", tabIndex: index ? -1 : 0, title: text("frames.enlarge"), onclick: () => enlarge(index) };
+    const options = {
+      type: "button",
+      tabIndex: index ? -1 : 0,
+      title: text("frames.enlarge"),
+      onclick: () => enlarge(index),
+    };
     const caption = make("span", { class: "d-under", "aria-hidden": "true" }, under);
     return make("li", {}, make("button", options, image, caption));
   };

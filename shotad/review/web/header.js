@@ -116,7 +116,12 @@ const NAME_FIELD = { type: "text", autocomplete: "name", maxLength: 80 };
  */
 function nameQuestion() {
   const label = text("header.name_label");
-  const input = make("input", { ...NAME_FIELD, id: "first-name", placeholder: text("header.your_name"), "aria-label": label });
+  const input = make("input", {
+    ...NAME_FIELD,
+    id: "first-name",
+    placeholder: text("header.your_name"),
+    "aria-label": label,
+  });
   const toLine = () => select(store.current, { focus: true });
   const form = nameForm(input, toLine, input);
   byId("progress-text").after(form);

@@ -19,7 +19,8 @@ function keysCell(command) {
   for (const [place, placeWords] of Object.entries(PLACES)) {
     const keys = command.keys[place];
     if (keys.length && cell.childNodes.length) cell.append("; ");
-    for (const { type, value } of alternatives(keys.map(keyLabel))) cell.append(type === "element" ? make("kbd", {}, value) : value);
+    for (const { type, value } of alternatives(keys.map(keyLabel)))
+      cell.append(type === "element" ? make("kbd", {}, value) : value);
     if (keys.length && placeWords) cell.append(` ${placeWords}`);
   }
   if (!cell.childNodes.length) cell.append(make("span", { className: "none" }, text("help.no_key")));
@@ -81,7 +82,12 @@ function settingBox(name, title, hintText) {
 function languageChoice() {
   const options = LANGUAGES.map((tag) => make("option", { value: tag, lang: tag }, languageName(tag, tag)));
   const automatic = make("option", { value: "" }, text("settings.language_auto"));
-  const select = make("select", { id: "setting-language", "aria-describedby": "setting-language-hint" }, automatic, ...options);
+  const select = make(
+    "select",
+    { id: "setting-language", "aria-describedby": "setting-language-hint" },
+    automatic,
+    ...options,
+  );
   select.value = settings.language;
   select.addEventListener("change", () => chooseLanguage(select.value));
   const label = make("label", { htmlFor: select.id }, text("settings.language"), " ", select);

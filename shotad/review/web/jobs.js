@@ -138,7 +138,11 @@ function showProgress(body, job) {
 }
 
 function progressParts(job) {
-  const stop = make("button", { type: "button", "aria-label": text("job.stop_job", { job: sentence(job.title) }) }, text("job.stop"));
+  const stop = make(
+    "button",
+    { type: "button", "aria-label": text("job.stop_job", { job: sentence(job.title) }) },
+    text("job.stop"),
+  );
   stop.addEventListener("click", async () => {
     if (stop.getAttribute("aria-disabled") === "true") return;
     try {
@@ -164,7 +168,10 @@ function outcomeParts(job, isBrief) {
     return [make("p", { className: "fault" }, problem), hint ? make("p", {}, hint) : null].filter(Boolean);
   }
   const result = job.result ?? {};
-  const parts = [result.said ? make("p", { className: "job-said" }, sentence(result.said)) : null, fileList(result.files ?? [])];
+  const parts = [
+    result.said ? make("p", { className: "job-said" }, sentence(result.said)) : null,
+    fileList(result.files ?? []),
+  ];
   if (!isBrief) {
     const notes = [...(result.warnings ?? []), ...job.notes];
     parts.push(
@@ -212,7 +219,8 @@ function titledList(heading, rows, contentOf, className = "") {
 /** Lines that were described again: before, and now. */
 function lineResults(rows, title) {
   if (!rows.length) return null;
-  const paragraph = (heading, words, lang = language) => make("p", {}, make("strong", {}, heading), " ", make("span", { lang }, words));
+  const paragraph = (heading, words, lang = language) =>
+    make("p", {}, make("strong", {}, heading), " ", make("span", { lang }, words));
   const filmLanguage = store.film.language;
   const items = rows.map((row) => {
     const before = row.old

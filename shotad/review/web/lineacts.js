@@ -125,7 +125,13 @@ export function start() {
   const editing = { group: "edit" };
   for (let i = 1; i <= CHOICES; i += 1) {
     const keys = { list: [String(i)], any: [`Alt+${i}`] };
-    register({ name: `choose-${i}`, title: text("command.choose", { number: i }), ...editing, keys, run: () => choose(i) });
+    register({
+      name: `choose-${i}`,
+      title: text("command.choose", { number: i }),
+      ...editing,
+      keys,
+      run: () => choose(i),
+    });
   }
   register({ name: "drop", title: text("command.drop"), ...editing, keys: ["d"], run: drop });
   register({ name: "join", title: text("command.join"), ...editing, keys: ["m"], run: join });

@@ -91,7 +91,8 @@ const MARKS = {
 };
 
 /** "1:10.2 Anna: Wait for me!" */
-const dialogueText = ({ start, text: spoken, speaker }) => `${shortTime(start)} ${speaker ? `${speaker}: ` : ""}${spoken}`;
+const dialogueText = ({ start, text: spoken, speaker }) =>
+  `${shortTime(start)} ${speaker ? `${speaker}: ` : ""}${spoken}`;
 
 function pictureItem({ url, shot, second }) {
   const name = text("material.picture", { number: shot, time: shortTime(second) });
@@ -126,7 +127,8 @@ export function materialPanel(place) {
 
   const textItem = (screenText) => {
     const { offer, kind, words, beginning } = screenText;
-    if (!offer) return make("li", { dir: "auto" }, (TEXT_KINDS[kind] ?? TEXT_KINDS.scene)({ count: words, text: beginning }));
+    if (!offer)
+      return make("li", { dir: "auto" }, (TEXT_KINDS[kind] ?? TEXT_KINDS.scene)({ count: words, text: beginning }));
     const label = text("material.take_in", { text: offer });
     const options = { type: "button", class: "d-offer", "aria-label": label, onclick: () => takeIn(offer) };
     const take = make("button", options, `+ ${offer}`);
@@ -139,7 +141,9 @@ export function materialPanel(place) {
     const { pictures, lacks_pictures: lacksPictures, marks, people, texts, shots } = material;
     const parts = [];
     if (pictures.length)
-      parts.push(make("ul", { class: "d-pictures", "aria-label": text("material.pictures") }, ...pictures.map(pictureItem)));
+      parts.push(
+        make("ul", { class: "d-pictures", "aria-label": text("material.pictures") }, ...pictures.map(pictureItem)),
+      );
     if (lacksPictures) {
       const words = text("material.no_pictures");
       parts.push(make("p", { class: "d-note" }, words));

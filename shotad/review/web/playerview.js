@@ -54,12 +54,24 @@ const buttonRow = (label, buttons, className = "p-row") =>
 /** The panel of what is needed less: place, volume, frames, and one line in three ways. */
 function makeMorePanel({ volume, seek, setVolume }) {
   const slider = make("input", {
-    type: "range", class: "p-slider", min: 0, max: 1, step: SLIDER_STEP, value: 0, "aria-label": text("player.place_label"),
+    type: "range",
+    class: "p-slider",
+    min: 0,
+    max: 1,
+    step: SLIDER_STEP,
+    value: 0,
+    "aria-label": text("player.place_label"),
   });
   slider.addEventListener("input", () => seek(Number(slider.value)));
   const volumePercent = Math.round(volume * 100);
   const volumeSlider = make("input", {
-    type: "range", class: "p-slider", min: 0, max: 100, step: 5, value: volumePercent, "aria-label": text("player.volume"),
+    type: "range",
+    class: "p-slider",
+    min: 0,
+    max: 100,
+    step: 5,
+    value: volumePercent,
+    "aria-label": text("player.volume"),
     "aria-valuetext": percent(volume),
   });
   volumeSlider.addEventListener("input", () => {
@@ -71,17 +83,27 @@ function makeMorePanel({ volume, seek, setVolume }) {
     commandButton("hear-voice", text("player.voice")),
     commandButton("hear-film", text("player.film")),
   ];
-  const pictureButtons = [commandButton("frame-back", text("moments.earlier")), commandButton("frame-on", text("moments.later"))];
+  const pictureButtons = [
+    commandButton("frame-back", text("moments.earlier")),
+    commandButton("frame-on", text("moments.later")),
+  ];
   pictureButtons.push(commandButton("full-screen", text("player.full_screen")));
   const soundButtons = [commandButton("subtitles", text("player.subtitles"))];
-  if (document.pictureInPictureEnabled) pictureButtons.push(commandButton("picture-in-picture", text("player.own_window")));
+  if (document.pictureInPictureEnabled)
+    pictureButtons.push(commandButton("picture-in-picture", text("player.own_window")));
   // On a telephone the row of keys has no space for these.
   const narrowButtons = [
     commandButton("loop", text("player.repeat")),
     commandButton("slower", text("player.slower")),
     commandButton("faster", text("player.faster")),
   ];
-  const options = { id: "player-more", class: "p-more", role: "group", "aria-label": text("player.more"), hidden: true };
+  const options = {
+    id: "player-more",
+    class: "p-more",
+    role: "group",
+    "aria-label": text("player.more"),
+    hidden: true,
+  };
   const panel = make("div", options,
     make("label", { class: "p-field" }, make("span", {}, text("player.place")), slider),
     make("label", { class: "p-field" }, make("span", {}, text("player.volume")), volumeSlider),
@@ -215,8 +237,14 @@ export function buildPlayer(place, controls) {
   const position = make("span");
   const total = make("span", { class: "p-wide" });
   const time = make("span", { class: "p-time" }, position, total);
-  const speedOptions = SPEEDS.map((speed) => make("option", { value: speed, selected: speed === 1 }, text("player.times", { speed })));
-  const speedField = make("select", { class: "p-speed p-wide", "aria-label": text("player.speed_label") }, ...speedOptions);
+  const speedOptions = SPEEDS.map((speed) =>
+    make("option", { value: speed, selected: speed === 1 }, text("player.times", { speed })),
+  );
+  const speedField = make(
+    "select",
+    { class: "p-speed p-wide", "aria-label": text("player.speed_label") },
+    ...speedOptions,
+  );
   speedField.addEventListener("change", () => controls.setSpeed(Number(speedField.value)));
   const opener = make("button", { type: "button", class: "p-opener" }, sign("…"), spokenName(text("player.more")));
   const { panel, slider } = makeMorePanel(controls);

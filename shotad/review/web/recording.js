@@ -333,7 +333,8 @@ function voiceField() {
 
 /** The pace of the line. */
 function paceField() {
-  const optionOfPace = (pace) => optionOf([pace, pace === 1 ? text("recording.as_film") : text("recording.pace_times", { pace })]);
+  const optionOfPace = (pace) =>
+    optionOf([pace, pace === 1 ? text("recording.as_film") : text("recording.pace_times", { pace })]);
   const select = make("select", {}, ...PACES.map(optionOfPace));
   select.addEventListener("change", () => act("pace", { times: Number(select.value) }));
   const show = (pace) => {
@@ -408,7 +409,12 @@ export function recordingPanel(place) {
   });
   const voice = voiceField();
   const pace = paceField();
-  const countdownLabel = make("label", { className: "choice" }, countdown, ` ${text("recording.countdown", { from: COUNTDOWN })}`);
+  const countdownLabel = make(
+    "label",
+    { className: "choice" },
+    countdown,
+    ` ${text("recording.countdown", { from: COUNTDOWN })}`,
+  );
   const sayAs = commandButton("say-as", text("recording.say_as"));
   const panel = make("details", { className: "d-more rec" },
     make("summary", {}, text("recording.heading")), state, levels,

@@ -56,7 +56,11 @@ function redoDialog() {
     const words = line
       ? text("job.line", { number: lineNumber(id), time: clock(line.start) })
       : text("list.none_chosen");
-    const quote = make("blockquote", line?.text ? { lang: line.language } : {}, line?.text || sentence(line?.reason ?? ""));
+    const quote = make(
+      "blockquote",
+      line?.text ? { lang: line.language } : {},
+      line?.text || sentence(line?.reason ?? ""),
+    );
     about.replaceChildren(make("p", {}, make("strong", {}, words)), quote);
   };
   const showScope = () => {
@@ -113,5 +117,11 @@ function redoDialog() {
 
 /** Registers the command. */
 export function start() {
-  register({ name: "describe-again", title: text("command.describe_again"), group: "work", keys: ["r"], run: redoDialog() });
+  register({
+    name: "describe-again",
+    title: text("command.describe_again"),
+    group: "work",
+    keys: ["r"],
+    run: redoDialog(),
+  });
 }

@@ -36,7 +36,11 @@ function sayAsDialog() {
 
   /** @param {{word: string, saying: string, own: boolean}} entry own: kept for this film, not by the cast. */
   const itemOf = (entry) => {
-    const remove = make("button", { type: "button", hidden: !entry.own, "aria-label": text("say_as.remove_word", { word: entry.word }) }, text("say_as.remove"));
+    const remove = make(
+      "button",
+      { type: "button", hidden: !entry.own, "aria-label": text("say_as.remove_word", { word: entry.word }) },
+      text("say_as.remove"),
+    );
     remove.addEventListener("click", () => send(remove, entry.word, ""));
     const words = entry.own ? text("say_as.entry", entry) : text("say_as.entry_cast", entry);
     return make("li", {}, `${words} `, remove);

@@ -165,9 +165,21 @@ function registerCommands() {
     searchField.select();
   };
   register({ name: "search", title: text("command.search"), group: "find", keys: ["/"], run: toSearch });
-  register({ name: "search-next", title: text("command.search_next"), group: "find", keys: { any: ["F3"] }, run: () => step(1) });
+  register({
+    name: "search-next",
+    title: text("command.search_next"),
+    group: "find",
+    keys: { any: ["F3"] },
+    run: () => step(1),
+  });
   const previousKeys = { any: ["Shift+F3"] };
-  register({ name: "search-previous", title: text("command.search_previous"), group: "find", keys: previousKeys, run: () => step(-1) });
+  register({
+    name: "search-previous",
+    title: text("command.search_previous"),
+    group: "find",
+    keys: previousKeys,
+    run: () => step(-1),
+  });
   register({ name: "go-to", title: text("command.go_to"), group: "find", keys: ["g"], run: timeDialog() });
   register({ name: "filter", title: text("command.filter"), group: "find", run: () => filterField.focus() });
 }

@@ -24,7 +24,8 @@ function wordOf(value) {
   return sentence(value);
 }
 
-const wordsOf = (values = {}) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, wordOf(value)]));
+const wordsOf = (values = {}) =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, wordOf(value)]));
 
 /**
  * @param {Sentence} said

@@ -93,9 +93,18 @@ class AddForm {
     this.noteRow = row(label(this.note, text("redo.note")), this.note);
     const submit = make("button", { type: "submit", className: "primary" }, text("slots.add"));
     this.result = make("div", { className: "result" });
-    this.form = make("form", {}, make("h3", {}, text("slots.add")),
-      row(label(this.start, text("moments.start")), this.start, label(this.end, text("moments.end")), this.end), this.room,
-      this.method, this.textRow, this.noteRow, make("div", { className: "buttons" }, submit), this.result);
+    this.form = make(
+      "form",
+      {},
+      make("h3", {}, text("slots.add")),
+      row(label(this.start, text("moments.start")), this.start, label(this.end, text("moments.end")), this.end),
+      this.room,
+      this.method,
+      this.textRow,
+      this.noteRow,
+      make("div", { className: "buttons" }, submit),
+      this.result,
+    );
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
       disabledWhile(submit, () => this.submit(onAdded));
@@ -282,14 +291,27 @@ class SlotTable {
       this.dialog.close();
       setTimeout(() => openLine(line.id));
     });
-    const remove = make("button", { type: "button", "aria-label": text("slots.remove_at", { time }) }, text("slots.remove"));
+    const remove = make(
+      "button",
+      { type: "button", "aria-label": text("slots.remove_at", { time }) },
+      text("slots.remove"),
+    );
     remove.addEventListener("click", () => disabledWhile(remove, () => this.remove(slot, row)));
     const hint = (words) => (words ? make("span", { className: "hint" }, ` ${words}`) : null);
-    const row = make("tr", { className: line?.id === store.current ? "here" : "" },
-      make("th", { scope: "row" }, rangeText(slot.start, slot.end), hint(slot.by_hand ? text("slots.by_hand") : ""), hint(VOICES[slot.voice])),
+    const row = make(
+      "tr",
+      { className: line?.id === store.current ? "here" : "" },
+      make(
+        "th",
+        { scope: "row" },
+        rangeText(slot.start, slot.end),
+        hint(slot.by_hand ? text("slots.by_hand") : ""),
+        hint(VOICES[slot.voice]),
+      ),
       make("td", {}, text("slots.size", { length: secondsText(slot.end - slot.start), count: slot.words })),
       make("td", {}, slotText(lines)),
-      make("td", {}, make("div", { className: "buttons" }, line ? go : null, remove)));
+      make("td", {}, make("div", { className: "buttons" }, line ? go : null, remove)),
+    );
     return row;
   }
 

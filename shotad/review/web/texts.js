@@ -89,7 +89,11 @@ export function text(key, values = {}) {
  * @returns {string} "4.2", "4,2"
  */
 export const decimal = (number, digits) =>
-  number.toLocaleString(language, { minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping: "min2" });
+  number.toLocaleString(language, {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+    useGrouping: "min2",
+  });
 
 /**
  * @param {number} share  From 0 to 1.

@@ -33,7 +33,8 @@ export const secondsText = (seconds) => text("times.seconds", { seconds: decimal
  * @param {number} seconds
  * @returns {string} The same for the ear: "4.2 seconds"
  */
-export const spokenSeconds = (seconds) => withUnit(seconds, "second", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+export const spokenSeconds = (seconds) =>
+  withUnit(seconds, "second", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
 /**
  * A time for the ear.

@@ -77,7 +77,10 @@ async function upload(file, parts, signal) {
     setText(parts.state, text("upload.sending"));
     const showShare = (share) => {
       parts.bar.value = share;
-      setText(parts.state, share < 1 ? text("upload.sending_share", { share: percent(share) }) : text("upload.checking"));
+      setText(
+        parts.state,
+        share < 1 ? text("upload.sending_share", { share: percent(share) }) : text("upload.checking"),
+      );
     };
     const { name } = await sendFile(file, showShare, signal);
     endRow(parts, "done", name === file.name ? text("upload.done") : text("upload.done_as", { name }));

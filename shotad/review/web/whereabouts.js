@@ -63,7 +63,9 @@ export function whereText(film, lines, seconds) {
  */
 export function whereSpoken(film, lines, seconds) {
   const words = [shotWords(film, seconds), speechWords(film, seconds, spokenTime), lineWords(lines, seconds)];
-  const sentences = [spokenTime(seconds), ...words].map((part) => `${part[0].toLocaleUpperCase(language)}${part.slice(1)}.`);
+  const sentences = [spokenTime(seconds), ...words].map(
+    (part) => `${part[0].toLocaleUpperCase(language)}${part.slice(1)}.`,
+  );
   return sentences.join(" ");
 }
 
