@@ -141,7 +141,11 @@ def english(key: str, values: Mapping[str, Value]) -> str:
     text = _english_texts().get(key, key)
     if not isinstance(text, str):
         text = text["one" if values.get("count") == 1 else "other"]
-    return re.sub(r"\{(\w+)\}", lambda place: _english_word(values.get(place[1], place[0])), text)
+    words = re.sub(r"\{(\w+)\}", lambda place: _english_word(values.get(place[1], place[0])), text)
+    # A sentence that begins with the words of another text, a reason say, begins with a capital all the same.
+    begins = [str(value) for value in values.values() if isinstance(value, Message)]
+    is_begun_by_other = any(words.startswith(beginning) for beginning in begins)
+    return words[:1].upper() + words[1:] if is_begun_by_other and words.endswith(".") else words
 
 
 @cache

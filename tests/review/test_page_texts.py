@@ -69,7 +69,26 @@ PLURALS = {
 }  # fmt: skip
 """Plural categories by language (CLDR). ``many`` is for millions, which the page never counts; it may be left out."""
 
-SAME_IN: dict[str, set[str]] = {}
+SAME_IN: dict[str, set[str]] = {
+    "es": {"facts.error", "key.ctrl"},
+    "fr": {
+        "facts.notes",
+        "films.title",
+        "films.heading",
+        "films.messages",
+        "help.page",
+        "import.noted",
+        "job.notes",
+        "key.ctrl",
+        "list.state.machine",
+        "list.note",
+        "player.error_code",
+        "player.volume",
+        "player.pause",
+        "slots.actions",
+        "timeline.dialogue",
+    },
+}
 """Keys of texts that are the same words as in English, by language."""
 SAME_TEXTS = {
     "SRT and WebVTT", "Film", "Film {number}", "Script", "Menu", "Word", "Export", "Start", "Name",
@@ -227,6 +246,8 @@ def test_a_message_is_english_for_programs_and_comes_back_from_json() -> None:
     assert str(message("import.done", file="a.srt", changes=changes)) == (
         "Imported a.srt: 2 lines changed and 1 line added."
     )
+    reason = message("note.reason", reason=reason_message("moved 0.5 s later"))
+    assert str(reason) == "Moved 0.5 s later."
     received = refusal("upload.incomplete", received=Size(1_200_000), size=Size(2_000_000), file="a.mp4")
     assert fault_view(received) == {
         "what": "Only 1.2 MB of 2.0 MB of a.mp4 arrived.", "hint": "Send it again.", "key": "upload.incomplete",

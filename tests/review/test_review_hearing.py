@@ -22,6 +22,7 @@ from shotad.core.runsettings import read_settings
 from shotad.description import lint_track
 from shotad.film import Samples
 from shotad.review.english_sentences import reason_message
+from shotad.review.messages import message
 from shotad.script import Cue, CueStatus
 from shotad.sound.outputs import summary
 from shotad.sound.programme import RATE
@@ -184,7 +185,9 @@ def test_the_stream_is_the_mix_of_a_render_and_nothing_is_spoken_again(place: Pa
         assert spoken[cue.id]["text"] == line_sound["text"] == cue.text
         assert line_sound["start"] == pytest.approx(max(0.0, start - 2.0))
         assert line_sound["end"] == pytest.approx(min(end + 1.5, track.film.duration))
-        assert line_sound["warnings"] == [f"{reason_message(step)}." for step in cue.spoken.steps]
+        assert line_sound["warnings"] == [
+            str(message("note.reason", reason=reason_message(step))) for step in cue.spoken.steps
+        ]
 
 
 @pytest.mark.parametrize("kind", ["mix", "programme"])

@@ -410,7 +410,7 @@ def test_why_a_line_is_not_heard_and_how_it_was_made_to_fit(place):
     with reviewed(retrack(place, fitted), gone=True) as (_, page):
         dropped, shortened, lost = (notes(page, name) for name in (CAT, DOOR, RAIN))
     assert dropped["Why it is not heard"] == "9 words where 4 fit: A very long one."
-    assert shortened["How it was made to fit"] == "Left out: slowly; left out: old."
+    assert shortened["How it was made to fit"] == "Left out: slowly. Left out: old."
     assert shortened["Remarks"] == "Named by the model alone: Bo."
     assert shortened["As last spoken"] == (
         "1.0 s by the voice v:x, at 1.10 times its own pace; the film waits 0.5 s for it. To make it fit: cut. "

@@ -143,9 +143,9 @@ def test_what_a_job_wrote_is_told_once_and_by_itself(page: Page, place: Path) ->
     with Listener(page) as tab:
         redo(page, first, second, answer=answer)
         page.film()
-        told = {event["said"]["text"] for event in tab.of("change")}
+        told = {in_english(event["said"]) for event in tab.of("change")}
     assert told == {"", "Accepted by Ann.", "Accepted already by Ann.", "2 of 2 lines described again."}
-    assert page.film()["history"]["undo"] == "2 of 2 lines described again."
+    assert in_english(page.film()["history"]["undo"]) == "2 of 2 lines described again."
     page.do("undo")
     now = texts(place)
     assert not any(now[line].startswith("A cat sits") for line in (first, second))

@@ -10,7 +10,7 @@
  *   what to do, in English. key: of the problem's text; its hint has the same key with `.hint`.
  */
 
-import { hasText, listed, text } from "./texts.js";
+import { hasText, language, listed, text } from "./texts.js";
 import { exactTime, secondsText } from "./times.js";
 import { sizeText } from "./wording.js";
 
@@ -33,7 +33,11 @@ const wordsOf = (values = {}) =>
  */
 export function sentence(said) {
   if (typeof said === "string") return said;
-  return hasText(said.key) ? text(said.key, wordsOf(said.values)) : said.text;
+  if (!hasText(said.key)) return said.text;
+  const words = text(said.key, wordsOf(said.values));
+  // A sentence that begins with the words of another text, a reason say, begins with a capital all the same.
+  const isBegunByOther = Object.values(said.values).some((value) => value?.key && words.startsWith(sentence(value)));
+  return isBegunByOther && words.endsWith(".") ? words[0].toLocaleUpperCase(language) + words.slice(1) : words;
 }
 
 /**
