@@ -88,6 +88,7 @@ SAME_IN: dict[str, set[str]] = {
         "slots.actions",
         "timeline.dialogue",
     },
+    "it": {"cast.heading", "export.loudness", "key.ctrl", "player.volume"},
 }
 """Keys of texts that are the same words as in English, by language."""
 SAME_TEXTS = {
