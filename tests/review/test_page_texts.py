@@ -89,6 +89,7 @@ SAME_IN: dict[str, set[str]] = {
         "timeline.dialogue",
     },
     "it": {"cast.heading", "export.loudness", "key.ctrl", "player.volume"},
+    "pt": {"export.loudness", "key.home", "key.end", "key.enter", "key.ctrl", "key.shift", "player.volume"},
 }
 """Keys of texts that are the same words as in English, by language."""
 SAME_TEXTS = {

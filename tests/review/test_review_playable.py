@@ -28,7 +28,7 @@ from tests.media import FilmSpec, SoundSpec, make_film, make_stills, read_number
 from tests.rendering.described import film_with, write_folder
 from tests.review.asgi import WAIT, Listener
 from tests.review.pages import served
-from tests.review.reviewed import Page, reviewed
+from tests.review.reviewed import Page, in_english, reviewed
 
 SOUND, OPUS, LATE = SoundSpec(), SoundSpec(codec="libopus"), SoundSpec(start=0.5)
 GAP = SoundSpec(duration=4.0, beeps=(0.5, 3.0), gap=(1.0, 2.5))
@@ -63,7 +63,7 @@ UNPLAYED = {
     "yuv420p10le": FilmSpec(pixels="yuv420p10le"),
     "opus": FilmSpec(sounds=(OPUS,)),
     "ac3": FilmSpec(sounds=(SoundSpec(codec="ac3"),)),
-    "5.00 s": FilmSpec(shift=5.0),
+    "begins at 5 s": FilmSpec(shift=5.0),
 }
 """By a word of why they are not."""
 
@@ -341,7 +341,7 @@ def test_what_went_wrong_is_told_and_leaves_nothing(tmp_path: Path, content: byt
         page.post("/api/proxy", {})  # a browser has refused the film
         state = until_made(page)
         assert state["state"] == ("gone" if content is None else "none")
-        assert "film.mp4" in state["why"]["text"]
+        assert "film.mp4" in in_english(state["why"])
         assert page.get("/media/proxy").status == 404
     assert not list((place / "review").glob("proxy*"))
     assert not list((place / "review").glob(".tmp-*"))

@@ -11,7 +11,7 @@
 import { changeSettings, settings } from "./settings.js";
 
 /** Languages that have a file of texts. */
-export const LANGUAGES = ["de", "en", "es", "fr", "it"];
+export const LANGUAGES = ["de", "en", "es", "fr", "it", "pt"];
 const DEFAULT_LANGUAGE = "en";
 
 /** @typedef {string|Record<string, string>} Text  Plural forms by category where it is no string. */
