@@ -44,8 +44,8 @@ _REASONS = _patterns(
         "reason.clauses": r"dropped clauses: (?P<text>.+)",
         # What stands around another reason comes before that.
         "reason.not_spoken": r"not spoken: (?P<reason>.+)",
-        "reason.without_any": r"(?P<reason>.+); without the line at (?P<moments>.+ or .+) it would fit",
-        "reason.without": r"(?P<reason>.+); without the line at (?P<time>.+) it would fit",
+        "reason.without_any": r"(?P<reason>.+); without the line at (?P<moments>[\d:.]+(?: or [\d:.]+)+) it would fit",
+        "reason.without": r"(?P<reason>.+); without the line at (?P<time>[\d:.]+) it would fit",
         "reason.recording": r"your recording does not fit: (?P<reason>.+); "
         r"record it again, shorter, or give it time",
         "reason.takes": r"it takes (?P<needed>[\d.]+) s at least, "
@@ -153,8 +153,8 @@ _NOTICES = _patterns(
         "notice.open": r"The connection to (?P<host>.+) is not encrypted \(http\)\.",
         "render.programme_described": r"The film's sound under the lines is itself an audio description: "
         r"track (?P<track>.+)\.",
-        "render.other_language": r"(?P<count>\d+) lines? (?:is|are) in '(?P<language>.+)'; "
-        r"(?P<voice>.+) speaks all in the track's language, '(?P<track_language>.+)'\.",
+        "render.other_language": r"(?P<count>\d+) lines? (?:is|are) in '(?P<language>[^']+)'; "
+        r"(?P<voice>[^;]+) speaks all in the track's language, '(?P<track_language>[^']+)'\.",
         "render.recording_outdated": rf"(?P<count>\d+) lines? recorded for another text, {_SPOKEN_BY_VOICE} "
         r"Record again, or keep the recording: shotad record --keep\.",
         "render.recording_gone": rf"(?P<count>\d+) lines? of which the recording is gone, {_SPOKEN_BY_VOICE} "
