@@ -14,6 +14,9 @@ from typing import TypeAlias
 
 from shotad.review.messages import Message, Seconds, Sentence, Value, sentence_view
 
+LONGEST = 1000
+"""Characters of a sentence that is looked at; a longer one is shown as it is."""
+
 _Patterns: TypeAlias = Mapping[str, re.Pattern[str]]
 """The pattern of a whole sentence, by the key of its text; its groups are the values."""
 
@@ -44,7 +47,8 @@ _REASONS = _patterns(
         "reason.clauses": r"dropped clauses: (?P<text>.+)",
         # What stands around another reason comes before that.
         "reason.not_spoken": r"not spoken: (?P<reason>.+)",
-        "reason.without_any": r"(?P<reason>.+); without the line at (?P<moments>[\d:.]+(?: or [\d:.]+)+) it would fit",
+        "reason.without_any": r"(?P<reason>.+); without the line at "
+        r"(?P<moments>[\d:.]+(?: or [\d:.]+)+) it would fit",
         "reason.without": r"(?P<reason>.+); without the line at (?P<time>[\d:.]+) it would fit",
         "reason.recording": r"your recording does not fit: (?P<reason>.+); "
         r"record it again, shorter, or give it time",
@@ -189,6 +193,8 @@ def notice_message(notice: str) -> Sentence:
 
 
 def _recognised(sentence: str, patterns: _Patterns) -> Sentence:
+    if len(sentence) > LONGEST:
+        return sentence
     for key, pattern in patterns.items():
         match = pattern.fullmatch(sentence)
         if match is not None:
