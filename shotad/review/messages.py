@@ -67,7 +67,7 @@ Sentence = str | Message
 """What is said: by the review itself with a key, by another package as it is."""
 
 
-def message(key: str, **values: Value) -> Message:
+def message(key: str, /, **values: Value) -> Message:
     """The text ``key`` with its values; ``count`` among them chooses the plural form."""
     return Message(key, values)
 
@@ -87,7 +87,7 @@ def joined(sentences: Iterable[Sentence]) -> Sentence:
     return text
 
 
-def refusal(key: str, **values: Value) -> ReviewError:
+def refusal(key: str, /, **values: Value) -> ReviewError:
     """A `ReviewError` that says the text ``key``, and as its hint ``key.hint`` where there is one."""
     return with_texts(ReviewError, key, **values)
 
@@ -95,7 +95,7 @@ def refusal(key: str, **values: Value) -> ReviewError:
 Error = TypeVar("Error", bound=ShotadError)
 
 
-def with_texts(kind: Callable[[str, str], Error], key: str, **values: Value) -> Error:
+def with_texts(kind: Callable[[str, str], Error], key: str, /, **values: Value) -> Error:
     """An error of a class that says the text ``key``, and as its hint ``key.hint`` where there is one."""
     hint = f"{key}.hint"
     error = kind(english(key, values), english(hint, values) if hint in _english_texts() else "")

@@ -492,7 +492,7 @@ def test_words_that_the_voice_has_no_sound_for_are_named(
         for kind in ("mix", "voice"):
             warnings = " ".join(hear(page, CAT, kind)["warnings"])
             assert (
-                'The voice has no sound for “在窗边” and leaves it out: use "Say as", or rewrite it.'
+                "The voice has no sound for “在窗边” and leaves it out: use “Say as”, or rewrite it."
                 in warnings
             )
         assert "no sound" not in " ".join(hear(page, DOOR)["warnings"])

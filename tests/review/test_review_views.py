@@ -413,7 +413,7 @@ def test_why_a_line_is_not_heard_and_how_it_was_made_to_fit(place):
     assert shortened["How it was made to fit"] == "Left out: slowly. Left out: old."
     assert shortened["Remarks"] == "Named by the model alone: Bo."
     assert shortened["As last spoken"] == (
-        "1.0 s by the voice v:x, at 1.10 times its own pace; the film waits 0.5 s for it. To make it fit: cut. "
+        "1.0 s by the voice v:x. At 1.1 times its own pace. The film waits 0.5 s for it. To make it fit: cut. "
         "What is said: “She opens it.”"
     )
     assert lost["Not spoken"] == "No room (voice v:x)."
