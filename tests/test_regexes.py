@@ -27,6 +27,7 @@ from typing import Any
 
 import pytest
 
+from shotad.review.english_sentences import LONGEST as LONGEST_SENTENCE
 from shotad.script.cue import MAX_TEXT_LENGTH
 
 PACKAGE = Path(__file__).resolve().parent.parent / "shotad"
@@ -48,6 +49,7 @@ BOUNDED = {
     "shotad.batch": "names of files, keys of storage and settings",
     "shotad.description.verify:_ANTECEDENT": "one sentence of a line",
     "shotad.evaluation.metrics.ptb": "lines of a data set; the rules are those of the published tokenizer",
+    "shotad.review.english_sentences": "one sentence of the program; longer ones are not looked at",
     "shotad.script.cast_members": "names of a cast",
     **{
         f"shotad.script.names:{name}": "a line"
@@ -60,7 +62,11 @@ BOUNDED = {
 }
 """Patterns, by module or by name, that may take a time that grows with the square, and why their texts are short."""
 
-SHORT = {"shotad.script": MAX_TEXT_LENGTH, "shotad.description": MAX_TEXT_LENGTH}
+SHORT = {
+    "shotad.script": MAX_TEXT_LENGTH,
+    "shotad.description": MAX_TEXT_LENGTH,
+    "shotad.review": LONGEST_SENTENCE,
+}
 """How long the texts of such patterns can be, by room; others have `LONGEST_NAME`."""
 LONGEST_NAME = 300
 

@@ -6,8 +6,9 @@ in the library catches them to print.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from typing import Any
 
 
 def did_you_mean(name: str, known_names: Iterable[str], most: int = 1, cutoff: float = 0.6) -> str:
@@ -61,10 +62,14 @@ class ShotadError(Exception):
         hint: What to do about it. May be empty.
         again: Whether a second try may succeed with nothing changed.
         exit_code: Exit code of the command: 2 for a call that makes no sense, else 1.
+        key: Which message of the review page it is, so that the page can show it in another language.
+        values: What stands in the places of that message, by their names.
     """
 
     exit_code = 1
     again = False
+    key = ""
+    values: Mapping[str, Any] = {}
 
     def __init__(
         self, what: str, hint: str = "", *, again: bool | None = None, usage: bool | None = None
@@ -165,14 +170,17 @@ class EditConflict(WorkFolderError):  # noqa: N818  the word of the decision it 
 class DescriptionExists(ShotadError):  # noqa: N818  no fault of the film
     """A film that has an audio description already, so that nothing was described.
 
-    ``has_lines``: lines of it can be read, so that it can be completed.
+    ``has_lines``: lines of it can be read, so that it can be completed. ``files``: the names of those beside
+    the film; none for one inside it.
     """
 
     exit_code = 4
 
-    def __init__(self, what: str, hint: str = "", *, has_lines: bool = False) -> None:
+    def __init__(
+        self, what: str, hint: str = "", *, has_lines: bool = False, files: tuple[str, ...] = ()
+    ) -> None:
         super().__init__(what, hint)
-        self.has_lines = has_lines
+        self.has_lines, self.files = has_lines, files
 
 
 class CastError(ShotadError):

@@ -187,15 +187,17 @@ def choose_existing(
     if not same:
         return ExistingChoice(notes=(_other_language_note(descriptions, config),))
     listed, name = "; ".join(map(str, same)), _file_name(film)
+    files = tuple(_file_name(description.place) for description in same if description.track is None)
     readable = [description for description in same if description.is_readable]
     if config.existing == "stop":
         message = f"{name} has an audio description already: {listed}."
-        raise DescriptionExists(message, _advice(same, film), has_lines=bool(readable))
+        raise DescriptionExists(message, _advice(same, film), has_lines=bool(readable), files=files)
     if not readable:
         raise DescriptionExists(
             f"The lines of the audio description that {name} has cannot be read, so nothing can be added to "
             f"them: {listed}.",
             f"{_align_advice(same, film)} To describe all of the film: --existing ignore.".strip(),
+            files=files,
         )
     kept = readable[0]
     count = "" if kept.cues is None else f"{plural(kept.cues, 'line')} of "

@@ -1,7 +1,7 @@
 """What a person can do to lines and slots on the page: the functions of `ACTS`, by the names the page sends.
 
 Each is a pure function: it takes the timeline, the id of a line and the arguments of the request, and returns
-a `Change` with one sentence on what happened. It raises ReviewError where the act is impossible.
+a `Change` with a message on what happened. It raises ReviewError where the act is impossible.
 
 Every act marks the line as a person's (`shotad.script.edits`), so no later run overwrites it. An acceptance
 is void once the text, the times or the status change (`Cue.review` sees to that). No act puts a line over
@@ -16,19 +16,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from shotad.core.errors import ReviewError, quoted
-from shotad.core.progress import plural
 from shotad.description.pipeline import ADDED, empty_line
 from shotad.film import SlotChange
 from shotad.film.slot_records import new_slot
 from shotad.review import voice_acts
 from shotad.review.events import Json
+from shotad.review.messages import Message, Seconds, Sentence, Time, both, message, refusal
 from shotad.review.timeline import (
     SOURCE,
     Change,
     LineTimeline,
     Span,
     as_saved,
-    clock,
     cut_to_free_time,
     free_interval_of,
     interval_of,
@@ -74,28 +73,29 @@ def choose(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     """Take candidate ``number`` (from 1) as the text of the line."""
     cue, number = timeline.cue(line_id), int(number_in(args, "number"))
     if not 1 <= number <= len(cue.candidates):
-        count = f"it has {len(cue.candidates)}" if cue.candidates else "it has none"
-        raise ReviewError(f"This line has no candidate {number}: {count}.", "Choose one that is shown.")
+        if not cue.candidates:
+            raise refusal("act.no_candidates", number=number)
+        raise refusal("act.no_candidate", number=number, total=len(cue.candidates))
     text = clean_text(cue.candidates[number - 1])
     if not text:
-        raise ReviewError(f"Candidate {number} has no words.", "Choose another, or write the line.")
+        raise refusal("act.candidate_empty", number=number)
     if cue.heard and cue.text == text and cue.chosen == number - 1:
-        return Change(f"Candidate {number} is the line already.", focus=cue.id)
+        return Change(message("act.candidate_already", number=number), focus=cue.id)
     changed = _with_text(timeline, cue, text, number - 1)
-    return Change(f"Candidate {number} chosen.", (changed,), focus=cue.id)
+    return Change(message("act.chosen", number=number), (changed,), focus=cue.id)
 
 
 def write(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     """Give the line another ``text``; an empty one drops the line."""
     cue, text = timeline.cue(line_id), clean_text(text_in(args))
     if text == cue.text and (cue.heard or not text):
-        return Change("The text is as it was.", focus=cue.id)
+        return Change(message("act.text_same"), focus=cue.id)
     if not text:
         dropped = replace(cue, text="", status=CueStatus.DROPPED, reason=EMPTIED, chosen=None, fit_steps=())
         changed = mark_edit(dropped, cue, (EditField.TEXT, EditField.STATUS), SOURCE)
-        return Change("Text emptied: the line is dropped.", (as_saved(changed),), focus=cue.id)
-    message = "Text changed." if cue.heard else "Text changed: the line is heard again."
-    return Change(message, (_with_text(timeline, cue, text),), focus=cue.id)
+        return Change(message("act.emptied"), (as_saved(changed),), focus=cue.id)
+    said = message("act.written") if cue.heard else message("act.written_heard")
+    return Change(said, (_with_text(timeline, cue, text),), focus=cue.id)
 
 
 def replace_text(timeline: LineTimeline, _: str, args: Json) -> Change:
@@ -106,7 +106,7 @@ def replace_text(timeline: LineTimeline, _: str, args: Json) -> Change:
     """
     find, by = args.get("find"), text_in(args)
     if not isinstance(find, str) or not find.strip():
-        raise ReviewError("There is nothing to find.", "Write the words that are to be replaced.")
+        raise refusal("act.nothing_to_find")
     pattern = re.escape(find)
     if args.get("whole_words"):
         pattern = rf"(?<!\w){pattern}(?!\w)"
@@ -120,39 +120,41 @@ def replace_text(timeline: LineTimeline, _: str, args: Json) -> Change:
             places += count
             changed.append(_with_text(timeline, cue, text))
     if not changed:
-        raise ReviewError(f"{quoted(find)} stands in no line that is heard.", "Check how it is written.")
-    message = f"Replaced {plural(places, 'time')} in {plural(len(changed), 'line')}."
-    return Change(message, tuple(changed), focus=changed[0].id)
+        raise refusal("act.not_found", words=quoted(find))
+    lines = message("act.replaced_lines", count=len(changed))
+    said = message("act.replaced", count=places, lines=lines)
+    return Change(said, tuple(changed), focus=changed[0].id)
 
 
 def accept(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     """Mark the line as read and found good by the reviewer. Raises ReviewError where it is not heard."""
     cue = timeline.cue(line_id)
     if not cue.heard:
-        raise ReviewError(
-            "A line that is not heard cannot be accepted.",
-            "Restore it, choose a candidate or write it first; or leave it: it needs no acceptance.",
-        )
-    by = f" by {timeline.reviewer}" if timeline.reviewer else ""
-    if cue.review is not None and cue.review.by == timeline.reviewer:
-        return Change(f"Accepted already{by}.", focus=cue.id)
-    return Change(f"Accepted{by}.", (as_saved(accepted_by(cue, timeline.reviewer, SOURCE)),), focus=cue.id)
+        raise refusal("act.not_heard_accept")
+    name = timeline.reviewer
+    if cue.review is not None and cue.review.by == name:
+        said = message("act.accepted_already")
+        if name:
+            said = message("act.accepted_already_by", name=name)
+        return Change(said, focus=cue.id)
+    said = message("act.accepted_by", name=name) if name else message("act.accepted")
+    return Change(said, (as_saved(accepted_by(cue, name, SOURCE)),), focus=cue.id)
 
 
 def unaccept(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     """Remove the acceptance; nothing else of the line changes."""
     cue = timeline.cue(line_id)
     if cue.state is not LineState.ACCEPTED:
-        return Change("This line is not accepted, so there is nothing to take back.", focus=cue.id)
-    return Change("No longer accepted.", (as_saved(unaccepted(cue)),), focus=cue.id)
+        return Change(message("act.not_accepted"), focus=cue.id)
+    return Change(message("act.unaccepted"), (as_saved(unaccepted(cue)),), focus=cue.id)
 
 
 def drop(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     """Leave the line out of the audio description; its text stays in the track."""
     cue = timeline.cue(line_id)
     if not cue.heard:
-        return Change("It is left out already.", focus=cue.id)
-    return Change("Dropped.", (_dropped(cue, DROPPED, EditField.STATUS),), focus=cue.id)
+        return Change(message("act.dropped_already"), focus=cue.id)
+    return Change(message("act.dropped"), (_dropped(cue, DROPPED, EditField.STATUS),), focus=cue.id)
 
 
 def restore(timeline: LineTimeline, line_id: str, args: Json) -> Change:
@@ -163,12 +165,12 @@ def restore(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     """
     cue = timeline.cue(line_id)
     if cue.heard:
-        return Change("It is heard already.", focus=cue.id)
+        return Change(message("act.heard_already"), focus=cue.id)
     machine_text = cue.machine.text if cue.machine is not None else ""
     candidates = [clean_text(candidate) for candidate in cue.candidates]
     text = next((text for text in (cue.text, machine_text, *candidates) if text), "")
     if not text:
-        raise ReviewError("This line has no words.", "Write some, or describe the slot again.")
+        raise refusal("act.no_words")
     chosen = cue.chosen
     if text != cue.text:
         chosen = cue.candidates.index(text) if text in cue.candidates else None
@@ -176,7 +178,7 @@ def restore(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     restored = replace(before, text=text, chosen=chosen, status=CueStatus.PLACED, reason="")
     fields = (EditField.STATUS,) if text in (machine_text, cue.text) else (EditField.TEXT, EditField.STATUS)
     changed = cut_to_free_time(timeline, mark_edit(restored, before, fields, SOURCE))
-    return Change("Restored.", (as_saved(changed),), focus=cue.id)
+    return Change(message("act.restored"), (as_saved(changed),), focus=cue.id)
 
 
 def remove(timeline: LineTimeline, line_id: str, args: Json) -> Change:
@@ -188,10 +190,10 @@ def remove(timeline: LineTimeline, line_id: str, args: Json) -> Change:
         # Select the next line; after the last one, the line before it.
         neighbours = line_ids[index + 1 : index + 2] or line_ids[max(0, index - 1) : index]
         focus = neighbours[0] if neighbours else None
-        return Change("Line removed.", removed_ids=(cue.id,), focus=focus)
+        return Change(message("act.removed"), removed_ids=(cue.id,), focus=focus)
     if not cue.heard and cue.reason == REMOVED:
-        return Change("It is removed already.", focus=cue.id)
-    return Change("Line removed.", (_dropped(cue, REMOVED, EditField.REMOVED),), focus=cue.id)
+        return Change(message("act.removed_already"), focus=cue.id)
+    return Change(message("act.removed"), (_dropped(cue, REMOVED, EditField.REMOVED),), focus=cue.id)
 
 
 def machine(timeline: LineTimeline, line_id: str, args: Json) -> Change:
@@ -201,19 +203,15 @@ def machine(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     """
     cue = timeline.cue(line_id)
     if cue.edited is None:
-        return Change("It is the machine's own line.", focus=cue.id)
+        return Change(message("act.machine_already"), focus=cue.id)
     machine_cue = machine_version(cue)
     if machine_cue is None:
-        raise ReviewError(
-            "No machine wrote this line.", "Remove it, or undo; describing the film again may bring one."
-        )
+        raise refusal("act.no_machine")
     overlapping = timeline.heard_in(span_of(machine_cue.interval))
     other_ids = [other_id for _, _, other_id in overlapping if other_id != cue.id]
     if machine_cue.heard and other_ids:
-        raise ReviewError(
-            f"The machine's own line would be spoken over {other_ids[0]}.", "Move or drop that line first."
-        )
-    return Change("Given back to the machine.", (as_saved(machine_cue),), focus=cue.id)
+        raise refusal("act.machine_over", line=other_ids[0])
+    return Change(message("act.given_back"), (as_saved(machine_cue),), focus=cue.id)
 
 
 def note(timeline: LineTimeline, line_id: str, args: Json) -> Change:
@@ -223,13 +221,12 @@ def note(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     """
     cue, text = timeline.cue(line_id), clean_text(text_in(args))
     if len(text) > MAX_NOTE_LENGTH:
-        raise ReviewError(
-            f"The note has {len(text)} characters; {MAX_NOTE_LENGTH} are the most.", "Shorten it."
-        )
+        raise refusal("act.note_too_long", number=len(text), most=MAX_NOTE_LENGTH)
     if text == (cue.note.text if cue.note is not None else ""):
-        return Change("The note is as it was.", focus=cue.id)
+        return Change(message("act.note_same"), focus=cue.id)
     changed = replace(cue, note=LineNote.of(text, timeline.reviewer))
-    return Change("Note saved." if text else "Note removed.", (as_saved(changed),), focus=cue.id)
+    said = message("act.note_saved") if text else message("act.note_removed")
+    return Change(said, (as_saved(changed),), focus=cue.id)
 
 
 def _with_text(timeline: LineTimeline, cue: Cue, text: str, chosen: int | None = None) -> Cue:
@@ -286,7 +283,7 @@ def _without_removal(cue: Cue) -> Cue:
 _LONGEST_PAUSE_JOINED = 2000
 """Milliseconds between two lines that can still be joined. A longer pause separates two events."""
 
-JOINED = "Joined with the next line."
+JOINED = message("act.joined")
 
 _ZERO_WIDTH_JOINER = "\u200d"
 """Makes one visible character of the two around it."""
@@ -303,7 +300,7 @@ def move(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     old = span_of(cue.interval)
     start, end = _requested_time(args, "start", old[0]), _requested_time(args, "end", old[1])
     if start is None and end is None:
-        raise ReviewError("Neither a start nor an end was given.", "Say where the line shall go.")
+        raise refusal("act.no_times")
     length = old[1] - old[0]
     if end is None and start is not None and start >= old[1]:
         return _moved_whole(timeline, cue, (start, start + length))
@@ -322,9 +319,7 @@ def _moved_whole(timeline: LineTimeline, cue: Cue, requested: Span) -> Change:
     """
     gap = timeline.gap_of(requested)
     if gap is None:
-        raise ReviewError(
-            f"Somebody speaks at {clock(requested[0] / 1000)}.", "Lines stay where nobody speaks."
-        )
+        raise refusal("act.speech_at", time=Time(requested[0] / 1000))
     placed = with_span(cue, _clamped_whole(requested, gap, timeline.shortest))
     free_span = require_free_span(timeline, placed, shared=True)
     return _moved(timeline, cue, _clamped_whole(requested, free_span, timeline.shortest), requested)
@@ -385,11 +380,17 @@ def shift_from(timeline: LineTimeline, line_id: str, args: Json) -> Change:
         if new != old:
             changed.append(as_saved(mark_edit(with_span(line, new), line, (EditField.TIME,), SOURCE)))
     if not changed:
-        raise ReviewError("None of these lines can move so.", "Lines stay clear of speech: shift by less.")
-    message = f"{plural(len(changed), 'line')} moved by {by / 1000:+g} s"
+        raise refusal("act.none_moves")
+    count, seconds = len(changed), abs(by) / 1000
+    said: Sentence
+    if by > 0:
+        said = message("act.shifted_later", count=count, seconds=seconds)
+    else:
+        said = message("act.shifted_earlier", count=count, seconds=seconds)
     if hindered:
-        message += f"; {hindered} of {len(lines)} not as far, for speech or another line is in the way"
-    return Change(f"{message}.", tuple(changed), focus=cue.id)
+        rest = message("act.hindered", number=hindered, total=len(lines))
+        said = both(said, rest)
+    return Change(said, tuple(changed), focus=cue.id)
 
 
 def split(timeline: LineTimeline, line_id: str, args: Json) -> Change:
@@ -400,15 +401,15 @@ def split(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     """
     cue, at = timeline.cue(line_id), int(number_in(args, "at"))
     if not cue.heard:
-        raise ReviewError("A line that is not heard cannot be split.", "Restore it first.")
+        raise refusal("act.not_heard_split")
     text, at = cue.text, min(max(at, 0), len(cue.text))
     halves = _nearest_halves(text, at, cue.language)
     if halves is None:
-        raise ReviewError("There are no words to part here.", "Put the cursor between two words.")
+        raise refusal("act.no_words_to_part")
     first_text, second_text = halves
     start, end = span_of(cue.interval)
     if end - start < 2 * timeline.shortest:
-        raise ReviewError("The line is too short to be split.", "Give it more time first.")
+        raise refusal("act.too_short_split")
     first_words = spoken_words(first_text, cue.language)
     second_words = spoken_words(second_text, cue.language)
     middle = start + round((end - start) * first_words / (first_words + second_words))
@@ -416,7 +417,7 @@ def split(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     first = with_span(with_words(timeline, cue, first_text), (start, middle))
     first = mark_edit(first, cue, (EditField.TEXT, EditField.TIME), SOURCE)
     second = _added_line(timeline, (middle, end), second_text, cue)
-    return Change(f"Split at {clock(middle / 1000)}.", (as_saved(first), second), focus=cue.id)
+    return Change(message("act.split", time=Time(middle / 1000)), (as_saved(first), second), focus=cue.id)
 
 
 def _nearest_halves(text: str, at: int, language: str) -> tuple[str, str] | None:
@@ -452,7 +453,7 @@ def join(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     cue = timeline.cue(line_id)
     following, problem = timeline.following(cue), why_apart(timeline, cue)
     if following is None or problem is not None:
-        raise ReviewError(*(problem or ("There is no line after this one.",)))
+        raise problem or refusal("act.no_next")
     blank = " " if has_blanks(cue.language) else ""
     text = text_in({"text": f"{cue.text}{blank}{following.text}"})
     # The time of the following line is free for the joined one.
@@ -480,27 +481,22 @@ def join(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     return Change(JOINED, (as_saved(joined), dropped), focus=cue.id)
 
 
-def why_apart(timeline: LineTimeline, cue: Cue) -> tuple[str, str] | None:
-    """Why a line cannot be joined with the next heard one, and what to do; None where it can.
+def why_apart(timeline: LineTimeline, cue: Cue) -> ReviewError | None:
+    """Why a line cannot be joined with the next heard one; None where it can.
 
     The joined line is spoken in one go, so no speech and no long pause may be between the two.
     """
     if not cue.heard:
-        return "A line that is not heard cannot be joined.", "Restore it first."
+        return refusal("act.not_heard_join")
     following = timeline.following(cue)
     if following is None:
-        return "There is no line after this one.", "Join the line before it instead."
+        return refusal("act.no_next")
     pause_start, pause_end = span_of(cue.interval)[1], span_of(following.interval)[0]
     if not timeline.are_free(pause_start, pause_end):
-        pause = f"{clock(pause_start / 1000)} and {clock(pause_end / 1000)}"
-        between = f"between {pause}, where the next line begins"
-        return f"Somebody speaks {between}: lines are not joined over speech.", "Leave them as two lines."
+        return refusal("act.speech_between", start=Time(pause_start / 1000), end=Time(pause_end / 1000))
     if pause_end - pause_start > _LONGEST_PAUSE_JOINED:
         seconds, most = (pause_end - pause_start) / 1000, _LONGEST_PAUSE_JOINED / 1000
-        problem = (
-            f"The next line begins {seconds:.1f} s after this one ends: more than {most:g} s is too far."
-        )
-        return problem, "Move one of them nearer to the other first, or leave them as two lines."
+        return refusal("act.too_far_join", length=Seconds(seconds), most=most)
     return None
 
 
@@ -513,33 +509,28 @@ def add(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     length = timeline.spoken_seconds(text, timeline.track.language)
     end = number_in(args, "end") if args.get("end") is not None else start + length
     if not text:
-        raise ReviewError("A line needs words.", "Write what shall be said.")
+        raise refusal("act.needs_words")
     if start < 0:
-        raise ReviewError(f"A line cannot start at {start:.3f} s.", "Give a second of the film.")
+        raise refusal("act.negative_start", seconds=round(start, 3))
     if start >= timeline.track.film.duration:
-        film_end = clock(timeline.track.film.duration)
-        raise ReviewError(
-            f"{clock(start)} is after the film's end at {film_end}.", "Give a second of the film."
-        )
+        raise refusal("act.after_end", time=Time(start), end=Time(timeline.track.film.duration))
     if end <= start:
-        raise ReviewError(f"A line cannot end at {clock(end)} before it starts at {clock(start)}.")
+        raise refusal("act.end_before_start", end=Time(end), start=Time(start))
     span = (milliseconds(max(start, EARLIEST_CUE)), milliseconds(end))
     cue = _added_line(timeline, (span[0], max(span[1], span[0] + timeline.shortest)), text, None)
     gap = timeline.gap_of(span_of(cue.interval))
     if gap is None:
-        raise ReviewError(
-            f"Somebody speaks at {clock(cue.interval.start)}.", "Put the line where nobody speaks."
-        )
+        raise refusal("act.speech_at_added", time=Time(cue.interval.start))
     # Cut to the gap first: the line's own time would count as free although somebody speaks in it.
     low, high = max(gap[0], milliseconds(cue.interval.start)), min(gap[1], milliseconds(cue.interval.end))
     cue = replace(cue, interval=interval_of((low, max(high, low + 1))))
     cue = cut_to_free_time(timeline, cue)
     # The id says when a line starts, so it is given last.
     cue = replace(cue, id=hand_id(cue.interval.start, timeline.cues))
-    message = f"Line added at {clock(cue.interval.start)}"
+    said = message("act.added", time=Time(cue.interval.start))
     if milliseconds(cue.interval.start) != span[0]:
-        message += f": at {clock(start)} somebody speaks, or a line is spoken"
-    return Change(f"{message}.", (as_saved(cue),), focus=cue.id)
+        said = message("act.added_elsewhere", time=Time(cue.interval.start), wanted=Time(start))
+    return Change(said, (as_saved(cue),), focus=cue.id)
 
 
 _BREATH = 250
@@ -558,7 +549,7 @@ def insert(timeline: LineTimeline, _: str, args: Json) -> Change:
     wanted = milliseconds(number_in(args, "start"))
     slot = next((slot for slot in timeline.slots.values() if _holds(span_of(slot.interval), wanted)), None)
     if slot is None:
-        raise ReviewError(f"There is no slot at {clock(wanted / 1000)}.", "Add one where nobody speaks.")
+        raise refusal("act.no_slot_at", time=Time(wanted / 1000))
     slot_end = span_of(slot.interval)[1]
     start = wanted
     for other_start, other_end, _other_id in timeline.heard:
@@ -569,10 +560,7 @@ def insert(timeline: LineTimeline, _: str, args: Json) -> Change:
             break
         start = max(start, other_end + _BREATH)
     if slot_end - start < _SHORTEST_ADDED:
-        raise ReviewError(
-            f"No time is left for another line in this slot, which ends at {clock(slot.interval.end)}.",
-            "Shorten or split the line that is there (Alt+S).",
-        )
+        raise refusal("act.slot_full", time=Time(slot.interval.end))
     cue = Cue(
         hand_id(start / 1000, timeline.cues),
         slot.id,
@@ -583,10 +571,11 @@ def insert(timeline: LineTimeline, _: str, args: Json) -> Change:
         reason=ADDED,
         edited=Edit((EditField.ADDED,), SOURCE, None),
     )
-    later = "" if start == wanted else ", after the line that is spoken before"
-    seconds = (slot_end - start) / 1000
-    message = f"New line in this slot at {clock(start / 1000)}{later}: {seconds:.1f} s."
-    return Change(message, (as_saved(cue),), focus=cue.id)
+    time, length = Time(start / 1000), Seconds((slot_end - start) / 1000)
+    said = message("act.inserted", time=time, length=length)
+    if start != wanted:
+        said = message("act.inserted_after", time=time, length=length)
+    return Change(said, (as_saved(cue),), focus=cue.id)
 
 
 def _holds(span: Span, moment: int) -> bool:
@@ -615,48 +604,58 @@ def _moved(timeline: LineTimeline, cue: Cue, new: Span, requested: Span) -> Chan
     """
     old = span_of(cue.interval)
     if requested == old == new:
-        return Change("The times are as they were.", focus=cue.id)
+        return Change(message("act.times_same"), focus=cue.id)
     if new == old:
-        raise ReviewError(*_why_stuck(timeline, cue, requested))
+        raise _why_stuck(timeline, cue, requested)
     start_shift, end_shift = new[0] - old[0], new[1] - old[1]
-    start, end = clock(new[0] / 1000), clock(new[1] / 1000)
+    start, end = Time(new[0] / 1000), Time(new[1] / 1000)
     if start_shift == end_shift:
-        message = f"Moved to {start}, {_shift_text(timeline, start_shift)}"
+        move = message("act.move.whole", time=start, shift=_shift_text(timeline, start_shift))
     elif not end_shift:
-        message = f"Start at {start}, {_shift_text(timeline, start_shift)}"
+        move = message("act.move.start", time=start, shift=_shift_text(timeline, start_shift))
     elif not start_shift:
-        message = f"End at {end}, {_shift_text(timeline, end_shift)}"
+        move = message("act.move.end", time=end, shift=_shift_text(timeline, end_shift))
     else:
-        message = f"Moved to {start} to {end}"
+        move = message("act.move.both", start=start, end=end)
     moved = as_saved(mark_edit(with_span(cue, new), cue, (EditField.TIME,), SOURCE))
-    limit = "" if new == requested else ", as far as speech and other lines leave room"
-    return Change(f"{message}{limit}.", (moved,), focus=cue.id)
+    said = message("act.moved", move=move)
+    if new != requested:
+        said = message("act.moved_as_far", move=move)
+    return Change(said, (moved,), focus=cue.id)
 
 
-def _shift_text(timeline: LineTimeline, ms: int) -> str:
+def _shift_text(timeline: LineTimeline, ms: int) -> Message:
     """``2 frames earlier`` for whole frames up to ten, else ``0.5 s later``."""
     frames = round(abs(ms) / 1000 / timeline.frame)
-    direction = "earlier" if ms < 0 else "later"
     if 1 <= frames <= 10 and abs(abs(ms) - frames * timeline.frame * 1000) <= 1:
-        return f"{frames} frame{'s' if frames > 1 else ''} {direction}"
-    return f"{abs(ms) / 1000:g} s {direction}"
+        if ms < 0:
+            return message("act.shift.frames_earlier", count=frames)
+        return message("act.shift.frames_later", count=frames)
+    if ms < 0:
+        return message("act.shift.earlier", seconds=abs(ms) / 1000)
+    return message("act.shift.later", seconds=ms / 1000)
 
 
-def _why_stuck(timeline: LineTimeline, cue: Cue, requested: Span) -> tuple[str, str]:
-    """Why a line cannot move at all towards ``requested``, and what to do."""
+def _why_stuck(timeline: LineTimeline, cue: Cue, requested: Span) -> ReviewError:
+    """Why a line cannot move at all towards ``requested``."""
     low, high = require_free_span(timeline, cue)
     start, end = span_of(cue.interval)
     if requested[0] >= start and requested[1] <= end:
-        return "The line cannot be shorter: it lasts a frame at least.", "Drop it instead."
+        return refusal("act.shortest")
     moves_later = requested[1] > end
     edge = high if moves_later else low
-    verb = "begins" if moves_later else "ends"
+    time = Time(edge / 1000)
     for other_start, other_end, other_id in timeline.heard:
-        if other_id != cue.id and edge == (other_start if moves_later else other_end):
-            return f"{other_id} {verb} there, at {clock(edge / 1000)}.", "Move or drop that line first."
+        if other_id == cue.id or edge != (other_start if moves_later else other_end):
+            continue
+        if moves_later:
+            return refusal("act.line_begins", line=other_id, time=time)
+        return refusal("act.line_ends", line=other_id, time=time)
     if edge <= milliseconds(EARLIEST_CUE) or edge >= milliseconds(timeline.track.film.duration):
-        return f"The film {'ends' if moves_later else 'begins'} there.", ""
-    return f"Speech {verb} there, at {clock(edge / 1000)}.", "Lines stay where nobody speaks."
+        return refusal("act.film_ends") if moves_later else refusal("act.film_begins")
+    if moves_later:
+        return refusal("act.speech_begins", time=time)
+    return refusal("act.speech_ends", time=time)
 
 
 def _clamped(requested: Span, free_span: Span, shortest: int, *, moves_start: bool = False) -> Span:
@@ -693,21 +692,18 @@ def add_slot(timeline: LineTimeline, _: str, args: Json) -> Change:
     # heard and that nobody edited is replaced.
     existing = next((cue for cue in timeline.track.cues if cue.id == slot.id), None)
     if existing is not None and (existing.heard or existing.edited is not None):
-        problem = f"The line {existing.id} begins at that very moment and belongs to a slot that is gone."
-        raise ReviewError(problem, "Begin a little later.")
-    words = plural(slot.max_words, "word")
-    message = f"Slot added at {clock(slot.interval.start)}: {words} fit into {slot.interval.duration:.1f} s."
+        raise refusal("act.slot_of_old_line", line=existing.id)
+    time, length = Time(slot.interval.start), Seconds(slot.interval.duration)
+    said = message("act.slot_added", time=time, count=slot.max_words, length=length)
     cue = empty_line(slot, timeline.track.language)
-    return Change(message, (cue,), focus=slot.id, slots=SlotChange((slot,)))
+    return Change(said, (cue,), focus=slot.id, slots=SlotChange((slot,)))
 
 
 def remove_slot(timeline: LineTimeline, slot_id: str, _: Json) -> Change:
     """Remove a slot and its lines. Raises ReviewError where there is no such slot."""
     slot = timeline.slots.get(slot_id)
     if slot is None:
-        raise ReviewError(
-            f"There is no slot {quoted(slot_id)}.", "A line that belongs to no slot is removed by itself."
-        )
+        raise refusal("act.no_such_slot", slot=quoted(slot_id))
     removed_ids = tuple(cue.id for cue in timeline.track.cues if cue.slot_id == slot.id)
     remaining = [cue for cue in timeline.track.cues if cue.id not in removed_ids]
     # Select the next line; after the last slot, the last line.
@@ -715,9 +711,11 @@ def remove_slot(timeline: LineTimeline, slot_id: str, _: Json) -> Change:
     focus = None
     if remaining:
         focus = later[0].id if later else remaining[-1].id
-    with_line = " and its line" if removed_ids else ""
-    message = f"Slot at {clock(slot.interval.start)}{with_line} removed."
-    return Change(message, removed_ids=removed_ids, focus=focus, slots=SlotChange((), (slot,)))
+    time = Time(slot.interval.start)
+    said = message("act.slot_removed", time=time)
+    if removed_ids:
+        said = message("act.slot_and_line_removed", time=time)
+    return Change(said, removed_ids=removed_ids, focus=focus, slots=SlotChange((), (slot,)))
 
 
 _LINE_ACTS = (

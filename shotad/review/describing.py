@@ -30,7 +30,7 @@ from shotad.core import ShotadError
 from shotad.core.config.languages import language_name
 from shotad.core.errors import EngineError, ReviewError, UsageError, WorkFolderError
 from shotad.core.files import read_file, write_text
-from shotad.core.progress import plural, printable
+from shotad.core.progress import printable
 from shotad.core.records import parse_json
 from shotad.core.trust import bears_seal, sealed
 from shotad.core.workfolder import readable_json
@@ -38,6 +38,7 @@ from shotad.engines import stage_engines
 from shotad.review.events import Json, Tabs
 from shotad.review.film_folder import Choices, FilmFolder, ListedFilm
 from shotad.review.jobs import JobProgress, Jobs, Stopped
+from shotad.review.messages import fault_view, message, refusal, with_texts
 from shotad.script.track_texts import has_texts
 
 QUEUE_FILE, REPORT_FILE = "queue.json", "report.json"
@@ -88,13 +89,10 @@ class Describing:
         # With what lies beside the film: that may name an engine, or a language
         config = self._folder.plan(film_id, choices).job.config
         if stage_engines(config).stage2 == "narrator" and not has_texts(config.language):
-            raise EngineError(
-                f"The worksheet cannot be made in {language_name(config.language)}.",
-                "Choose another language, or an engine that describes what happens.",
-            )
+            raise with_texts(EngineError, "films.no_worksheet", language=language_name(config.language))
         with self._lock:
             if film_id in self._queue:
-                raise ReviewError(f"{film.label} is being described, or waits for it, already.")
+                raise refusal("films.already", film=film.label)
             self._queue[film_id] = choices
             try:
                 job = self._begin(film, choices)
@@ -140,11 +138,13 @@ class Describing:
         """Why a film failed the last time; None where it did not."""
         with self._lock:
             error = self._errors.get(film.planned.job.film)
-        return None if error is None else {"what": error[0], "hint": error[1]}
+        return None if error is None else fault_view(error)
 
     def _begin(self, film: ListedFilm, choices: Choices) -> Json:
         job = self._jobs.start(
-            "describe", f"Describe {film.label}", lambda progress: self._describe(film, choices, progress)
+            "describe",
+            message("job.describe", film=film.label),
+            lambda progress: self._describe(film, choices, progress),
         )
         self._job_ids[film.id] = str(job["id"])
         return job
@@ -164,13 +164,23 @@ class Describing:
         self._note_result(row)
         self._forget(film.id)
         if result.error is not None:
-            raise ReviewError(*_error_text(result.kind, *result.error))
-        lines = f"{plural(result.lines, 'line')} in {plural(result.slots, 'slot')}"
+            raise _failure(result.kind, *result.error)
+        lines = message("job.describe.lines", count=result.lines)
+        slots = message("job.describe.slots", count=result.slots)
         if result.state == "skipped":
-            return {"said": f"{film.label} was described before with these settings: {lines}.", "files": []}
-        failed = f", {plural(result.amiss, 'slot')} failed" if result.amiss else ""
+            said = message("job.describe.before", film=film.label, lines=lines, slots=slots)
+            return {"said": said.view(), "files": []}
+        said = message("job.describe.done", film=film.label, lines=lines, slots=slots)
+        if result.amiss:
+            said = message(
+                "job.describe.failed",
+                film=film.label,
+                lines=lines,
+                slots=slots,
+                count=result.amiss,
+            )
         return {
-            "said": f"{film.label} is described: {lines}{failed}.",
+            "said": said.view(),
             "warnings": list(result.warnings),
             "files": [],
         }
@@ -189,7 +199,7 @@ class Describing:
             if not is_in_use or time.monotonic() > deadline:
                 return row
             if not is_waiting:
-                progress.note("Another shotad is at work on this film; waiting for it.")
+                progress.note(message("films.in_use"))
             is_waiting = True
             time.sleep(_LOOK_AGAIN_SECONDS)
 
@@ -237,30 +247,32 @@ class Describing:
         return {"folder": os.fsdecode(self._folder.path), "films": entries}
 
 
-_HINTS = {
-    "DescriptionExists": "Choose Describe the gaps, which keeps its lines, or Describe anyway.",
-    "DiskFull": "Make space on the disk of the films, and try again.",
-    "FilmChanged": "Try again: the film is then described as it is now.",
-    "OtherFilm": "Its lines are kept. Give the new film another name, and have that described.",
-    "memory": "End other programs, or describe it on a machine with more memory.",
-    "killed": "That is often for want of memory: end other programs, and try again.",
+_FAILURES = {
+    "DescriptionExists": "films.failed.description",
+    "DiskFull": "films.failed.disk",
+    "FilmChanged": "films.failed.changed",
+    "OtherFilm": "films.failed.other",
+    "memory": "films.failed.memory",
+    "killed": "films.failed.killed",
 }
-"""What to do about failures whose own hints name options of a command, by their kind."""
+"""Texts of failures whose own hints name options of a command, by their kind."""
 
 
-def _errors_of(rows: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str, str]]:
-    """What went wrong with each film that failed and what to do, by its path, from the rows of a report."""
-    errors: dict[str, tuple[str, str]] = {}
+def _errors_of(rows: Iterable[Mapping[str, Any]]) -> dict[str, ReviewError]:
+    """What went wrong with each film that failed, by its path, from the rows of a report."""
+    errors: dict[str, ReviewError] = {}
     for row in rows:
         error = row.get("error")
         if row.get("state") == "failed" and isinstance(error, list) and len(error) == 2:
-            errors[str(row["film"])] = _error_text(str(row.get("kind")), str(error[0]), str(error[1]))
+            errors[str(row["film"])] = _failure(str(row.get("kind")), str(error[0]), str(error[1]))
     return errors
 
 
-def _error_text(kind: str, problem: str, hint: str) -> tuple[str, str]:
-    """What went wrong with a film and what to do, for somebody without a command line."""
-    return printable(problem), printable(_HINTS.get(kind, hint))
+def _failure(kind: str, problem: str, hint: str) -> ReviewError:
+    """What went wrong with a film, for somebody without a command line."""
+    if kind in _FAILURES:
+        return refusal(_FAILURES[kind], problem=printable(problem))
+    return ReviewError(printable(problem), printable(hint))
 
 
 _SEAL = "films"

@@ -16,7 +16,7 @@ from typing import Any
 from shotad.core import Config, ShotadError
 from shotad.core.files import open_file
 from shotad.core.records import parse_record
-from shotad.core.types import Role
+from shotad.core.types import Role, ShotScale
 from shotad.description import (
     Attempt,
     Stage1Answer,
@@ -24,7 +24,9 @@ from shotad.description import (
 )
 from shotad.description.pipeline import ADDED
 from shotad.engines import stage_engines
+from shotad.review.english_sentences import notice_message, reason_message
 from shotad.review.keeping import WatchedFile
+from shotad.review.messages import Message, Seconds, Sentence, both, joined, message, sentence_view
 from shotad.review.session import Session
 from shotad.script import (
     Cue,
@@ -33,106 +35,122 @@ from shotad.script import (
 )
 from shotad.script.cue import REDO
 
-Note = dict[str, str]
+Note = dict[str, Any]
+"""A remark as the page shows it: a ``title``, and a ``text`` of one sentence or several."""
 
 _BROKEN = (KeyError, ValueError, TypeError, AttributeError, IndexError)
 """What reading a record raises that a person has changed."""
 
-_FACTORS = {"face": "faces", "object": "objects", "environment": "the surroundings"}
+_FACTORS = {
+    "face": message("note.factor.face"),
+    "object": message("note.factor.object"),
+    "environment": message("note.factor.environment"),
+}
 """What Stage I is asked about besides people and what they do, by shot scale."""
 
 
 def of_records(cue: Cue, stage1: Stage1Answer | None, stage2: Stage2Answer | None) -> Iterator[Note]:
     """What the answers of both stages tell of the line, and what is not recorded."""
     if not cue.slot_id:
-        yield note(
-            "The machine's part", "The line belongs to no slot, so the machine was not asked about it."
-        )
+        yield note(message("note.machine_part"), message("note.no_slot"))
         return
     if stage1 is None and stage2 is None:
-        yield note(
-            "The machine's part",
-            "Not recorded: the machine was not asked about this slot, as far as is known.",
-        )
+        yield note(message("note.machine_part"), message("note.not_asked"))
         return
     if stage1 is None:
-        yield note("What the machine saw", "It is not recorded.")
+        yield note(message("note.saw"), message("note.saw_nothing"))
     else:
         yield from _grammar_notes(stage1)
         yield from _people_notes(stage1)
-        yield from _tries("The machine described the clip", stage1.attempts)
+        yield from _tries("note.described_times", stage1.attempts)
     if stage2 is None:
-        yield note("What the machine wrote", "Its answer is not recorded.")
+        yield note(message("note.wrote"), message("note.wrote_nothing"))
     else:
         unseen = [
-            f"Candidate {number}: {'; '.join(candidate.unseen)}."
+            message("note.candidate_unseen", number=number, words="; ".join(candidate.unseen))
             for number, candidate in enumerate(stage2.candidates, 1)
             if candidate.unseen
         ]
         if unseen:
-            yield note("Not seen in the frames at a second look", " ".join(unseen))
-        yield from _tries("The machine wrote lines", stage2.attempts)
+            yield note(message("note.unseen"), *unseen)
+        yield from _tries("note.wrote_times", stage2.attempts)
     if cue.provenance is not None:
         provenance = cue.provenance
         makers = "; ".join(
             f"{maker.engine} {maker.model} {maker.revision}".strip() for maker in provenance.makers
         )
-        prompts = provenance.prompt_hash or "not recorded"
-        yield note(
-            "Settings that reproduce this line", f"{makers}; prompts {prompts}; seed {provenance.seed}."
-        )
+        title = message("note.settings")
+        seed = str(provenance.seed)
+        if provenance.prompt_hash:
+            yield note(
+                title, message("note.made_with", engines=makers, prompts=provenance.prompt_hash, seed=seed)
+            )
+        else:
+            yield note(title, message("note.made_without_prompts", engines=makers, seed=seed))
 
 
 def _grammar_notes(stage1: Stage1Answer) -> Iterator[Note]:
     """Threads and shot scales, with the shots called by the numbers painted on them."""
     shots = [shot.number for shot in stage1.shots]
     current = [shot.number for shot in stage1.shots if shot.role is Role.CURRENT]
-    sentences = [f"The clip shows {_shots(shots)}, numbered from 0; the line is about {_shots(current)}."]
+    sentences = [message("note.clip", shots=_shots(shots), current=_shots(current))]
     # Without letters: those of the film's threads, which the time line shows, may be others.
     for thread in stage1.threads:
-        sentences.append(f"{first(_shots(thread))} are one thread: the camera comes back.")
-    scales = [f"shot {number}: {scale.value}" for number, scale in stage1.scales.items()]
-    if scales:
-        sentences.append(f"Shot scales: {', '.join(scales)}.")
+        sentences.append(message("note.thread", shots=_shots(thread)))
+    if stage1.scales:
+        scales = [
+            message("note.scale", number=number, scale=message(_SCALES[scale]))
+            for number, scale in stage1.scales.items()
+        ]
+        sentences.append(message("note.scales", scales=scales))
     if stage1.factors:
         factors = [_FACTORS.get(factor, factor) for factor in stage1.factors]
-        sentences.append(f"At such a distance the engine is asked about {' and '.join(factors)} too.")
-    yield note("Film grammar", " ".join(sentences))
+        sentences.append(message("note.factors", factors=factors))
+    yield note(message("note.grammar"), *sentences)
 
 
-def _shots(numbers: Sequence[int]) -> str:
+_SCALES = {
+    ShotScale.EXTREME_CLOSE_UP: "scale.extreme_close_up",
+    ShotScale.CLOSE_UP: "scale.close_up",
+    ShotScale.MEDIUM: "scale.medium",
+    ShotScale.FULL: "scale.full",
+    ShotScale.LONG: "scale.long",
+}
+
+
+def _shots(numbers: Sequence[int]) -> Message:
     if not numbers:
-        return "no shot"
-    if len(numbers) == 1:
-        return f"shot {numbers[0]}"
+        return message("note.no_shot")
     if len(numbers) > 2 and list(numbers) == list(range(numbers[0], numbers[-1] + 1)):
-        return f"shots {numbers[0]} to {numbers[-1]}"
-    return f"shots {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
+        return message("note.shot_range", first=numbers[0], last=numbers[-1])
+    names = [str(number) for number in numbers]
+    return message("note.shots", count=len(numbers), shots=names)
 
 
 def _people_notes(stage1: Stage1Answer) -> Iterator[Note]:
     names_by_title = {
-        "Recognised": [person.called for person in stage1.people],
-        "Names heard near by": [nearby.name for nearby in stage1.nearby_names],
-        "Named by the model alone": list(stage1.invented),
+        "note.recognised": [person.called for person in stage1.people],
+        "note.near_by": [nearby.name for nearby in stage1.nearby_names],
+        "note.invented": list(stage1.invented),
     }
-    for title, names in names_by_title.items():
+    for key, names in names_by_title.items():
         if names:
-            yield note(title, f"{', '.join(dict.fromkeys(names))}.")
+            yield note(message(key), f"{', '.join(dict.fromkeys(names))}.")
 
 
-def _tries(work: str, attempts: Sequence[Attempt]) -> Iterator[Note]:
+def _tries(title_key: str, attempts: Sequence[Attempt]) -> Iterator[Note]:
     """How often an engine was asked, and what was wrong with its answers."""
     if len(attempts) < 2:
         return
     complaints = [complaint for attempt in attempts for complaint in attempt.complaints]
-    times = "twice" if len(attempts) == 2 else f"{len(attempts)} times"
-    why = f" What was wrong: {' '.join(dict.fromkeys(complaints))}" if complaints else ""
-    yield note(f"{work} {times}", f"The answer with the fewest faults was taken.{why}")
+    sentences: list[Sentence] = [message("note.fewest_faults")]
+    if complaints:
+        sentences.append(message("note.wrong", complaints=" ".join(dict.fromkeys(complaints))))
+    yield note(message(title_key, count=len(attempts)), *sentences)
 
 
-def note(title: str, text: str) -> Note:
-    return {"title": title, "text": text}
+def note(title: Sentence, *sentences: Sentence) -> Note:
+    return {"title": sentence_view(title), "text": [sentence_view(each) for each in sentences]}
 
 
 def first(text: str) -> str:
@@ -140,18 +158,18 @@ def first(text: str) -> str:
 
 
 _STATUS = {
-    CueStatus.DROPPED: "Why it is not heard",
-    CueStatus.FAILED: "Why there is no line",
-    CueStatus.SILENT: "Why nothing is said",
-    CueStatus.SHORTENED: "Remarks",
-    CueStatus.PLACED: "Remarks",
+    CueStatus.DROPPED: message("note.why_dropped"),
+    CueStatus.FAILED: message("note.why_failed"),
+    CueStatus.SILENT: message("note.why_silent"),
+    CueStatus.SHORTENED: message("note.remarks"),
+    CueStatus.PLACED: message("note.remarks"),
 }
 
 _CHANGED = {
-    EditField.TEXT: "its words",
-    EditField.TIME: "its times",
-    EditField.STATUS: "whether it is heard",
-    EditField.VOICE: "how it is spoken",
+    EditField.TEXT: message("note.changed.text"),
+    EditField.TIME: message("note.changed.time"),
+    EditField.STATUS: message("note.changed.status"),
+    EditField.VOICE: message("note.changed.voice"),
 }
 
 
@@ -179,7 +197,7 @@ def line_detail(session: Session, line_id: str) -> dict[str, Any]:
         "stage1": None if stage1 is None else stage1_view(stage1),
         "stage2": None if stage2 is None else stage2_view(stage2),
         "explanation": "" if stage1 is None else stage1.description.explanation,
-        "made": made_by(cue),
+        "made": made_by(cue).view(),
         "notes": [*_of_line(cue), *of_records(cue, stage1, stage2)],
         "history": [redo_view(row) for row in tries],
     }
@@ -203,45 +221,62 @@ def stage1_view(stage1: Stage1Answer) -> dict[str, Any]:
     """What Stage I said: its steps, and the whole as text; why there is nothing, where it failed."""
     description = stage1.description
     steps = [{"title": heading, "text": text} for heading, text in description.steps.items()]
-    text = description.text or description.raw
+    text: Sentence = description.text or description.raw
     if stage1.error is not None:
-        text = f"The film could not be described: {stage1.error}"
-    return {"text": text, "engine": engine_title(stage1.maker.engine, stage1.maker.model), "steps": steps}
+        text = message("note.stage1_failed", problem=stage1.error)
+    return {
+        "text": sentence_view(text),
+        "engine": engine_title(stage1.maker.engine, stage1.maker.model),
+        "steps": steps,
+    }
 
 
 def stage2_view(stage2: Stage2Answer) -> dict[str, Any]:
     """What Stage II answered, letter for letter."""
-    raw = stage2.raw
+    raw: Sentence = stage2.raw
     if stage2.error is not None:
-        raw = f"No line could be written: {stage2.error}" + (f"\n{raw}" if raw else "")
-    return {"raw": raw, "engine": engine_title(stage2.maker.engine, stage2.maker.model)}
+        problem = f"{stage2.error}\n{stage2.raw}" if stage2.raw else stage2.error
+        raw = message("note.stage2_failed", problem=problem)
+    return {"raw": sentence_view(raw), "engine": engine_title(stage2.maker.engine, stage2.maker.model)}
 
 
 def redo_view(row: Record) -> dict[str, Any]:
     """One time that the slot was described again."""
     number, before, after = row.get("number", 1), str(row.get("before") or ""), row.get("after")
     hint = str(row.get("note") or "").strip()
-    outcome = f"“{after}”" if after else f"no new line: {row.get('reason') or 'nothing was said'}"
-    was = f" Before: “{before}”." if before else ""
-    return {
-        "said": f"Described again, try {number}: {outcome}{'' if after else '.'}{was}"
-        + (f" Told: “{hint}”." if hint else "")
-    }
+    reason = str(row.get("reason") or "")
+    if after:
+        said = message("note.redo", number=number, text=str(after))
+    elif reason:
+        said = message("note.redo_none", number=number, reason=reason)
+    else:
+        said = message("note.redo_silent", number=number)
+    sentences: Sentence = said
+    if before:
+        sentences = both(sentences, message("note.redo_before", text=before))
+    if hint:
+        sentences = both(sentences, message("note.redo_told", text=hint))
+    return {"said": sentence_view(sentences)}
 
 
-def made_by(cue: Cue) -> str:
-    """Which engines, or who, made the line, as one sentence."""
+def made_by(cue: Cue) -> Message:
+    """Which engines, or who, made the line."""
     provenance = cue.provenance
     if provenance is None or not provenance.makers:
         if cue.edited is not None and cue.edited.machine is None:
-            return "A person wrote this line; no engine had a part in it."
-        unknown_maker = "It is not recorded who wrote this line."
-        return unknown_maker if cue.text else "Nobody has written this line yet."
-    title, *others = (engine_title(maker.engine, maker.model) for maker in provenance.makers)
-    sentence = f"{first(title)} described the film" + (f", {others[0]} wrote the line" if others else "")
-    if cue.edited is not None and cue.edited.source == REDO:
-        sentence += ", again on request"
-    return f"{sentence}."
+            return message("note.made.person")
+        if cue.text:
+            return message("note.made.unknown")
+        return message("note.made.nobody")
+    engine, *others = (engine_title(maker.engine, maker.model) for maker in provenance.makers)
+    is_redone = cue.edited is not None and cue.edited.source == REDO
+    if not others:
+        if is_redone:
+            return message("note.made.one_again", engine=engine)
+        return message("note.made.one", engine=engine)
+    if is_redone:
+        return message("note.made.two_again", engine=engine, writer=others[0])
+    return message("note.made.two", engine=engine, writer=others[0])
 
 
 def _of_line(cue: Cue) -> Iterator[Note]:
@@ -251,31 +286,37 @@ def _of_line(cue: Cue) -> Iterator[Note]:
     if cue.heard and steps and reason.startswith(steps):
         reason = reason.removeprefix(steps).lstrip("; ")
     if reason == ADDED and not cue.heard:
-        yield note("Slot by hand", "A person added this slot. Write its line, or have it described.")
+        yield note(message("note.by_hand"), message("note.by_hand_hint"))
     elif reason:
-        yield note(_STATUS[cue.status], f"{first(reason)}.")
+        yield note(_STATUS[cue.status], _ended(reason))
     if steps:
-        yield note("How it was made to fit", f"{first(steps)}.")
+        yield note(message("note.fit"), *map(_ended, cue.fit_steps))
     edit, review = cue.edited, cue.review
     if edit is not None and edit.source == REDO:
-        yield note("Described again", "Described again on request; later runs keep this line.")
+        yield note(message("note.again"), message("note.again_hint"))
     elif edit is not None:
         parts = [_CHANGED[field] for field in edit.fields if field in _CHANGED]
-        listed = " and ".join(part for part in (", ".join(parts[:-1]), *parts[-1:]) if part)
-        sentence = f"A person changed {listed} ({edit.source})."
+        said = message("note.person_accepted")
         if EditField.ADDED in edit.fields:
-            sentence = f"A person added the line ({edit.source})."
+            said = message("note.person_added", source=edit.source)
         elif EditField.REMOVED in edit.fields:
-            sentence = f"A person removed the line ({edit.source})."
-        elif not parts:
-            sentence = "Nothing but that it was accepted; later runs keep this line."
-        yield note("Changed by a person", sentence)
+            said = message("note.person_removed", source=edit.source)
+        elif parts:
+            said = message("note.person_changed", parts=parts, source=edit.source)
+        yield note(message("note.by_person"), said)
     own = edit.machine if edit is not None else None
     if own is not None and own.text and own.text != cue.text:
-        yield note("The machine's own line", own.text)
+        yield note(message("note.machine_line"), own.text)
     if review is not None:
-        yield note("Accepted", f"By {review.by}." if review.by else "By a person who gave no name.")
+        by = message("note.accepted_by", name=review.by) if review.by else message("note.accepted_unnamed")
+        yield note(message("note.accepted"), by)
     yield from _as_spoken(cue)
+
+
+def _ended(reason: str) -> Sentence:
+    """A reason as a sentence."""
+    said = reason_message(reason)
+    return message("note.reason", reason=said) if isinstance(said, Message) else f"{first(reason)}."
 
 
 def _as_spoken(cue: Cue) -> Iterator[Note]:
@@ -283,17 +324,25 @@ def _as_spoken(cue: Cue) -> Iterator[Note]:
     if take is None:
         return
     if take.interval is None:
-        why = "; ".join(take.steps) or "the voice found no room for it"
-        yield note("Not spoken", f"{first(why)} (voice {take.voice}).")
+        title = message("note.not_spoken")
+        if take.steps:
+            yield note(
+                title, message("note.not_spoken_why", reason=first("; ".join(take.steps)), voice=take.voice)
+            )
+        else:
+            yield note(title, message("note.no_place", voice=take.voice))
         return
-    pace = "" if take.speed == 1 else f", at {take.speed:.2f} times its own pace"
-    held = f"; the film waits {take.pause:.1f} s for it" if take.pause else ""
-    sentence = f"{take.interval.duration - take.pause:.1f} s by the voice {take.voice}{pace}{held}."
+    length = Seconds(take.interval.duration - take.pause)
+    sentences = [message("note.spoken_by", length=length, voice=take.voice)]
+    if take.speed != 1:
+        sentences.append(message("note.spoken_pace", pace=round(take.speed, 2)))
+    if take.pause:
+        sentences.append(message("note.spoken_pause", length=Seconds(take.pause)))
     if take.steps:
-        sentence += f" To make it fit: {'; '.join(take.steps)}."
+        sentences.append(message("note.spoken_fit", steps="; ".join(take.steps)))
     if take.text != cue.text:
-        sentence += f" What is said: “{take.text}”"
-    yield note("As last spoken", sentence)
+        sentences.append(message("note.spoken_text", text=take.text))
+    yield note(message("note.spoken"), *sentences)
 
 
 TITLES = {
@@ -352,8 +401,14 @@ def _view(settings: str) -> dict[str, Any]:
             converses = engines.writes.abilities.converses
     except ShotadError as error:
         return {"stage1": None, "stage2": None, "local": False, "notice": str(error), "notes": True}
-    text = " ".join(leaves) if leaves else LOCAL
-    return {"stage1": stage1, "stage2": stage2, "local": not leaves, "notice": text, "notes": converses}
+    notice = joined(map(notice_message, leaves)) if leaves else LOCAL
+    return {
+        "stage1": stage1,
+        "stage2": stage2,
+        "local": not leaves,
+        "notice": sentence_view(notice),
+        "notes": converses,
+    }
 
 
 Record = Mapping[str, Any]

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from shotad.core import ShotadError
-from shotad.core.errors import ReviewError
 from shotad.core.files import open_file, own_files
 from shotad.core.progress import is_text
 from shotad.core.workfolder import file_stem
+from shotad.review.messages import refusal
 
 _PIECE = 1 << 20
 """Bytes that are read of a file at a time."""
@@ -41,7 +41,7 @@ def product_names(work_folder: Path, film_name: str) -> list[str]:
 def product_file(work_folder: Path, film_name: str, name: str) -> Path:
     """One of these files. Raises ReviewError for any other name."""
     if name not in product_names(work_folder, film_name):
-        raise ReviewError("There is no such file.")
+        raise refusal("server.no_file")
     return work_folder / name
 
 

@@ -16,13 +16,14 @@ from typing import Any
 
 from shotad.batch import STDIN, FilmJob, PlannedFilm, Planner, existing_choice, film_labels, find_films
 from shotad.core import Config, ShotadError, load_config
-from shotad.core.errors import DescriptionExists, FilmError, ReviewError, WorkFolderError
+from shotad.core.errors import DescriptionExists, FilmError, WorkFolderError
 from shotad.core.files import as_work_folder_errors, inner_folder
-from shotad.core.progress import plural, printable
+from shotad.core.progress import printable
 from shotad.core.runsettings import read_settings
 from shotad.core.settings import assignments_of
 from shotad.core.workfolder import SETTINGS_FILE
 from shotad.review.keeping import Signature, signature
+from shotad.review.messages import refusal, with_texts
 from shotad.script import load_track
 from shotad.script.cue import REDO, is_changed
 from shotad.script.track_files import TRACK
@@ -91,9 +92,8 @@ class FilmFolder:
     def films(self) -> list[ListedFilm]:
         """The films that are there now, sorted by path. Raises FilmError where the folder is gone."""
         if not self.path.is_dir():
-            raise FilmError(
-                f"The folder {printable(self.path.name or str(self.path))} is gone.",
-                "It was moved, or its disk was taken out. Once it is back, its films appear by themselves.",
+            raise with_texts(
+                FilmError, "films.folder_gone", folder=printable(self.path.name or str(self.path))
             )
         with self._lock:
             planned_films = self._planner.plan(find_films((str(self.path),)))
@@ -108,9 +108,7 @@ class FilmFolder:
         for film in self.films():
             if film.id == film_id:
                 return film
-        raise ReviewError(
-            "This film is not in the folder.", "It may have been moved or renamed: load the list again."
-        )
+        raise refusal("films.not_there")
 
     def plan(self, film_id: str, choices: Choices) -> PlannedFilm:
         """The film, with everything that a run by ``choices`` is asked to do.
@@ -129,10 +127,10 @@ class FilmFolder:
         for planned in planner.plan(find_films((str(self.path),))):
             if planned.job.film == film.planned.job.film:
                 return planned
-        raise ReviewError(f"{film.label} has just been moved or renamed.", "Load the list again.")
+        raise refusal("films.moved", film=film.label)
 
     def state_of(self, film: ListedFilm) -> dict[str, Any]:
-        """How far a film is, by its work folder: ``state``, with ``text`` in words, and ``error`` if any.
+        """How far a film is, by its work folder: ``state``, ``counts`` of its lines, ``error`` if any.
 
         The states: ``new``, ``has_description`` (not made here; ``can_complete`` says whether its lines can
         be read), ``begun`` (records but no track), ``described``, ``edited``, ``failed``.
@@ -146,8 +144,7 @@ class FilmFolder:
             if existing is not None:
                 return existing
             is_begun = os.path.lexists(film.work_folder / SETTINGS_FILE)
-            state, text = ("begun", "Begun, not finished") if is_begun else ("new", "Not described")
-            return {"state": state, "text": text, "error": None}
+            return {"state": "begun" if is_begun else "new", "counts": None, "error": None}
         mark = signature(track_file)
         with self._lock:
             last_count = self._counts.get(track_file)
@@ -177,8 +174,9 @@ class FilmFolder:
         except DescriptionExists as error:
             view = {
                 "state": "has_description",
-                "text": printable(error.what),
+                "counts": None,
                 "error": None,
+                "descriptions": [printable(name) for name in error.files],
                 "can_complete": error.has_lines,
             }
         except ShotadError:
@@ -201,11 +199,11 @@ def _film_id(folder: Path, film: str) -> str:
 
 def _failed(problem: str, hint: str) -> dict[str, Any]:
     error = {"what": printable(problem), "hint": printable(hint)}
-    return {"state": "failed", "text": "Failed", "error": error}
+    return {"state": "failed", "counts": None, "error": error}
 
 
 def _state_of_track(track_file: Path) -> dict[str, Any]:
-    """``Described: 14 lines, 2 to write, 3 edited, 5 accepted``.
+    """The state of a film that is described, and how many lines it has, and to write, edited, accepted.
 
     Raises ShotadError for a track that cannot be read.
     """
@@ -215,17 +213,8 @@ def _state_of_track(track_file: Path) -> dict[str, Any]:
     )
     accepted = sum(1 for cue in track.heard if cue.review is not None)
     to_write = sum(1 for cue in track.cues if not cue.heard and not cue.text)
-    parts = [plural(len(track.heard), "line")]
-    parts += [f"{to_write} to write"] if to_write else []
-    parts += [f"{edited} edited"] if edited else []
-    parts += [f"{accepted} accepted"] if accepted else []
-    is_edited = bool(edited or accepted)
-    word = "Described and edited" if is_edited else "Described"
-    return {
-        "state": "edited" if is_edited else "described",
-        "text": f"{word}: {', '.join(parts)}",
-        "error": None,
-    }
+    counts = {"lines": len(track.heard), "to_write": to_write, "edited": edited, "accepted": accepted}
+    return {"state": "edited" if edited or accepted else "described", "counts": counts, "error": None}
 
 
 def check_films_folder(path: Path) -> None:

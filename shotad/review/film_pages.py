@@ -18,6 +18,7 @@ from shotad.core.runsettings import read_settings
 from shotad.review.events import Tabs
 from shotad.review.film_folder import FilmFolder, ListedFilm
 from shotad.review.lock import folder_lock
+from shotad.review.messages import refusal
 from shotad.review.parts import Review, open_session, review_of
 from shotad.review.routes import review_app
 from shotad.script.track_files import TRACK
@@ -148,7 +149,7 @@ class FilmPages:
     def _opened(self, film: ListedFilm) -> FilmPage:
         folder = film.work_folder
         if not (folder / TRACK).is_file():
-            raise ReviewError(f"{film.label} is not described yet.", "Have it described first.")
+            raise refusal("films.not_described", film=film.label)
         with ExitStack() as stack:
             write_address = stack.enter_context(folder_lock(folder))
             # Removes what a killed server left half-written. A run that holds the folder has done so itself.
@@ -161,10 +162,7 @@ class FilmPages:
             try:
                 session = open_session(folder, film.path, run, tabs, reviewer=self._reviewer)
             except FilmChanged:
-                raise ReviewError(
-                    f"{film.label} was replaced or changed since it was described.",
-                    "Its lines are kept. Give the new film another name, and have that described.",
-                ) from None
+                raise refusal("films.replaced", film=film.label) from None
             review = review_of(session, film.path, tabs)
             write_address(self._url)
             return FilmPage(review, review_app(review), stack.pop_all())

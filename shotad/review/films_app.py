@@ -20,7 +20,6 @@ from starlette.types import ASGIApp
 from shotad.batch import free_disk
 from shotad.core import Config, ShotadError
 from shotad.core.config.languages import languages
-from shotad.core.errors import ReviewError
 from shotad.core.progress import address_without_secrets, printable
 from shotad.engines import best_preset, running_servers
 from shotad.engines.table import named
@@ -30,6 +29,7 @@ from shotad.review.events import Json, Tabs
 from shotad.review.film_folder import Choices, FilmFolder, ListedFilm
 from shotad.review.film_pages import FilmPages
 from shotad.review.jobs import Jobs
+from shotad.review.messages import Message, Sentence, message, refusal, sentence_view
 from shotad.review.routes import (
     get,
     look_for_changes,
@@ -108,7 +108,7 @@ class FilmList:
         if error is None and job is not None:
             error = job["error"]  # a fault that nobody foresaw is in no report
         if error is not None and state_view["state"] in ("new", "begun"):
-            state_view = {**state_view, "state": "failed", "text": "Failed"}
+            state_view = {**state_view, "state": "failed"}
         is_described = state_view["state"] in ("described", "edited")
         names = product_names(film.work_folder, film.path.name) if is_described else []
         files = [
@@ -131,11 +131,17 @@ class FilmList:
 
 _ENGINES = {
     "embedded": (
-        "Worksheet",
-        "Titles and captions are read out. For other slots you get pictures and notes, and write the lines.",
+        message("engine.embedded"),
+        message("engine.embedded.about"),
     ),
-    "small": ("Qwen3-VL 2B, on this machine", "Describes what happens. Slow without a GPU."),
-    "paper": ("Qwen2-VL and LLaMA 3, on this machine", "Describes what happens. Needs a GPU of 20 GB."),
+    "small": (
+        message("engine.small"),
+        message("engine.small.about"),
+    ),
+    "paper": (
+        message("engine.paper"),
+        message("engine.paper.about"),
+    ),
 }
 """Title and explanation of the engines that need no server."""
 
@@ -143,12 +149,13 @@ _ENGINES = {
 def choices_view() -> Json:
     """What a person may choose for a film: ``engines`` that can be tried here, and ``languages``.
 
-    Each is ``{"value", "title", "about"}``. The first has an empty value: what happens by itself.
+    Engines are ``{"value", "title", "about"}``; the first has an empty value: what happens by itself.
+    Languages are tags, without the ``default_language``.
     """
     # A server may have been started since the last look.
     running_servers.cache_clear()
     best_preset.cache_clear()
-    engines = {"embedded": _ENGINES["embedded"]}
+    engines: dict[str, tuple[Sentence, Sentence]] = {"embedded": _ENGINES["embedded"]}
     for models in running_servers().values():
         for model in models:
             engines[model] = _server_engine(model)
@@ -157,8 +164,7 @@ def choices_view() -> Json:
     server = os.environ.get("OPENAI_BASE_URL", "").strip()
     if server or os.environ.get("OPENAI_API_KEY", "").strip():
         place = address_without_secrets(server) if server else "OpenAI"
-        about = f"Describes what happens. Pictures of the film are sent to {place}."
-        engines["openai"] = ("The model server of this installation", about)
+        engines["openai"] = (message("engine.openai"), _sends_pictures(place))
     best = best_preset()
     title, about = engines.get(best) or _server_engine(best)
     default_language = Config().language
@@ -166,28 +172,30 @@ def choices_view() -> Json:
     other_languages = sorted((name, code) for code, name in names.items() if code != default_language)
     return {
         "engines": [
-            _option("", f"Automatic: {title}", about),
+            _option("", message("engine.automatic", engine=title), about),
             *(_option(value, *texts) for value, texts in engines.items()),
         ],
-        "languages": [
-            _option("", f"{names[default_language]} (default)"),
-            *(_option(code, name) for name, code in other_languages),
-        ],
+        "languages": [code for _, code in other_languages],
+        "default_language": default_language,
     }
 
 
-def _server_engine(word: str) -> tuple[str, str]:
+def _sends_pictures(place: str) -> Message:
+    return message("engine.server.about", server=place)
+
+
+def _server_engine(word: str) -> tuple[Sentence, Sentence]:
     """Title and explanation of a model of a server, by what ``--engine`` takes."""
     server_model = named(word)
     if server_model is None:
         return word, ""
     kind, model = server_model
     place = address_without_secrets(kind.url)
-    return f"{model} ({kind.title})", f"Describes what happens. Pictures of the film are sent to {place}."
+    return f"{model} ({kind.title})", _sends_pictures(place)
 
 
-def _option(value: str, title: str, about: str = "") -> dict[str, str]:
-    return {"value": value, "title": title, "about": about}
+def _option(value: str, title: Sentence, about: Sentence = "") -> dict[str, Any]:
+    return {"value": value, "title": sentence_view(title), "about": sentence_view(about)}
 
 
 def make_films_app(films: Films, keys: Keys, hosts: Hosts) -> ASGIApp:
@@ -290,7 +298,7 @@ def _download_routes(films: Films) -> list[Route]:
         film = films.folder.film(request.path_params["film"])
         work_folder = film.work_folder
         if not work_folder.is_dir() or work_folder.is_symlink():
-            raise ReviewError(f"There is no work folder of {film.label} to send.")
+            raise refusal("films.no_work_folder", film=film.label)
         films.pages.write_due(film.id)
         file_name = quote(os.fsencode(work_folder.name), safe="")
         headers = {"content-disposition": f"attachment; filename*=utf-8''{file_name}.zip"}

@@ -53,8 +53,20 @@ from shotad.film import (
     open_film,
 )
 from shotad.film.slots import no_line_times
+from shotad.review.english_sentences import finding_message, notice_message, reason_message
 from shotad.review.events import Json
 from shotad.review.keeping import Signature, signatures
+from shotad.review.messages import (
+    Message,
+    Sentence,
+    fault_view,
+    joined,
+    message,
+    refusal,
+    said_by,
+    sentence_view,
+    with_texts,
+)
 from shotad.review.soundtrack import STREAM_KINDS, Soundtrack, sound_version, wav_bytes, wav_size
 from shotad.script import (
     Cue,
@@ -120,6 +132,14 @@ LOUDNESS = "loudness.json"
 """In the work folder: ``review/heard/KEY.wav`` and ``review/loudness.json``."""
 
 
+def _sentence(step: str) -> Sentence:
+    """What was done to make a line fit, as a sentence."""
+    said = reason_message(step)
+    return (
+        message("note.reason", reason=said) if isinstance(said, Message) else f"{step[0].upper()}{step[1:]}."
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class LineSound:
     """Where a line is heard: from film second ``start`` to ``end`` of the film's sound with its lines.
@@ -133,7 +153,7 @@ class LineSound:
     end: float
     line: tuple[float, float] | None
     text: str
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Sentence, ...] = ()
     settled: bool = True
     path: Path | None = None
 
@@ -211,7 +231,7 @@ class Hearing:
         self._programme: Programme | None = None
         self._signature: Signature = None
         self._soundtrack: Soundtrack | None = None
-        self._silent: tuple[str, ...] = ()
+        self._silent: tuple[Sentence, ...] = ()
         self._warming: threading.Thread | None = None
         self._closed = False
 
@@ -230,9 +250,7 @@ class Hearing:
             )
         cue = next((cue for cue in track.cues if cue.id == line_id), None)
         if cue is None:
-            raise ReviewError(
-                f"There is no line {quoted(line_id)}.", "It may have been removed: look at the list."
-            )
+            raise refusal("hear.no_line", line=quoted(line_id))
         self._speaking.speak_in(track.language)
         with self._telling_of_takes():
             return self._line_sound(track, cue, part)
@@ -278,8 +296,8 @@ class Hearing:
         return {
             "version": soundtrack.version,
             "lines": lines,
-            "warnings": list(self._silent),
-            "problem": None if problem is None else {"what": problem.what, "hint": problem.hint},
+            "warnings": [sentence_view(warning) for warning in self._silent],
+            "problem": None if problem is None else fault_view(problem),
         }
 
     def stream(self, track: Track, kind: str, second: float) -> WavStream:
@@ -292,7 +310,7 @@ class Hearing:
         soundtrack = self.soundtrack(track)
         first = round(second * RATE)
         if not 0 <= first < soundtrack.total:
-            raise ReviewError(f"The film has no second {second:g}.")
+            raise refusal("hear.no_second", second=second)
 
         def parts(begin: int, end: int) -> Generator[bytes, None, None]:
             with self._telling_of_takes():
@@ -367,7 +385,7 @@ class Hearing:
     def _line_sound(self, track: Track, cue: Cue, kind: Part) -> LineSound:
         programme, mix, duration = self._sound(track.film.duration), self._config.mix, track.film.duration
         spoken: Spoken | None = None
-        warnings: tuple[str, ...] = ()
+        warnings: tuple[Sentence, ...] = ()
         is_written = bool(cue.text)
         if is_written or kind == "voice":
             try:
@@ -389,13 +407,15 @@ class Hearing:
         if kind == "programme":
             return LineSound(start, end, line, "", self._silent, settled)
         if is_written and plain_language(cue.language) != plain_language(track.language):
-            warnings += (f"The line is in {cue.language!r}; the voice speaks {track.language!r}.",)
+            warnings += (
+                message("hear.other_language", language=repr(cue.language), voice=repr(track.language)),
+            )
         if kind == "voice":
             own = spoken if spoken is not None else self._speaking.alone(track, cue)
             path = self._voice_file(track, own, film_sound)
             return LineSound(own.interval.start, own.interval.end, line, own.text, warnings, settled, path)
         if mix.profile != "source" and is_written:
-            warnings += (f"The loudness of {mix.profile} is foreseen, not measured.",)
+            warnings += (message("hear.foreseen", profile=mix.profile),)
         text = "" if spoken is None else spoken.text
         return LineSound(start, end, line, text, warnings, settled)
 
@@ -424,17 +444,17 @@ class Hearing:
                 self._film.close()
                 self._film = None
             self._silent = ()
-            why = f"{self._path.name} has no sound."
+            why: Sentence = message("hear.no_sound", film=self._path.name)
             try:
                 self._film = open_film(self._path, reader=self._config.film.reader)
                 if self._film.info.fingerprint != self._prepared().info.fingerprint:
-                    raise FilmError(f"{self._path} is another film now.")
+                    raise with_texts(FilmError, "hear.other_film", film=str(self._path))
                 self._programme = programme_of(self._film, self._config.film.audio_track)
             except FilmError as error:
                 self._programme = silent_programme(duration)
-                why = why if self._path.is_dir() else error.what
+                why = why if self._path.is_dir() else said_by(error)
             if self._programme.track is None:
-                self._silent = (f"{why} Only the voice is heard.",)
+                self._silent = (message("hear.only_voice", reason=why),)
             return self._programme
 
     def _loudness(self, take: Take) -> float | None:
@@ -549,21 +569,30 @@ class Speaking:
         if name in ("", AUTO):
             first = next((voice for voice in speaking if voice.installed and voice.kind != "openai"), None)
             name = AUTO if first is None else first.name
-        notice = ""
+        notice: Sentence = ""
         if name.partition(":")[0] == "openai":
             with suppress(VoiceError):  # who cannot speak sends nothing
-                notice = " ".join(privacy_notes(self.voice()))
+                notice = joined(map(notice_message, privacy_notes(self.voice())))
         choices = []
         for voice in (*speaking, *others):
             speaks = voice.speaks(self._language)
-            why = "" if speaks else f"It speaks {', '.join(voice.languages)}, not {self._language}."
+            why: Sentence = (
+                ""
+                if speaks
+                else message("hear.speaks", languages=", ".join(voice.languages), language=self._language)
+            )
             if speaks and not voice.installed:
                 why = voice.note
             kind, _, which = voice.name.partition(":")
             title = f"{which} ({kind})" if which else kind  # hibari:heart → heart (hibari)
             ready = speaks and voice.installed
-            choices.append({"name": voice.name, "title": title, "speaks": ready, "why": why})
-        return {"name": name, "notice": notice, "choices": choices, "subtitles": self._subtitles is not None}
+            choices.append({"name": voice.name, "title": title, "speaks": ready, "why": sentence_view(why)})
+        return {
+            "name": name,
+            "notice": sentence_view(notice),
+            "choices": choices,
+            "subtitles": self._subtitles is not None,
+        }
 
     @property
     def subtitles(self) -> tuple[Spoken, ...]:
@@ -604,43 +633,48 @@ class Speaking:
         fitting = self._near(track, cue, self.taken_times(), studio)
         return next((line for line in fitting.spoken if line.id == cue.id), None)
 
-    def placed(self, track: Track, cue: Cue) -> tuple[Spoken | None, tuple[str, ...]]:
+    def placed(self, track: Track, cue: Cue) -> tuple[Spoken | None, tuple[Sentence, ...]]:
         """Where a line is heard in the film (None: it is not), and what a person must know of it. Raises
         VoiceError."""
         studio = self.studio()
         why_not = unspeakable_reason(studio.sent(cue.text), track.language)
         if why_not or not cue.heard:
-            why = why_not if cue.heard else cue.reason or f"it is {cue.status}"
-            return None, (f"Not spoken in the film: {why}.",)
+            if not cue.heard and not cue.reason:
+                return None, (message("hear.not_heard"),)
+            return None, (
+                message("hear.not_spoken", reason=reason_message(why_not if cue.heard else cue.reason)),
+            )
         near = self._near(track, cue, self.taken_times(), studio)
         own = next((line for line in near.spoken if line.id == cue.id), None)
         left = next((line for line in near.unspoken if line.id == cue.id), None)
-        notes = [] if own is None else [*own.steps]
+        notes: list[Sentence] = [] if own is None else [_sentence(step) for step in own.steps]
         left_out = () if own is None else studio.left_out(own.text, delivery_of(cue))
         if left_out:
             words = ", ".join(f"“{word}”" for word in left_out)
-            notes.append(f'the voice has no sound for {words} and leaves it out: use "Say as", or rewrite it')
+            notes.append(message("hear.left_out", words=words))
         for neighbour in near.unspoken:
             if cue.id in neighbour.taken_by:
                 (finding,) = blocking_findings(
                     track, [replace(neighbour, taken_by=(cue.id,))], "is not spoken"
                 )
-                notes.append(f"In the film this line {finding.message}")
+                notes.append(message("hear.in_the_film", finding=finding_message(finding.message)))
         if left is not None:
-            notes += (f"Not spoken in the film: {left.reason}", *left.steps)
+            notes.append(message("hear.not_spoken", reason=reason_message(left.reason)))
+            notes += [_sentence(step) for step in left.steps]
             if self._config.extended.on:
-                notes.append("The film may pause for it when it is rendered (extended)")
-        return own, tuple(f"{text[0].upper()}{text[1:]}." for text in notes)
+                notes.append(message("hear.may_pause"))
+        return own, tuple(notes)
 
     def alone(self, track: Track, cue: Cue) -> Spoken:
         """A line as it is, at its own time, for one that is not heard in the film. Raises VoiceError."""
         studio = self.studio()
         why_not = unspeakable_reason(studio.sent(cue.text), track.language)
         if why_not:
-            problem = f"The line {cue.id} has no words that could be spoken."
-            if why_not != NO_WORDS:
-                problem = f"The line {cue.id} is not spoken: {why_not}."
-            raise VoiceError(problem, f"It is {cue.text[:80]!r}." if cue.text else "Write some first.")
+            if not cue.text:
+                raise with_texts(VoiceError, "hear.no_words", line=cue.id)
+            if why_not == NO_WORDS:
+                raise with_texts(VoiceError, "hear.unspeakable", line=cue.id, text=repr(cue.text[:80]))
+            raise with_texts(VoiceError, "hear.cannot", line=cue.id, reason=why_not, text=repr(cue.text[:80]))
         with self._turn:
             take = studio.say(" ".join(cue.text.split()), delivery_of(cue))
         return Spoken(cue.id, cue.text, cue.interval.start, take)

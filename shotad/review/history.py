@@ -38,6 +38,15 @@ from shotad.core.records import (
     slots_of,
 )
 from shotad.film import SlotChange
+from shotad.review.messages import (
+    Message,
+    Sentence,
+    message,
+    message_of,
+    sentence_view,
+    values_view,
+    with_texts,
+)
 from shotad.review.timeline import Change, RequestId
 from shotad.script import Cue, Track
 from shotad.script.newer import (
@@ -125,13 +134,13 @@ class LineStep:
 class Step:
     """One step of undo.
 
-    message: the sentence that a person got when it was done.
+    message: what a person was told when it was done.
     lines: what it did to each line.
     slots: JSON values of the slots that it ``added`` and ``removed``; None where it had none.
     group: steps of one group that follow each other are undone together; empty: none.
     """
 
-    message: str
+    message: Sentence
     lines: tuple[LineStep, ...]
     slots: Row | None = None
     group: str = ""
@@ -245,9 +254,11 @@ class History:
         written = joined or step
         row: dict[str, Any] = {
             "step": "done",
-            "said": written.message,
+            "said": str(written.message),
             "lines": [asdict(line) for line in written.lines],
         }
+        if isinstance(written.message, Message):
+            row["message"] = {"key": written.message.key, "values": values_view(written.message.values)}
         if written.slots:
             row["slots"] = written.slots
         if written.group:
@@ -299,16 +310,16 @@ class History:
         return None
 
     @property
-    def next_steps(self) -> dict[str, str | None]:
-        """The messages of the steps that are next, as ``undo`` and ``redo``; None where there is none.
+    def next_steps(self) -> dict[str, Any]:
+        """The messages of the next steps (`sentence_view`), as ``undo`` and ``redo``; None for none.
 
         ``undo_line`` and ``redo_line``: the id of the line that each changes; None where it changes several,
         or slots.
         """
-        messages: dict[str, str | None] = {}
+        messages: dict[str, Any] = {}
         line_ids: dict[str, str | None] = {}
         for direction, step in self._next.items():
-            messages[direction] = None if step is None else step.message
+            messages[direction] = None if step is None else sentence_view(step.message)
             is_of_one_line = step is not None and len(step.lines) == 1
             line_ids[f"{direction}_line"] = step.lines[0].id if step and is_of_one_line else None
         return {**messages, **line_ids}
@@ -391,12 +402,10 @@ def _step_of(line: bytes | Row) -> Step | None:
     row = line if isinstance(line, Mapping) else parse_record(HISTORY, line) or {}
     try:
         lines = tuple(LineStep(**line_row) for line_row in row["lines"])
-        return Step(row["said"], lines, row.get("slots"), row.get("group", ""))
-    except (KeyError, TypeError):
+        said = message_of(row.get("message", row["said"]))
+        return Step(said, lines, row.get("slots"), row.get("group", ""))
+    except (KeyError, TypeError, ValueError):
         return None
-
-
-_UNDONE = {"undo": "undone", "redo": "done again"}
 
 
 def step_of(track: Track, change: Change, group: str = "") -> Step:
@@ -436,14 +445,15 @@ def step_change(step: Step, direction: Direction, track: Track, slots: Sequence[
     conflicts += [slot.id for slot in slot_change.removed if slot.id not in slot_ids]
     conflicts += [slot.id for slot in slot_change.added if slot.id in slot_ids]
     if conflicts:
-        message, names = step.message.rstrip("."), ", ".join(dict.fromkeys(conflicts))
-        raise OutdatedLine(
-            f"“{message}” cannot be {_UNDONE[direction]}: {names} has changed otherwise since.",
-            "It is passed over and nothing is lost; the step before it comes next.",
-        )
+        names = ", ".join(dict.fromkeys(conflicts))
+        if direction == "undo":
+            raise with_texts(OutdatedLine, "act.undo_outdated", step=step.message, lines=names)
+        raise with_texts(OutdatedLine, "act.redo_outdated", step=step.message, lines=names)
     after = {line.id: line.applied(cues.get(line.id), track.language) for line in lines}
     changed_cues = tuple(cue for cue in after.values() if cue is not None)
     removed_ids = tuple(line_id for line_id, cue in after.items() if cue is None)
-    message = f"{_UNDONE[direction].capitalize()}: {step.message}"
+    said = message("act.redone", step=step.message)
+    if direction == "undo":
+        said = message("act.undone", step=step.message)
     focus = changed_cues[0].id if changed_cues else None
-    return Change(message, changed_cues, removed_ids, focus, slot_change)
+    return Change(said, changed_cues, removed_ids, focus, slot_change)

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from shotad.core import Interval
-from shotad.core.errors import OutdatedLine, ReviewError
-from shotad.core.progress import plural, printable
+from shotad.core.errors import OutdatedLine
+from shotad.core.progress import printable
 from shotad.review.events import Json
+from shotad.review.messages import message, refusal, with_texts
 from shotad.review.session import Session
 from shotad.review.timeline import Change, as_saved
 from shotad.script import Cue
@@ -31,14 +32,15 @@ _MAX_KEPT = 4
 """Scripts that are kept: each open tab has one at most, and few people open more."""
 _MAX_NAME_LENGTH = 120
 
-_VERBS = {
-    PlannedKind.CHANGED: "changed",
-    PlannedKind.CONFLICT: "changed",
-    PlannedKind.ADDED: "added",
-    PlannedKind.REMOVED: "removed",
-    PlannedKind.MISSING: "removed",
-    PlannedKind.NOTED: "with a new note",
+_COUNT_TEXTS = {
+    PlannedKind.CHANGED: "import.done.changed",
+    PlannedKind.CONFLICT: "import.done.changed",
+    PlannedKind.ADDED: "import.done.added",
+    PlannedKind.REMOVED: "import.done.removed",
+    PlannedKind.MISSING: "import.done.removed",
+    PlannedKind.NOTED: "import.done.noted",
 }
+"""The text that counts the imported lines of a kind."""
 
 PlannedKey = tuple[str, str, str]
 """What a person saw of a planned line: its kind, and the `content_stamp` of both versions."""
@@ -97,9 +99,9 @@ class ScriptImports:
         with self._lock:
             uploaded = self._uploaded.get(token)
         if uploaded is None:
-            raise ReviewError("This file is not known any more.", "Choose it again.")
+            raise refusal("import.gone")
         if not line_ids:
-            raise ReviewError("No line was chosen.", "Tick the lines that you want.")
+            raise refusal("import.none_chosen")
         change = self._session.change(lambda: self._change(uploaded, frozenset(line_ids)), origin=origin)
         with self._lock:
             self._uploaded.pop(token, None)
@@ -111,10 +113,7 @@ class ScriptImports:
         for line_id in line_ids:
             line = planned.get(line_id)
             if line is None or line.kind is PlannedKind.KEPT or _key(line) != uploaded.shown.get(line_id):
-                raise OutdatedLine(
-                    f"The line {line_id} has changed since you saw what the import would do.",
-                    "Choose the file again.",
-                )
+                raise with_texts(OutdatedLine, "import.outdated", line=line_id)
         chosen = [line for line in planned.values() if line.id in line_ids]
         new_cues = {line.id: line.after for line in chosen}
         cues = {cue.id: cue for cue in self._session.track.cues} | new_cues
@@ -122,9 +121,10 @@ class ScriptImports:
         # Only now, with the lines that come after each of them.
         track = update_spoken_ends(track, self._slots, self._seconds_per_word)
         changed = tuple(as_saved(cue) for cue in track.cues if cue.id in new_cues)
-        counts = Counter(_VERBS[line.kind] for line in chosen)
-        listed = ", ".join(f"{plural(number, 'line')} {verb}" for verb, number in counts.items())
-        return Change(f"Imported {uploaded.name}: {listed}.", changed, focus=changed[0].id)
+        counts = Counter(_COUNT_TEXTS[line.kind] for line in chosen)
+        changes = [message(key, count=count) for key, count in counts.items()]
+        said = message("import.done", file=uploaded.name, changes=changes)
+        return Change(said, changed, focus=changed[0].id)
 
     def _plan(self, name: str, script: Script) -> ImportPlan:
         """The plan for the track as it is; the track's lock is held."""

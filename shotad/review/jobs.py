@@ -21,15 +21,20 @@ from shotad.core import (
     ShotadError,
     Task,
 )
-from shotad.core.errors import ReviewError, quoted
+from shotad.core.errors import quoted
 from shotad.core.memory_errors import memory_error_of
+from shotad.review.english_sentences import notice_message
 from shotad.review.events import Json, Tabs
+from shotad.review.messages import Sentence, fault_view, refusal, sentence_view
 
 State = Literal["waiting", "running", "done", "failed", "stopped"]
 
 
 class JobProgress(Progress, Protocol):
     """The progress of a job, to which it can be asked to stop."""
+
+    def note(self, text: Sentence) -> None:
+        """Show a remark."""
 
     def check(self) -> None:
         """Raise Stopped where the job was asked to stop; every task and note does so too."""
@@ -65,11 +70,11 @@ class _Job:
     jobs: Jobs
     id: str
     kind: str
-    title: str
+    title: Sentence
     work: Work
     state: State = "waiting"
     tasks: list[_Task] = field(default_factory=list)
-    notes: deque[str] = field(default_factory=lambda: deque(maxlen=_MOST_NOTES))
+    notes: deque[Sentence] = field(default_factory=lambda: deque(maxlen=_MOST_NOTES))
     result: Json | None = None
     error: Json | None = None
     stop: threading.Event = field(default_factory=threading.Event)
@@ -87,12 +92,12 @@ class _Job:
             "id": self.id,
             "version": next(_VERSIONS),
             "kind": self.kind,
-            "title": self.title,
+            "title": sentence_view(self.title),
             "state": self.state,
             "stopping": self.stop.is_set() and not self.has_ended,
             "step": task.name if task else "",
             "done": task.fraction if task else None,
-            "notes": list(self.notes),
+            "notes": [sentence_view(note) for note in self.notes],
             "result": self.result,
             "error": self.error,
         }
@@ -105,10 +110,10 @@ class _Job:
         self.tell()
         return task
 
-    def note(self, text: str) -> None:
+    def note(self, text: Sentence) -> None:
         self.check()
         with self.jobs._lock:
-            self.notes.append(text)
+            self.notes.append(notice_message(text) if isinstance(text, str) else text)
         self.tell()
 
     def tell(self, pause: float = 0.0) -> None:
@@ -135,16 +140,14 @@ class Jobs:
         self._closed = False
         self._thread: threading.Thread | None = None
 
-    def start(self, kind: str, title: str, work: Work) -> Json:
+    def start(self, kind: str, title: Sentence, work: Work) -> Json:
         """Queue a job; what the page shows of it. Raises ReviewError when the server is about to end."""
         with self._lock:
             if self._closed:
-                raise ReviewError(f"{title}: not begun, for the review is being closed.")
+                raise refusal("job.closing", job=title)
             waiting = sum(1 for other in self._jobs.values() if other.state == "waiting")
             if waiting >= _MOST_WAITING:
-                raise ReviewError(
-                    f"{title}: not begun, for {waiting} jobs wait already.", "Stop some of them."
-                )
+                raise refusal("job.too_many", job=title, number=waiting)
             job = _Job(self, f"j{next(self._numbers)}", kind, title, work)
             self._jobs[job.id] = job
             self._queue.put(job)
@@ -181,9 +184,7 @@ class Jobs:
         with self._lock:
             job = self._jobs.get(name)
             if job is None:
-                raise ReviewError(
-                    f"There is no job {quoted(name)}.", "It ended long ago, or before a restart."
-                )
+                raise refusal("job.not_there", job=quoted(name))
             job.stop.set()
             if job.state == "waiting":
                 job.state = "stopped"
@@ -196,7 +197,7 @@ class Jobs:
         """
         with self._lock:
             if name not in self._files:
-                raise ReviewError("There is no such file.")
+                raise refusal("server.no_file")
             return self._files[name]
 
     def close(self, seconds: float = 0.0) -> tuple[str, ...]:
@@ -212,7 +213,7 @@ class Jobs:
         if thread is not None:
             thread.join(seconds)
         with self._lock:
-            return tuple(job.title for job in self._jobs.values() if job.state == "running")
+            return tuple(str(job.title) for job in self._jobs.values() if job.state == "running")
 
     def _run(self) -> None:
         while (job := self._queue.get()) is not None:
@@ -228,12 +229,11 @@ class Jobs:
             except Exception as error:  # noqa: BLE001  the thread must live on for the next job
                 known_error = memory_error_of(error) or error
                 if isinstance(known_error, ShotadError):
-                    self._end(job, "failed", error={"what": known_error.what, "hint": known_error.hint})
+                    self._end(job, "failed", error=fault_view(known_error))
                     continue
                 _LOG.exception("A job of the review page failed: %s", job.title)
-                problem = f"A fault of shotad itself: {type(error).__name__}. What was done before is kept."
-                hint = "The terminal of shotad review says more. Please report it."
-                self._end(job, "failed", error={"what": problem, "hint": hint})
+                fault = refusal("job.fault", kind=type(error).__name__)
+                self._end(job, "failed", error=fault_view(fault))
             else:
                 self._end(job, "done", result=result)
 

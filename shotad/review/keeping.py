@@ -22,7 +22,7 @@ from shotad.core.files import (
     read_file,
     write_bytes,
 )
-from shotad.core.progress import plural
+from shotad.review.messages import Sentence, message
 from shotad.review.timeline import Change
 from shotad.script import (
     Cue,
@@ -295,6 +295,7 @@ class OutsideChanges:
                 old = before[cue.id]
                 if old is None or content_stamp(old) != content_stamp(cue):
                     count += 1
-        lines = plural(count, "line was", "lines were")
-        message = f"{lines} changed by another program." if count else ""
-        return Change(message, cues, removed_ids)
+        said: Sentence = ""
+        if count:
+            said = message("act.changed_outside", count=count)
+        return Change(said, cues, removed_ids)

@@ -1,8 +1,9 @@
-"""The material of a line on the page: its slot in the worksheet, in the same words as there."""
+"""The material of a line on the page: what the worksheet has of its slot, for the page to put into words."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -15,16 +16,15 @@ from shotad.description.worksheet.people import find_cast
 from shotad.review.keeping import signatures
 from shotad.review.session import Session
 from shotad.review.work import state_of_cast
-from shotad.script import Cue, Worksheet
-from shotad.script.track_texts import texts_in
+from shotad.script import Cue, Worksheet, count_words
 from shotad.script.worksheet import (
-    dialogue_text,
-    people_lines,
-    short_time,
-    shot_text,
-    slot_length_text,
-    slot_note,
-    text_summary,
+    SheetDialogue,
+    SheetEntry,
+    SheetPeople,
+    SheetShot,
+    SheetText,
+    people_by_shots,
+    text_beginning,
 )
 
 _SOURCES = ("shots.json", "slots.json", "speech.json", "grammar.json", "stage1.jsonl", "faces.jsonl")
@@ -49,26 +49,20 @@ class MaterialViews:
         if entry is None:
             return None
         pictures = [
-            {
-                "url": f"/media/moments/{round(second * 1000)}.jpg",
-                "name": f"Shot {shot.shot + 1} at {short_time(second)}",
-            }
+            {"url": f"/media/moments/{round(second * 1000)}.jpg", "shot": shot.shot + 1, "second": second}
             for shot in entry.shots
             for second in shot.pictures
             if self._session.film.path is not None or self.kept_picture(second) is not None
         ]
         return {
-            "length": slot_length_text(entry),
-            "marks": list(slot_note(entry)),
+            "marks": _marks(entry),
             "pictures": pictures,
-            "no_pictures": texts_in("en")("sheet.no_film") if entry.shots and not pictures else "",
-            "people": list(people_lines(entry.people)),
-            "texts": [
-                {"text": text.text, "offer": text.offer, "words": text_summary(text)} for text in entry.texts
-            ],
-            "shots": [shot_text(shot) for shot in entry.shots],
-            "before": [dialogue_text(line) for line in entry.before],
-            "after": [dialogue_text(line) for line in entry.after],
+            "lacks_pictures": bool(entry.shots and not pictures),
+            "people": _people_view(entry.people),
+            "texts": [_text_view(text) for text in entry.texts],
+            "shots": [_shot_view(shot) for shot in entry.shots],
+            "before": [_dialogue_view(line) for line in entry.before],
+            "after": [_dialogue_view(line) for line in entry.after],
         }
 
     def moment(self, milliseconds: int) -> float:
@@ -100,3 +94,42 @@ class MaterialViews:
                 info = session.film if session.film.path is not None else None
                 self._kept = (state, read_worksheet(session.folder, session.config, info))
             return self._kept[1]
+
+
+def _marks(entry: SheetEntry) -> list[str]:
+    """What to know before a line is written here: ``song``, ``shout``, ``credits``."""
+    marks = [] if entry.voice is None else [entry.voice.value]
+    return [*marks, "credits"] if entry.credits else marks
+
+
+def _people_view(people: Sequence[SheetPeople]) -> list[dict[str, Any]]:
+    """Who is seen; shots in a row with the same people share an entry."""
+    return [
+        {"shots": shots, "known": list(names), "faces": faces}
+        for shots, names, faces in people_by_shots(people)
+    ]
+
+
+def _text_view(text: SheetText) -> dict[str, Any]:
+    """A text on the screen; for one that is too long to be offered, its length in words and how it begins."""
+    return {
+        "text": text.text,
+        "kind": text.kind,
+        "offer": text.offer,
+        "words": count_words(text.text),
+        "beginning": text_beginning(text),
+    }
+
+
+def _shot_view(shot: SheetShot) -> dict[str, Any]:
+    return {
+        "number": shot.shot + 1,
+        "start": shot.start,
+        "scale": shot.scale,
+        "same_as": None if shot.same_as is None else shot.same_as + 1,
+        "new_place": shot.new_place,
+    }
+
+
+def _dialogue_view(line: SheetDialogue) -> dict[str, Any]:
+    return {"start": line.start, "text": " ".join(line.text.split()), "speaker": line.speaker}

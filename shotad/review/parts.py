@@ -19,9 +19,8 @@ from shotad.core import (
     RunSettings,
     ShotadError,
 )
-from shotad.core.errors import FilmChanged, ReviewError, WorkFolderError
+from shotad.core.errors import FilmChanged, WorkFolderError
 from shotad.core.files import read_file, write_text
-from shotad.core.progress import plural
 from shotad.core.records import parse_record
 from shotad.core.workfolder import readable_json
 from shotad.film import open_film
@@ -30,6 +29,7 @@ from shotad.review.frames import ShownFrames
 from shotad.review.hearing import Hearing
 from shotad.review.jobs import Jobs
 from shotad.review.material import MaterialViews
+from shotad.review.messages import message, refusal
 from shotad.review.people import CastEditor
 from shotad.review.proxy import Proxy
 from shotad.review.session import Session
@@ -76,9 +76,7 @@ class Review:
     def watched(self) -> PictureServices:
         """The parts that need the film. Raises ReviewError where it is gone."""
         if self.pictures is None:
-            raise ReviewError(
-                f"The film {self.session.film.name} is not where it was.", "Start again with --film FILM."
-            )
+            raise refusal("film.not_there", film=self.session.film.name)
         return self.pictures
 
     @property
@@ -99,11 +97,20 @@ class Review:
             spoken = hearing.speak_subtitles(progress)
             remember(folder, **{SUBTITLES: True})
             self.tabs.send(SUBTITLES, {"on": True})
-            count = plural(len(spoken.spoken), "subtitle is", "subtitles are")
-            said = f"{count} spoken by {spoken.voice}, from {spoken.source}; lines make way for them."
-            return {"said": said, "told": subtitle_lines(spoken), "warnings": list(spoken.notes), "files": []}
+            said = message(
+                "job.subtitles.done",
+                count=len(spoken.spoken),
+                voice=spoken.voice,
+                source=spoken.source,
+            )
+            return {
+                "said": said.view(),
+                "told": subtitle_lines(spoken),
+                "warnings": list(spoken.notes),
+                "files": [],
+            }
 
-        return self.jobs.start(SUBTITLES, "Speak the subtitles of foreign dialogue", speak)
+        return self.jobs.start(SUBTITLES, message("job.subtitles"), speak)
 
     def leave_subtitles(self) -> None:
         """Let subtitles not be heard any more."""

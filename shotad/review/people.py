@@ -34,7 +34,6 @@ from shotad.core.errors import (
     ReviewError,
     quoted,
 )
-from shotad.core.progress import plural
 from shotad.core.workfolder import hash_key
 from shotad.description.casting.discovery import MAX_PIXELS
 from shotad.description.casting.recognition import CHARACTERS, DISCOVERED
@@ -44,6 +43,7 @@ from shotad.description.worksheet.people import OWN_CAST, find_cast
 from shotad.film.palette import jpeg
 from shotad.review.acts import ACTS
 from shotad.review.events import Json
+from shotad.review.messages import Sentence, both, message, refusal, sentence_view, with_texts
 from shotad.review.session import Session
 from shotad.review.timeline import Change
 from shotad.review.work import (
@@ -131,15 +131,17 @@ class CastEditor:
                 "like": cast_state.facts.like(member.id) if not member.name else "",
             }
             people.append(person)
-        return {"people": people, "can_discover": not why, "why": cast_state.trouble or why}
+        return {
+            "people": people,
+            "can_discover": not why,
+            "why": cast_state.trouble or sentence_view(why or ""),
+        }
 
     def picture(self, key: str, number: int) -> bytes:
         """A person's picture, counted from 1, small, as JPEG. Raises ReviewError where there is none."""
         member = self._member(key)
         if not 1 <= number <= min(len(member.photos), MOST_PICTURES):
-            raise ReviewError(
-                f"There is no picture {number} of {quoted(key)}.", "The cast may have changed meanwhile."
-            )
+            raise refusal("cast.no_such_picture", number=number, person=quoted(key))
         image = Image.fromarray(load_photo(member.photos[number - 1]))
         image.thumbnail((PICTURE_PIXELS, PICTURE_PIXELS))
         return jpeg(np.asarray(image), 85)
@@ -172,16 +174,14 @@ class CastEditor:
             # What AD said was a form of the old name.
             values["spoken"] = ""
         if not values:
-            raise ReviewError(f"Nothing new was said of {called(before)}.", "Give a name.")
+            raise refusal("cast.nothing_new", person=called(before))
         with self._changing(place, f"cast on the review page: {before.id} is {name or 'changed'}") as file:
             # That is one person, or a mistake.
             if (conflict := conflicting_name(file.members, before, [name])) is not None:
-                raise CastError(
-                    f"{conflict[0].id} is called {conflict[1]!r} already.",
-                    "If they are one person, merge them; else give one a different name.",
-                )
+                raise with_texts(CastError, "cast.name_taken", person=conflict[0].id, name=repr(conflict[1]))
             file.update(before.id, **values)
-        return self._brought(before, self._member(before.id))
+        renaming, said = self._brought(before, self._member(before.id))
+        return {**renaming, "said": sentence_view(said)}
 
     def merge(self, progress: Progress, person: str, into: str) -> Json:
         """Make two entries one person, as ``shotad cast merge`` does. Raises CastError, ReviewError."""
@@ -189,9 +189,9 @@ class CastEditor:
         with self._changing(place) as file:
             merge(file, gone, remaining)
             keep_for_undo(file)
-        renaming = self._brought(gone, self._member(remaining.id))
-        message = f"{called(gone)} and {called(remaining)} are one person now. {renaming['said']}".strip()
-        return {**renaming, "said": message}
+        renaming, renaming_text = self._brought(gone, self._member(remaining.id))
+        merged = message("cast.merged", person=called(gone), other=called(remaining))
+        return {**renaming, "said": sentence_view(both(merged, renaming_text))}
 
     @contextmanager
     def _changing(self, place: Path, note: str = "") -> Iterator[CastFile]:
@@ -213,7 +213,7 @@ class CastEditor:
         session, run = self._session, run_with_cast(self._session)
         place = find_cast(session.folder, session.film.path) or session.folder / OWN_CAST
         if why := why_not(place):
-            raise ReviewError("People cannot be looked for.", why)
+            raise refusal("cast.cannot_look", reason=why)
         with held(session.folder) as folder, opened(session, run, run.config) as film:
             get_face_models(run.config.cast, progress)
             run_inputs = replace(run.given, start=0.0, end=None)
@@ -223,17 +223,21 @@ class CastEditor:
             folder.note(f"looked for people: {len(discovery.people)}")
         new = sum(person.way == "new" for person in discovery.people)
         if not discovery.people:
-            message = (
-                "No faces were found." if not discovery.faces else "Nobody was seen long or clearly enough."
-            )
+            said = message("cast.no_faces")
+            if discovery.faces:
+                said = message("cast.not_clear")
         else:
-            message = (
-                f"{plural(len(discovery.people), 'person', 'people')} found, {new} new. Say who they are."
+            said = message(
+                "cast.found",
+                count=len(discovery.people),
+                new=new,
             )
-        return {"said": message, "people": len(discovery.people), "new": new, "files": []}
+        return {"said": said.view(), "people": len(discovery.people), "new": new, "files": []}
 
-    def _brought(self, before: Member, after: Member) -> Json:
-        """Have the lines say somebody's name where that is certain, as one step of undo; what came of it.
+    def _brought(self, before: Member, after: Member) -> tuple[Json, Sentence]:
+        """Have the lines say somebody's name where that is certain, as one step of undo.
+
+        Returns what came of it, as JSON and in words.
 
         ``again`` in the result are the lines that tell of them and could be described again with the name,
         ``kept`` those that stay because a person wrote or accepted them.
@@ -272,15 +276,15 @@ class CastEditor:
                 for cue in ACTS["write"](timeline, name, {"text": now}).cues
             ]
             changed.extend(texts)
-            return Change(f"{plural(len(texts), 'line says', 'lines say')} {after.says} now.", tuple(cues))
+            said = message("cast.lines_say", count=len(texts), name=after.says)
+            return Change(said, tuple(cues))
 
         if any(may_change(cue) for cue in session.track.heard):
             session.change(make, origin="job")
         rest = [cue for cue in session.track.heard if after.says and lacks(cue)]
         again = [cue.id for cue in rest if cue.state is LineState.MACHINE and cue.slot_id]
         unchanged_lines = [cue.id for cue in rest if cue.id not in again]
-        return {
-            "said": _naming_text(after, changed, again, unchanged_lines),
+        renaming = {
             "person": after.id,
             "name": after.says,
             "changed": changed,
@@ -288,6 +292,7 @@ class CastEditor:
             "kept": unchanged_lines,
             "files": [],
         }
+        return renaming, _naming_text(after, changed, again, unchanged_lines)
 
     def _lines(self, member: Member, cast_state: _Known) -> list[str]:
         """Ids of the heard lines in whose slots somebody is seen, in order of time."""
@@ -309,15 +314,15 @@ class CastEditor:
             raise ReviewError(cast_state.trouble)
         member_with_key = next((member for member in cast_state.members if member.id == key), None)
         if member_with_key is None:
-            raise ReviewError(f"The cast has nobody called {quoted(key)}.", "It may have changed meanwhile.")
+            raise refusal("cast.nobody_called", person=quoted(key))
         return member_with_key
 
     def _place(self) -> Path:
         place = find_cast(self._session.folder, self._session.film.path)
         if place is None:
-            raise ReviewError("There is no cast yet.", "Look for the people of the film first.")
+            raise refusal("cast.none_yet")
         if why := why_not(place):
-            raise ReviewError("This cast cannot be changed here.", why)
+            raise refusal("cast.cannot_change", reason=why)
         return place
 
     def _known(self) -> _Known:
@@ -391,22 +396,18 @@ def _silent(others: Sequence[Member], film: str, at: float) -> list[Character]:
 
 def _naming_text(
     member: Member, changed: Sequence[str], again: Sequence[str], unchanged_lines: Sequence[str]
-) -> str:
-    """What a name came to, in one or two sentences."""
+) -> Sentence:
+    """What a name came to, in one sentence or some."""
     if not member.says:
-        return f"{called(member)} is noted in the cast."
-    sentences = [f"{member.id} is {member.says} now."]
+        return message("cast.noted", person=called(member))
+    said: Sentence = message("cast.named", person=member.id, name=member.says)
     if changed:
-        sentences.append(f"{plural(len(changed), 'line says', 'lines say')} the name.")
+        said = both(said, message("cast.say_name", count=len(changed)))
     if again:
-        sentences.append(
-            f"{plural(len(again), 'more line tells', 'more lines tell')} of {member.says} without a name."
-        )
+        said = both(said, message("cast.without_name", count=len(again), name=member.says))
     if unchanged_lines:
-        number = len(unchanged_lines)
-        verb = "stays" if number == 1 else "stay"
-        sentences.append(f"{plural(number, 'line', 'lines')} that you edited or accepted {verb}.")
-    return " ".join(sentences)
+        said = both(said, message("cast.stay", count=len(unchanged_lines)))
+    return said
 
 
 def called(member: Member) -> str:

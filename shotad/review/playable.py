@@ -59,6 +59,7 @@ from shotad.film.container import (
     timeline_of,
 )
 from shotad.film.reader import Size
+from shotad.review.messages import Sentence, message, said_by
 
 MOST_OFF = 0.02
 """Seconds by which the browser's second 0 may lie beside the film's: half a frame of 25 a second."""
@@ -74,20 +75,20 @@ _PROFILES = (66, 77, 88, 100)
 """Of H.264 (``avcC``, ISO/IEC 14496-15): baseline, main, extended, high."""
 
 
-def browser_kind(info: FilmInfo, config: Config | None = None) -> tuple[str, str]:
+def browser_kind(info: FilmInfo, config: Config | None = None) -> tuple[str, Sentence]:
     """The media type of the film that ``info`` is of, and why browsers do not play it with the run's audio
     track; that is empty where they do.
 
     Reads the head of the film. A film that cannot be read any more is not played.
     """
     if info.path is None or info.video_codec == "stills":
-        return "", "The film is a row of pictures."
+        return "", message("browser.pictures")
     try:
         media = find_media(info.path)
         head = media.read_at(0, 64)
         container = media.open()
     except (FilmError, OSError) as trouble:
-        return "", getattr(trouble, "what", None) or str(trouble)
+        return "", said_by(trouble) if isinstance(trouble, FilmError) else str(trouble)
     try:
         name, names = container.format.long_name, container.format.name.split(",")
         # WebM and Matroska differ by what their head says
@@ -97,37 +98,37 @@ def browser_kind(info: FilmInfo, config: Config | None = None) -> tuple[str, str
             kind = _WEBM
         else:
             name = "Matroska" if "matroska" in container.format.name else name
-            return "", f"Browsers do not play files of this kind ({name})."
+            return "", message("browser.container", kind=name)
         why = _picture(container, kind)
     finally:
         container.close()
     if not why:
         track = choose_track(info, config.film.audio_track if config is not None else None)
         if track is not None and track.number != 0:
-            why = f"Browsers play its first audio track, the lines were made for {track}."
+            why = message("browser.track", track=str(track))
         elif track is not None and track.codec not in _SOUNDS[kind]:
-            why = f"Browsers do not all play this sound ({track.codec})."
+            why = message("browser.sound", codec=track.codec)
         elif timeline_of(container) is not None:
-            why = "Its clock jumps, which browsers show in different ways."
+            why = message("browser.clock_jumps")
         elif abs(info.start) > MOST_OFF:
-            why = f"Its clock begins at {float(info.start):.2f} s, from which browsers count differently."
+            why = message("browser.clock_begins", seconds=round(float(info.start), 2))
     return kind, why
 
 
-def _picture(container: InputContainer, kind: str) -> str:
-    """Why browsers do not play the picture, or nothing."""
+def _picture(container: InputContainer, kind: str) -> Sentence:
+    """Why browsers do not play the picture; empty where they do."""
     streams = [s for s in container.streams.video if not is_cover(s)]
     if len(streams) != 1:
-        return f"It has {len(streams)} tracks of picture."
+        return message("browser.picture_tracks", count=len(streams))
     context: Any = streams[0].codec_context
     name = context.name if context is not None else "unknown"
     if name not in _PICTURES[kind]:
-        return f"Browsers do not all play this picture ({name})."
+        return message("browser.picture", codec=name)
     extra = bytes(context.extradata or b"")
     if name == "h264" and context.pix_fmt not in ("yuv420p", "yuvj420p"):
-        return f"Browsers play H.264 with 8 bits and 4:2:0 only, not {context.pix_fmt}."
+        return message("browser.pixels", format=str(context.pix_fmt))
     if name == "h264" and len(extra) >= 4 and extra[0] == 1 and extra[1] not in _PROFILES:
-        return f"Browsers do not play H.264 of profile {extra[1]}."
+        return message("browser.profile", profile=str(extra[1]))
     return ""
 
 

@@ -48,6 +48,7 @@ from shotad.film import Film, open_film
 from shotad.film.audio import choose_track
 from shotad.film.framing import STILLS
 from shotad.review.events import Json, Tabs
+from shotad.review.messages import Message, Sentence, message, sentence_view
 from shotad.review.playable import (
     BITS,
     LINES,
@@ -90,7 +91,8 @@ class Proxy:
         self._known = known_copy(self._order)
         self._child: SpawnProcess | None = None
         self._thread: threading.Thread | None = None
-        self._done, self._failed = 0.0, ""
+        self._done = 0.0
+        self._failed: Sentence = ""
         self._stopped = self._asked = False
         self._was_there = self._order.film.exists()
 
@@ -163,13 +165,13 @@ class Proxy:
     def _make(self) -> None:
         """Have a process make the copy; ``_failed`` says why it did not, or nothing."""
         context = multiprocessing.get_context("spawn")
-        why = "The work on the copy ended without a word."
+        why: Sentence = message("browser.no_copy")
         try:
             receiver, sender = context.Pipe(duplex=False)
             with receiver:
                 with self._lock, sender:
                     if self._stopped:
-                        why = "It was stopped."
+                        why = message("browser.copy_stopped")
                         return
                     child = context.Process(target=_work, args=(self._order, sender), daemon=True)
                     self._child = child
@@ -181,7 +183,7 @@ class Proxy:
                     why = news
                 child.join()
         except OSError as error:
-            why = f"The copy of the film for the browser cannot be made: {error.strerror or error}."
+            why = message("browser.copy_fails", reason=error.strerror or str(error))
         finally:
             with self._lock:
                 self._child, self._thread = None, None
@@ -196,16 +198,13 @@ class Proxy:
             self._tabs.send("playable", self.state())
 
 
-def gone_text(film: Path) -> str:
+def gone_text(film: Path) -> Message:
     """What people are told of a film that was moved or removed while the page is open."""
-    return (
-        f"The film is not where it was: {film}. Bring it back there, and picture and sound return by "
-        "themselves."
-    )
+    return message("browser.gone", film=str(film))
 
 
-def _view(state: str, url: str | None, done: float, why: str) -> Json:
-    return {"state": state, "url": url, "done": done, "why": why}
+def _view(state: str, url: str | None, done: float, why: Sentence) -> Json:
+    return {"state": state, "url": url, "done": done, "why": sentence_view(why)}
 
 
 NICE = 15
@@ -318,7 +317,7 @@ def _write(film: Film, order: CopyOrder, picture: str, part: Path, report: Playb
         with open_film(part) as copy:
             _, why = browser_kind(copy.info)
         if why:
-            raise Uncopyable(why)
+            raise Uncopyable(str(why))
     return damage
 
 

@@ -42,6 +42,7 @@ from shotad.review.events import Json, Tabs, event_stream
 from shotad.review.hearing import WavStream
 from shotad.review.imports import ScriptImports
 from shotad.review.jobs import Work
+from shotad.review.messages import Sentence, fault_view, message, refusal, sentence_view, with_texts
 from shotad.review.parts import Review, remember
 from shotad.review.security import (
     MOST_BYTES,
@@ -154,8 +155,8 @@ async def _refuse(request: Request, error: Exception) -> Response:
     status = 400 if request.url.path.startswith("/api/") else 404
     if isinstance(error, HTTPException):
         status = error.status_code
-        messages = {404: "There is no such page.", 405: "That cannot be done with this address."}
-        error = ShotadError(messages.get(status, "That is not understood."))
+        keys = {404: "server.no_page", 405: "server.wrong_method"}
+        error = with_texts(ShotadError, keys.get(status, "server.not_understood"))
     elif isinstance(error, RequestRefused):
         status = error.status
     elif isinstance(error, WorkFolderError):
@@ -283,8 +284,8 @@ _LONGEST_NAME = 100
 _BREATH = 1.5
 """Seconds before the voice is loaded that will be asked for."""
 
-_GONE = "The film is not where it was. Start again with --film FILM to see and hear it."
-_NO_FILM: Json = {"state": "none", "url": None, "done": 0.0, "why": _GONE}
+_GONE = message("film.gone")
+_NO_FILM: Json = {"state": "none", "url": None, "done": 0.0, "why": _GONE.view()}
 _NO_VOICE: Json = {"name": "", "notice": "", "choices": [], "subtitles": False}
 
 
@@ -340,12 +341,12 @@ def acts_routes(review: Review) -> list[Route]:
             try:
                 answers.append({"changed": done(act if isinstance(act, dict) else {}, tab).view})
             except WorkFolderError as error:
-                return {"answers": answers, "error": _said(error)}
+                return {"answers": answers, "error": fault_view(error)}
             except ShotadError as error:
                 lines = None
                 if isinstance(error, OutdatedLine):
                     lines = conflict_view(session, value(act, "line", str, ""), review.findings)
-                answers.append({"refused": _said(error), "lines": lines})
+                answers.append({"refused": fault_view(error), "lines": lines})
         return {"answers": answers}
 
     def done(act: Json, tab: str) -> Change:
@@ -367,7 +368,7 @@ def acts_routes(review: Review) -> list[Route]:
     def reviewer(_: Request, body: Json) -> Any:
         name = " ".join(value(body, "name", str).split())
         if len(name) > _LONGEST_NAME or not name.isprintable():
-            raise ReviewError("That is no name.", f"Write at most {_LONGEST_NAME} letters.")
+            raise refusal("server.no_name", number=_LONGEST_NAME)
         session.reviewer = name
         remember(session.folder, reviewer=name)
         review.tabs.send("reviewer", {"reviewer": name})
@@ -381,10 +382,6 @@ def acts_routes(review: Review) -> list[Route]:
         post("/api/acts", acts, limiter=edits),
         post("/api/reviewer", reviewer),
     ]
-
-
-def _said(error: ShotadError) -> Json:
-    return {"what": error.what, "hint": error.hint}
 
 
 _ASKED, _KEPT = "private, no-cache", "private, max-age=31536000, immutable"
@@ -407,6 +404,7 @@ def media_routes(review: Review) -> list[Route]:
         kind = request.query_params.get("kind", "mix")
         line_sound = review.watched().hearing.hear(review.session.track, request.path_params["line"], kind)
         view = asdict(line_sound)
+        view["warnings"] = [sentence_view(warning) for warning in line_sound.warnings]
         path = view.pop("path")
         return view if path is None else {"url": f"/media/heard/{path.name}", **view}
 
@@ -563,13 +561,13 @@ def inside(folder: Path, name: str) -> Path:
             return path
     except (OSError, ValueError):
         pass
-    raise ReviewError("There is no such file.")
+    raise refusal("server.no_file")
 
 
 def _file(path: Path, kind: str, cache: str) -> FileResponse:
     """A file, or the part of it that a player asks for."""
     if not path.is_file():
-        raise ReviewError(f"{path.name} is not there any more.", "Load the page again.")
+        raise refusal("server.file_gone", file=path.name)
     return FileResponse(path, media_type=kind, headers={"cache-control": cache})
 
 
@@ -620,13 +618,12 @@ def voice_routes(review: Review) -> list[Route]:
         review.findings.update()
         sayings_of_run = read_lexicon(session.config.voice.lexicon).sayings
         if not saying.strip():
-            message = f"“{word}” is said as written."
+            said = message("say_as.as_written", word=word)
         elif word in sayings_of_run:
-            by_run = sayings_of_run[word]
-            message = f"“{word}” is said as “{by_run}” by voice.lexicon of this run, which goes first."
+            said = message("say_as.by_run", word=word, saying=sayings_of_run[word])
         else:
-            message = f"“{word}” is said as “{saying}” in this film."
-        return {"said": message}
+            said = message("say_as.said", word=word, saying=saying)
+        return {"said": said.view()}
 
     def subtitles(_: Request, body: Json) -> Any:
         """Whether subtitles of foreign dialogue are spoken too; the job that does it, where one is begun."""
@@ -685,24 +682,26 @@ def work_routes(review: Review) -> list[Route]:
     ]
 
 
-def _work_of(kind: str, review: Review, body: Json) -> tuple[str, Work]:
+def _work_of(kind: str, review: Review, body: Json) -> tuple[Sentence, Work]:
     """What a job of a kind is called and does. Raises Refused for a kind that there is not."""
     session = review.session
     match kind:
         case "redo":
             lines, note = texts(body, "lines"), value(body, "note", str, "")
             over = value(body, "over_edits", bool, False)
-            title = "Describe a line again" if len(lines) == 1 else f"Describe {len(lines)} lines again"
+            title = message("job.redo", count=len(lines))
             return title, lambda progress: redo_line(session, progress, lines, note, over_edits=over)
         case "export":
             formats = texts(body, "formats")
-            return f"Export {', '.join(formats)}", lambda progress: export(session, progress, formats)
+            title = message("job.export", formats=", ".join(formats))
+            return title, lambda progress: export(session, progress, formats)
         case "render":
             makes = texts(body, "makes")
             voice, profile = (value(body, name, str, "") for name in ("voice", "profile"))
             extended = None if body.get("extended") is None else value(body, "extended", bool)
             subtitles, second = value(body, "subtitles", bool, False), value(body, "subtitle_voice", str, "")
-            return f"Make {', '.join(makes)}", lambda progress: render_film(
+            title = message("job.render", files=", ".join(makes))
+            return title, lambda progress: render_film(
                 session,
                 progress,
                 makes,
@@ -718,15 +717,14 @@ def _work_of(kind: str, review: Review, body: Json) -> tuple[str, Work]:
                 key: None if body.get(key) is None else value(body, key, kind)
                 for key, kind in (("descriptor", str), ("pronoun", str), ("nameless", bool))
             }
-            return f"Name {name or person}", lambda progress: review.people.name(
-                progress, person, name, **arguments
-            )
+            title = message("job.name", person=name or person)
+            return title, lambda progress: review.people.name(progress, person, name, **arguments)
         case "merge":
             person, into = value(body, "person", str), value(body, "into", str)
-            return "Make two people one", lambda progress: review.people.merge(progress, person, into)
+            return message("job.merge"), lambda progress: review.people.merge(progress, person, into)
         case "discover":
-            return "Look for people", review.people.discover
+            return message("job.discover"), review.people.discover
         case "transcribe":
-            return "Transcribe the dialogue", lambda progress: transcribe_film(session, progress)
+            return message("job.transcribe"), lambda progress: transcribe_film(session, progress)
     kinds = "redo, export, render, name, merge, discover, transcribe"
     raise RequestRefused(400, f"There is no kind of job {kind[:40]!r}. There is {kinds}.")

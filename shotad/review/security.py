@@ -28,6 +28,7 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ from shotad.core.records import parse_json
 from shotad.core.system import is_private, user_number
 from shotad.core.trust import bears_seal, sealed
 from shotad.review.connections import LET_IN, Seldom
+from shotad.review.messages import fault_view, with_texts
 from shotad.sound.recordings import MAX_RECORDING_BYTES
 
 _LOG = logging.getLogger(__name__)
@@ -266,8 +268,7 @@ def refuse(request: Request, keys: Keys, hosts: Hosts) -> None:
     if not _is_own(request):
         raise RequestRefused(403, "Another page asked for this.", "Use the address that shotad printed.")
     if not keys.knows(_cookies(request)):
-        hint = "Open the address that shotad review printed in its terminal, with everything after token=."
-        raise RequestRefused(401, "This browser has not been let in, or the server was restarted.", hint)
+        raise with_texts(partial(RequestRefused, 401), "server.not_let_in")
     if request.method != "POST":
         return
     if request.headers.get(HEADER) != HEADER_VALUE:
@@ -431,7 +432,7 @@ def error_answer(scope: Any, status: int, error: ShotadError) -> Response:
     )
     answer: Response = HTMLResponse(page, status)
     if page_path(scope["path"]).startswith(("/api/", "/media/", "/files/", "/web/")):
-        answer = JSONResponse({"error": {"what": error.what, "hint": error.hint}}, status)
+        answer = JSONResponse({"error": fault_view(error)}, status)
     if scope["method"] == "HEAD":
         answer.body = b""
     return answer
@@ -440,9 +441,9 @@ def error_answer(scope: Any, status: int, error: ShotadError) -> Response:
 def fault_answer(scope: Any, error: Exception) -> Response:
     """The answer to a request at which something failed that is not whoever asked's fault."""
     if is_busy(error):
-        busy = "This machine or this program has too much open just now."
-        return error_answer(scope, 503, ShotadError(busy, "Try again in a moment; what you edit is kept."))
-    fault = ShotadError("A fault of shotad itself.", "The terminal of shotad review says more.")
+        busy = with_texts(ShotadError, "server.busy")
+        return error_answer(scope, 503, busy)
+    fault = with_texts(ShotadError, "server.fault")
     return error_answer(scope, 500, fault)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from shotad.core import (
     FilmInfo,
@@ -36,6 +37,7 @@ from shotad.review.events import Json, Tabs
 from shotad.review.history import Direction, History, LineStep, Step, changed_track, step_change, step_of
 from shotad.review.jobs import Debouncer
 from shotad.review.keeping import OutsideChanges, SideScripts, Signature, TrackFile, differences, signatures
+from shotad.review.messages import Sentence, both, refusal, with_texts
 from shotad.review.timeline import Change, LineTimeline, RequestId
 from shotad.script import (
     Cue,
@@ -110,7 +112,7 @@ class Session:
                 pass
 
     @property
-    def next_steps(self) -> dict[str, str | None]:
+    def next_steps(self) -> dict[str, Any]:
         """What can be undone and redone next, as `History.next_steps`."""
         return self._history.next_steps
 
@@ -222,10 +224,7 @@ class Session:
                 cue = self.timeline().cues.get(line_id)
                 stamp = None if cue is None else content_stamp(cue)
                 if stamp is None or self._history.latest_stamp(request_id, seen_stamp, stamp) != stamp:
-                    raise OutdatedLine(
-                        f"The line {line_id} has changed since you saw it.",
-                        "Look at it now, and do it again if you still want it.",
-                    )
+                    raise with_texts(OutdatedLine, "act.outdated", line=line_id)
             change = make_change()
             step = step_of(self.track, change, group)
             if step.lines or step.slots:
@@ -264,7 +263,7 @@ class Session:
         with self._up_to_date():
             self.outside_changes.begin_job()
 
-    def end_job(self, message: str) -> Change | None:
+    def end_job(self, message: Sentence) -> Change | None:
         """Read what a job wrote and add it to the history as one step; None where it changed nothing.
 
         The step has all lines that changed since `begin_job`. Where that was not called, it has those that
@@ -303,9 +302,9 @@ class Session:
                 return self._finished(Change(""), origin)
             step = self._history.last(direction)
             if step is None:
-                raise ReviewError(
-                    "There is nothing to undo." if direction == "undo" else "Nothing was undone."
-                )
+                if direction == "undo":
+                    raise refusal("act.nothing_to_undo")
+                raise refusal("act.nothing_undone")
             try:
                 change = step_change(step, direction, self.track, self.prepared.slots)
             except OutdatedLine:
@@ -320,10 +319,10 @@ class Session:
         """The saved change, joined with what others changed since the last report, and published."""
         changed_ids = {*(cue.id for cue in change.cues), *change.removed_ids}
         outside = self.outside_changes.take_unreported(changed_ids, self.track)
-        message = change.message if origin == "job" else f"{change.message} {outside.message}".strip()
+        said = change.message if origin == "job" else both(change.message, outside.message)
         combined = replace(
             change,
-            message=message,
+            message=said,
             cues=(*change.cues, *outside.cues),
             removed_ids=(*change.removed_ids, *outside.removed_ids),
         )

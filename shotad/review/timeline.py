@@ -17,6 +17,7 @@ from shotad.core.config.film import SlotSettings
 from shotad.core.errors import ReviewError, quoted
 from shotad.film import SlotChange
 from shotad.review.events import Json
+from shotad.review.messages import Sentence, refusal
 from shotad.script import (
     Cue,
     CueStatus,
@@ -46,7 +47,7 @@ SOURCE = "review page"
 class Change:
     """What an act does to a track.
 
-    message: one sentence for a person on what happened.
+    message: what happened, for a person; its English text may be empty.
     cues: lines that are new, or replace those with the same ids.
     removed_ids: lines that leave the track.
     focus: id of the line to select afterwards.
@@ -54,7 +55,7 @@ class Change:
     view: what was sent to all tabs, once the change is saved; empty before.
     """
 
-    message: str
+    message: Sentence
     cues: tuple[Cue, ...] = ()
     removed_ids: tuple[str, ...] = ()
     focus: str | None = None
@@ -97,7 +98,7 @@ class LineTimeline:
         """The line with this id. Raises ReviewError where there is none."""
         cue = self.cues.get(line_id)
         if cue is None:
-            raise ReviewError(f"There is no line {quoted(line_id)}.", "It may have been removed meanwhile.")
+            raise refusal("act.no_such_line", line=quoted(line_id))
         return cue
 
     @property
@@ -270,10 +271,9 @@ def require_free_span(timeline: LineTimeline, cue: Cue, *, shared: bool = False)
     free_interval, span = free_interval_of(timeline, cue), span_of(cue.interval)
     if free_interval is None or (shared and _shared(span_of(free_interval), span) == 0):
         other_ids = [line_id for _, _, line_id in timeline.heard_in(span) if line_id != cue.id]
-        in_the_way = f"{other_ids[-1]} is spoken" if other_ids else "other lines are spoken"
-        raise ReviewError(
-            f"There is no time for this line: {in_the_way} there.", "Move or drop that line first."
-        )
+        if other_ids:
+            raise refusal("act.line_in_the_way", line=other_ids[-1])
+        raise refusal("act.lines_in_the_way")
     return span_of(free_interval)
 
 
@@ -350,14 +350,6 @@ def interval_of(span: Span) -> Interval:
     return Interval(span[0] / 1000, span[1] / 1000)
 
 
-def clock(seconds: float) -> str:
-    """``1:02:03.456``, or ``2:03.456`` below one hour."""
-    whole_seconds, ms = divmod(milliseconds(seconds), 1000)
-    minutes, secs = divmod(whole_seconds, 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{secs:02d}.{ms:03d}" if hours else f"{minutes}:{secs:02d}.{ms:03d}"
-
-
 LARGEST_NUMBER = 1e9
 """Largest number that an act takes. As seconds it is thirty years, which no film lasts; far above it a float
 holds no milliseconds."""
@@ -380,10 +372,7 @@ def text_in(args: Json) -> str:
     if not isinstance(value, str):
         raise ReviewError(f"text must be a text, got {quoted(value)}.")
     if len(value) > MAX_TEXT_LENGTH:
-        raise ReviewError(
-            f"The text has {len(value)} characters; a line takes {MAX_TEXT_LENGTH} at most.",
-            "Make several lines of it.",
-        )
+        raise refusal("act.text_too_long", number=len(value), most=MAX_TEXT_LENGTH)
     return value
 
 

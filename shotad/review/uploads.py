@@ -20,11 +20,11 @@ from shotad.core import ShotadError
 from shotad.core.errors import DiskFull, FilmError, ReviewError
 from shotad.core.file_names import name_for_windows
 from shotad.core.files import as_work_folder_errors, inner_folder, own_files, remove_file
-from shotad.core.progress import size_text
 from shotad.film import open_film
 from shotad.film.beside import FILM_ENDINGS
 from shotad.review.describing import KEEP_FREE
 from shotad.review.film_folder import FilmFolder
+from shotad.review.messages import Size, refusal, with_texts
 
 UPLOADS_FOLDER = "uploads"
 _PART_NAME = re.compile(r"[0-9a-f]{16}\.\w{2,5}")
@@ -50,10 +50,9 @@ def clean_name(name: str) -> str:
     plain = " ".join(printable_name.split()).lstrip(". ")
     stem, ending = os.path.splitext(plain)
     if ending.lower() not in FILM_ENDINGS:
-        raise ReviewError(
-            f"{plain[:80] or 'A file without a name'} does not end as the name of a film.",
-            "Films are files such as MP4, MKV, MOV, WebM or TS.",
-        )
+        if not plain:
+            raise refusal("upload.no_name")
+        raise refusal("upload.no_film", file=plain[:80])
     stem = stem.encode()[:_MAX_STEM_BYTES].decode(errors="ignore").rstrip(". ") or "film"
     # The film may be copied to a computer with Windows later.
     return name_for_windows(f"{stem}{ending}")
@@ -76,7 +75,7 @@ class Upload:
         assert self._file is not None
         self.received += len(data)
         if self.received > self.size:
-            raise ReviewError(f"{self.name} is longer than was announced.", "Send it again.")
+            raise refusal("upload.too_long", file=self.name)
         with as_work_folder_errors(self._part, "cannot be written"):
             self._file.write(data)
 
@@ -88,8 +87,9 @@ class Upload:
         """
         assert self._file is not None
         if self.received != self.size:
-            problem = f"Only {size_text(self.received)} of {size_text(self.size)} of {self.name} arrived."
-            raise ReviewError(problem, "Send it again.")
+            raise refusal(
+                "upload.incomplete", received=Size(self.received), size=Size(self.size), file=self.name
+            )
         with as_work_folder_errors(self._part, "cannot be written"):
             self._file.flush()
             os.fsync(self._file.fileno())
@@ -100,7 +100,7 @@ class Upload:
                 pass
         except ShotadError as error:
             problem = error.what.replace(str(self._part), self.name).replace(self._part.name, self.name)
-            raise FilmError(problem, "It was not added to the folder.") from None
+            raise with_texts(FilmError, "upload.not_added", problem=problem) from None
         return self._uploads.place(self._part, self.name)
 
     def discard(self) -> None:
@@ -136,22 +136,23 @@ class Uploads:
         """
         film_name = clean_name(name)
         if size <= 0:
-            raise ReviewError(f"{film_name} is empty.", "Choose another file.")
+            raise refusal("upload.empty", file=film_name)
         with self._lock:
             # Some disks take the same name in capitals for the same file.
             if film_name.casefold() in {entry.casefold() for entry in os.listdir(self.films_folder)}:
                 raise _name_taken(film_name)
             if film_name.casefold() in {upload.name.casefold() for upload in self._arriving}:
-                raise ReviewError(
-                    f"A file called {film_name} is being uploaded already.", "Wait until it has arrived."
-                )
+                raise refusal("upload.arriving", file=film_name)
             free = free_disk(self.films_folder)
             due = sum(upload.size - upload.received for upload in self._arriving)
         if free - due - size < KEEP_FREE:
-            raise DiskFull(
-                f"There is too little space for {film_name}: it has {size_text(size)}, and of "
-                f"{size_text(max(free - due, 0))} that are free {size_text(KEEP_FREE)} stay so.",
-                "Make space on the disk of the films.",
+            raise with_texts(
+                DiskFull,
+                "upload.no_space",
+                file=film_name,
+                size=Size(size),
+                free=Size(max(free - due, 0)),
+                kept=Size(KEEP_FREE),
             )
         return film_name
 
@@ -188,7 +189,4 @@ class Uploads:
 
 
 def _name_taken(name: str) -> ReviewError:
-    return ReviewError(
-        f"There is a file called {name} in the folder already.",
-        "Nothing is overwritten: rename one of them, and send it again.",
-    )
+    return refusal("upload.name_taken", file=name)

@@ -29,9 +29,11 @@ from shotad.description.linting.material import recorded_findings, track_materia
 from shotad.film import Prepared, SlotChange
 from shotad.review.acts import why_apart
 from shotad.review.details import engines_view
+from shotad.review.english_sentences import finding_message, reason_message, reason_views
 from shotad.review.events import Json, Tabs
 from shotad.review.jobs import Debouncer
 from shotad.review.keeping import Signature, signatures
+from shotad.review.messages import fault_view, sentence_view
 from shotad.review.session import Session
 from shotad.review.timeline import Change, LineTimeline, free_interval_of, is_added
 from shotad.script import (
@@ -51,10 +53,7 @@ from shotad.script.pace import (
     budget_in_language_units,
     has_blanks,
 )
-from shotad.sound.outputs import (
-    MEANINGS,
-    Kind,
-)
+from shotad.sound.outputs import Kind
 
 
 def line_view(timeline: LineTimeline, cue: Cue, findings: Findings) -> dict[str, Any]:
@@ -72,7 +71,7 @@ def line_view(timeline: LineTimeline, cue: Cue, findings: Findings) -> dict[str,
             **times_view(machine_version.interval),
             "text": machine_version.text,
             "status": machine_version.status.value,
-            "reason": machine_version.reason,
+            "reason": sentence_view(reason_message(machine_version.reason)),
         }
     spoken_interval = None if spoken is None else spoken.interval
     spoken_view = None
@@ -88,24 +87,24 @@ def line_view(timeline: LineTimeline, cue: Cue, findings: Findings) -> dict[str,
         "language": cue.language,
         "status": cue.status.value,
         "heard": cue.heard,
-        "reason": cue.reason,
+        "reason": sentence_view(reason_message(cue.reason)),
         "note": None if cue.note is None else {"text": cue.note.text, "by": cue.note.by},
-        "doubt": {"value": doubt.value, "reasons": list(doubt.reasons)} if doubt else None,
+        "doubt": {"value": doubt.value, "reasons": reason_views(doubt.reasons)} if doubt else None,
         "state": cue.state.value,
         "by": review.by if review is not None else "",
         "slot": cue.slot_id if cue.slot_id in timeline.slots else None,
-        "voice": "" if slot is None or slot.voice is None else slot.voice.words,
+        "voice": "" if slot is None or slot.voice is None else slot.voice.value,
         "seconds": _rounded(spoken_seconds(timeline, cue)),
         "candidates": list(cue.candidates),
         "chosen": cue.chosen,
-        "fit_steps": list(cue.fit_steps),
+        "fit_steps": reason_views(cue.fit_steps),
         "spoken": spoken_view,
         "recording": recording_view(cue),
         "own_voice": cue.voice,
         "pace": cue.pace,
         "machine": machine_view,
         "hold": [] if cue.edited is None else [field.value for field in cue.edited.fields],
-        "apart": "" if why_not_joined is None else " ".join(why_not_joined).strip(),
+        "apart": None if why_not_joined is None else fault_view(why_not_joined),
         "room": None if free_interval is None else span_view(free_interval),
         "room_seconds": _rounded(budget_seconds(timeline, cue, free_interval)),
         "findings": [finding_view(finding) for finding in findings.of(cue.id)],
@@ -154,7 +153,7 @@ def changed_view(session: Session, change: Change, origin: str, findings: Findin
     track, timeline = session.track, session.timeline()
     view: dict[str, Any] = {
         "revision": session.revision,
-        "said": change.message,
+        "said": sentence_view(change.message),
         "lines": [line_view(timeline, cue, findings) for cue in _affected_cues(track, change)],
         "gone": list(change.removed_ids),
         "focus": change.focus,
@@ -223,7 +222,7 @@ def slots_view(prepared: Prepared) -> list[dict[str, Any]]:
             **times_view(slot.interval),
             "words": slot.max_words,
             "by_hand": slot.id in added_ids,
-            "voice": "" if slot.voice is None else slot.voice.words,
+            "voice": "" if slot.voice is None else slot.voice.value,
         }
         for slot in prepared.slots
     ]
@@ -246,24 +245,6 @@ def to_the_millisecond(seconds: float) -> float:
 
 def _rounded(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds, 2)
-
-
-FORMAT_TITLES: Mapping[str, str] = {
-    "vtt": "WebVTT: descriptions for players and web pages",
-    "srt": "SRT: subtitles that any player shows",
-    "dapt": "DAPT: W3C's format for audio description scripts",
-    "csv": "CSV: a table for any spreadsheet",
-    "json": "JSON: for programs",
-    "frazier": "Frazier: a table for recording studios",
-    "reaper": "Reaper: regions for recording",
-    "docx": "Word: a script to print and to read",
-    "xlsx": "Excel: a spreadsheet",
-    "edl": "EDL: markers for DaVinci Resolve, Avid and others",
-    "fcpxml": "FCPXML: markers for Final Cut Pro and DaVinci Resolve",
-    "hls": "HLS: announces the description to streaming players",
-    "dash": "DASH: announces the description to streaming players",
-}
-"""What a format is for, in a few words."""
 
 
 def film_view(
@@ -323,11 +304,9 @@ def film_view(
         "trouble": session.trouble,
         "jobs": [dict(job) for job in jobs],
         "jobs_version": jobs_version,
-        "formats": formats_view(),
+        "formats": list(ALL_FORMATS),
         # What can be rendered, and into which files
-        "makes": [
-            {"kind": kind.value, "title": MEANINGS[kind], "endings": list(kind.endings)} for kind in Kind
-        ],
+        "makes": [{"kind": kind.value, "endings": list(kind.endings)} for kind in Kind],
         "engines": engines_view(session.config),
         # Whether dialogue without words can be transcribed
         "transcript": transcript,
@@ -356,11 +335,6 @@ class LineViews:
                 views = [line_view(timeline, cue, self._findings) for cue in timeline.track.cues]
                 self._kept = (key, views)
             return self._kept[1]
-
-
-def formats_view() -> list[dict[str, Any]]:
-    """The script formats, with a few words on what each is for."""
-    return [{"name": name, "title": FORMAT_TITLES.get(name, name)} for name in ALL_FORMATS]
 
 
 def shots_view(session: Session) -> list[dict[str, Any]]:
@@ -397,7 +371,7 @@ def finding_view(finding: Finding) -> dict[str, Any]:
         "rule": finding.rule,
         "title": rule_title(finding.rule),
         "level": finding.level.value,
-        "text": finding.message,
+        "text": sentence_view(finding_message(finding.message)),
         "hint": rule_hint(finding.rule),
     }
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from shotad.core.errors import ReviewError, quoted
+from shotad.core.errors import quoted
 from shotad.review.events import Json
+from shotad.review.messages import Seconds, Sentence, message, refusal
 from shotad.review.timeline import SOURCE, Change, LineTimeline, as_saved, number_in
 from shotad.script import Cue
 from shotad.script.cue import Recording
@@ -26,43 +27,43 @@ def record(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     """
     cue = timeline.cue(line_id)
     if not cue.heard:
-        raise ReviewError("A line that is not heard cannot be recorded.", "Write it, or restore it, first.")
+        raise refusal("act.not_heard_record")
     try:
         recording = Recording(str(args.get("file")), str(args.get("stamp")), number_in(args, "seconds"))
     except ValueError:
-        raise ReviewError("That is no recording.", "Record the line once more.") from None
+        raise refusal("act.no_recording") from None
     if not recording.file.startswith(f"{cue.id}-"):
-        raise ReviewError("That is the recording of another line.", "Record the line once more.")
+        raise refusal("act.recording_of_other")
     changed = with_recording(cue, recording, SOURCE)
     if changed.recording is None:
-        message = "Recorded, but the words have changed since: the voice speaks the line until you keep it."
+        said = message("act.recorded_other_words")
     else:
-        message = f"Recorded: {recording.seconds:.1f} s in your own voice."
-    return Change(message, (as_saved(changed),), focus=cue.id)
+        said = message("act.recorded", length=Seconds(recording.seconds))
+    return Change(said, (as_saved(changed),), focus=cue.id)
 
 
 def keep_recording(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     """Use the line's recording although it was of other words. Raises ReviewError where there is none."""
     cue = timeline.cue(line_id)
     if cue.stored_recording is None:
-        raise ReviewError("This line has no recording.", "Record it first.")
+        raise refusal("act.not_recorded")
     if cue.recording is not None:
-        return Change("The recording is of these words already.", focus=cue.id)
+        return Change(message("act.recording_fits"), focus=cue.id)
     changed = as_saved(kept_for_new_words(cue, SOURCE))
-    return Change("Your recording is used for the new words.", (changed,), focus=cue.id)
+    return Change(message("act.recording_kept"), (changed,), focus=cue.id)
 
 
 def discard_recording(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     """Have the line spoken by the voice again. The file stays, so that it can be undone."""
     cue = timeline.cue(line_id)
     if cue.stored_recording is None:
-        return Change("This line has no recording.", focus=cue.id)
+        return Change(message("act.not_recorded"), focus=cue.id)
     changed = replace(
         with_recording(cue, None, SOURCE),
         spoken_length=timeline.spoken_seconds(cue.text, cue.language) if cue.heard else cue.spoken_length,
     )
-    message = "Recording removed: the voice speaks the line."
-    return Change(message, (as_saved(changed),), focus=cue.id)
+    said = message("act.recording_removed")
+    return Change(said, (as_saved(changed),), focus=cue.id)
 
 
 def voice(timeline: LineTimeline, line_id: str, args: Json) -> Change:
@@ -73,31 +74,26 @@ def voice(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     cue, name = timeline.cue(line_id), str(args.get("name", ""))
     name = "" if name == AUTO else name
     if name == cue.voice:
-        return Change("The voice is as it was.", focus=cue.id)
+        return Change(message("act.voice_same"), focus=cue.id)
     try:
         changed = replace(cue, voice=name)
     except ValueError:
-        raise ReviewError(
-            f"{quoted(name)} is no voice of this machine.", "shotad voices lists the names."
-        ) from None
-    message = f"Spoken by {name}." if name else "Spoken by the film's voice."
-    return _changed(changed, cue, message)
+        raise refusal("act.no_such_voice", voice=quoted(name)) from None
+    said = message("act.voice", voice=name) if name else message("act.voice_of_film")
+    return _changed(changed, cue, said)
 
 
 def pace(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     """Have the line spoken ``times`` as fast as the film's others: 0.8 to 1.3. Raises ReviewError."""
     cue, times = timeline.cue(line_id), round(number_in(args, "times"), 2)
     if not MIN_LINE_PACE <= times <= MAX_LINE_PACE:
-        raise ReviewError(
-            f"A line cannot be spoken {times:g} times as fast.",
-            f"Give {MIN_LINE_PACE:g} to {MAX_LINE_PACE:g}; 1 is the film's pace.",
-        )
+        raise refusal("act.pace_out", pace=times, least=MIN_LINE_PACE, most=MAX_LINE_PACE)
     if times == cue.pace:
-        return Change("The pace is as it was.", focus=cue.id)
-    message = "Spoken at the film's pace." if times == 1 else f"Spoken {times:g} times as fast."
-    return _changed(replace(cue, pace=times), cue, message)
+        return Change(message("act.pace_same"), focus=cue.id)
+    said = message("act.pace_of_film") if times == 1 else message("act.pace", pace=times)
+    return _changed(replace(cue, pace=times), cue, said)
 
 
-def _changed(cue: Cue, before: Cue, message: str) -> Change:
+def _changed(cue: Cue, before: Cue, said: Sentence) -> Change:
     marked = as_saved(mark_voice_edit(cue, before, SOURCE))
-    return Change(message, (marked,), focus=cue.id)
+    return Change(said, (marked,), focus=cue.id)

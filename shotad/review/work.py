@@ -25,10 +25,8 @@ from shotad.core import (
 from shotad.core.errors import (
     CastError,
     FolderInUse,
-    ReviewError,
     WorkFolderError,
 )
-from shotad.core.progress import plural
 from shotad.core.runsettings import (
     check_engine_known,
     read_settings,
@@ -40,10 +38,13 @@ from shotad.description.worksheet.people import find_cast
 from shotad.film import Film, open_film
 from shotad.film.slot_records import work_folder_film
 from shotad.film.transcript import make_recogniser, wordless
+from shotad.review.english_sentences import finding_message, notice_message
 from shotad.review.keeping import signatures
+from shotad.review.messages import Message, Sentence, both, message, refusal, sentence_view, with_texts
 from shotad.review.session import Session
 from shotad.script import (
     FORMATS,
+    Finding,
     script_format,
     write_format,
 )
@@ -52,15 +53,10 @@ from shotad.script.guidelines import finding_row
 
 if TYPE_CHECKING:
     from shotad.description import Engines, RedoneSlot
+    from shotad.description.transcribing import Transcript
 
-SAME = (
-    "the engines gave the line again that was there. An engine without chance gives the same answer to the "
-    "same question: give it a note."
-)
-SAME_AGAIN = (
-    "the engines gave the line again that was there. They tell what they measure in the picture and read no "
-    "notes: write the line yourself."
-)
+SAME = message("job.redo.same")
+SAME_AGAIN = message("job.redo.same_again")
 
 Row = dict[str, Any]
 
@@ -92,14 +88,14 @@ def redo_line(
     from shotad.engines import privacy_notice
 
     if not ids:
-        raise ReviewError("No line was named.", "Choose a line first.")
+        raise refusal("job.redo.no_line")
     run = run_with_cast(session)
     if engines is None:
         check_engine_known(run)
         engines = engines_of(run.config.model_dump_json())
     for line in privacy_notice(engines.looks, engines.writes):  # what leaves this machine, as every run says
         progress.note(line)
-    step_title = "Described again"
+    step_title: Sentence = message("job.redo.title")
     with held(session.folder) as folder, opened(session, run, run.config) as film:
         session.begin_job()
         try:
@@ -126,22 +122,29 @@ def redo_line(
             "changed": result.after is not None,
             "old": result.before.text,
             "new": None if result.after is None else result.after.text,
-            "reason": same if result.same else result.reason,
+            "reason": same.view() if result.same else result.reason,
         }
         for result in done.results
     ]
-    return {"said": step_title, "lines": lines, "warnings": list(done.warnings), "files": []}
+    return {
+        "said": sentence_view(step_title),
+        "lines": lines,
+        "warnings": [sentence_view(notice_message(warning)) for warning in done.warnings],
+        "files": [],
+    }
 
 
-def _redo_text(results: Sequence[RedoneSlot], same: str) -> str:
-    """One sentence on what came of it."""
+def _redo_text(results: Sequence[RedoneSlot], same: Message) -> Message:
+    """What came of it."""
     new = [result for result in results if result.after is not None]
     if len(results) == 1 and new and new[0].after is not None:
-        return f"Described again: {new[0].after.text}"
+        return message("job.redo.line", text=new[0].after.text)
     if len(results) == 1:
-        return f"Nothing was changed: {results[0].reason or same}"
-    lines = f"{len(new)} of {len(results)} lines described again"
-    return f"{lines}." if len(new) == len(results) else f"{lines}; the others stay as they were."
+        return message("job.redo.nothing", reason=results[0].reason or same)
+    number, total = len(new), len(results)
+    if number == total:
+        return message("job.redo.all", number=number, total=total)
+    return message("job.redo.some", number=number, total=total)
 
 
 def export(session: Session, progress: Progress, formats: Sequence[str]) -> Row:
@@ -179,8 +182,8 @@ def export(session: Session, progress: Progress, formats: Sequence[str]) -> Row:
                 files.append(file_row(path, session.folder))
             task.advance()
     task.done()
-    many = plural(len(files), "script was", "scripts were")
-    return {"said": f"{many} written to {place}.", "files": files, "failures": failures}
+    said = message("job.export.done", count=len(files), folder=str(place))
+    return {"said": said.view(), "files": files, "failures": failures}
 
 
 def render_film(
@@ -221,9 +224,11 @@ def render_film(
             done = run_render(film, folder, config, outputs, progress, shorten=shortener)
         finally:
             # How each line was spoken now stands in the track; that is nothing to undo.
-            session.end_job("The film was rendered.")
+            session.end_job(message("job.render.title"))
     spoken, heard = len(done.spoken), len(done.track.heard)
-    voice = f"{spoken} of {heard} lines spoken by {done.voice}." if done.voice else "No voice was needed."
+    voice_text = message("job.render.no_voice")
+    if done.voice:
+        voice_text = message("job.render.voice", spoken=spoken, total=heard, voice=done.voice)
     file_rows = [
         {
             **file_row(made_file.output.path, session.folder),
@@ -233,15 +238,15 @@ def render_film(
         for made_file in done.made
     ]
     return {
-        "said": f"{plural(len(file_rows), 'file')} made. {voice}",
+        "said": sentence_view(both(message("job.render.done", count=len(file_rows)), voice_text)),
         "files": file_rows,
         "told": [
             *(subtitle_lines(done.subtitles) if done.subtitles else ()),
             *(line for made_file in done.made for line in made_file.lines),
             *(done.sound.lines if done.sound else ()),
         ],
-        "findings": [finding_row(finding) for finding in done.findings],
-        "warnings": list(done.warnings),
+        "findings": [_finding_view(finding) for finding in done.findings],
+        "warnings": [sentence_view(notice_message(warning)) for warning in done.warnings],
         "failures": [
             {"name": made_file.path.name, "reason": why} for made_file, why in done.failures.items()
         ],
@@ -261,7 +266,26 @@ def transcribe_film(session: Session, progress: Progress) -> Row:
     with held(session.folder) as folder, opened(session, run, session.config) as film:
         done = transcribe_dialogue(film, folder, session.config, progress)
     session.refresh()  # the tabs get the words at once
-    return {"said": done.summary, "files": []}
+    return {"said": sentence_view(_transcript_text(done)), "files": []}
+
+
+def _finding_view(finding: Finding) -> Row:
+    """A finding of a render as the page shows it, and as its record has it."""
+    return {**finding_row(finding), "text": sentence_view(finding_message(finding.message))}
+
+
+def _transcript_text(done: Transcript) -> Sentence:
+    """What came of a transcription, as `Transcript.summary`."""
+    if not done.transcribed and not done.silent:
+        return message("transcribe.nothing")
+    number_of_words = sum(len(utterance.text.split()) for utterance in done.transcribed)
+    words = message("transcribe.words", count=number_of_words)
+    summary: Sentence = message(
+        "transcribe.done", count=len(done.transcribed), words=words, recogniser=done.recogniser
+    )
+    if done.silent:
+        summary = both(summary, message("transcribe.silent", count=done.silent))
+    return summary if done.is_new else message("transcribe.before", summary=summary)
 
 
 def transcript_view(session: Session) -> Row:
@@ -288,10 +312,7 @@ def held(folder: Path) -> Iterator[WorkFolder]:
         try:
             place = stack.enter_context(WorkFolder(folder))
         except FolderInUse:
-            raise ReviewError(
-                "Another shotad is at work on this film, shotad describe perhaps.",
-                "Wait until that is done and try again; what you edit meanwhile is kept.",
-            ) from None
+            raise refusal("job.in_use") from None
         yield place
 
 
@@ -326,10 +347,7 @@ def run_with_cast(session: Session) -> RunSettings:
         return run
     place = find_cast(session.folder, session.film.path)
     if place is None:
-        raise CastError(
-            f"The cast of this run is no longer at {run_cast.path}.",
-            "Bring it back there, or run shotad describe with --cast.",
-        )
+        raise with_texts(CastError, "cast.gone", path=str(run_cast.path))
     return with_cast(run, place)
 
 
@@ -347,11 +365,11 @@ def folder_of(place: Path) -> Path:
     return place if place.is_dir() or not place.suffix else place.parent
 
 
-def why_not(place: Path | None) -> str:
-    """Why a cast cannot be changed; empty where it can."""
+def why_not(place: Path | None) -> Message | None:
+    """Why a cast cannot be changed; None where it can."""
     if place is not None and place.suffix.lower() == ".json":
-        return f"{place.name} is a character bank, which is only read."
-    return ""
+        return message("cast.bank", file=place.name)
+    return None
 
 
 def state_of_cast(folder: Path, place: Path | None) -> object:

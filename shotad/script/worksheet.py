@@ -199,10 +199,14 @@ def text_summary(text: SheetText, language: str = "en") -> str:
     """The offer of a text; of one that is too long for that, its beginning and how long it is."""
     if text.offer:
         return text.offer
-    shown = text.text if len(text.text) <= _LONGEST_SHOWN else f"{text.text[:_LONGEST_SHOWN].rstrip()} …"
     texts = texts_in(language)
     words = texts.count("count.words", count_words(text.text))
-    return texts("sheet.too_long", kind=texts(f"kind.{text.kind}"), words=words, text=shown)
+    return texts("sheet.too_long", kind=texts(f"kind.{text.kind}"), words=words, text=text_beginning(text))
+
+
+def text_beginning(text: SheetText) -> str:
+    """The beginning of a text; all of it if it is short."""
+    return text.text if len(text.text) <= _LONGEST_SHOWN else f"{text.text[:_LONGEST_SHOWN].rstrip()} …"
 
 
 def is_text_read_out(text: SheetText, line: str) -> bool:
@@ -266,15 +270,8 @@ def people_lines(people: Sequence[SheetPeople], language: str = "en") -> tuple[s
     ``("Shots 4 and 5: Thom, person A and 2 other faces", "Shot 6: 3 faces")``
     """
     texts = texts_in(language)
-    groups: list[tuple[list[int], tuple[tuple[str, ...], int]]] = []
-    for people_of_shot in people:
-        names_and_faces = (people_of_shot.known, people_of_shot.faces)
-        if groups and groups[-1][1] == names_and_faces:
-            groups[-1][0].append(people_of_shot.shot + 1)
-        else:
-            groups.append(([people_of_shot.shot + 1], names_and_faces))
     lines = []
-    for shots, (names, faces) in groups:
+    for shots, names, faces in people_by_shots(people):
         parts = [called_text(name, language) for name in names]
         if faces:
             parts.append(texts.count("sheet.other_faces" if names else "sheet.faces", faces))
@@ -282,6 +279,18 @@ def people_lines(people: Sequence[SheetPeople], language: str = "en") -> tuple[s
         people_text = texts.listed(parts)
         lines.append(texts.count("sheet.people_in", len(shots), shots=shot_numbers, people=people_text))
     return tuple(lines)
+
+
+def people_by_shots(people: Sequence[SheetPeople]) -> list[tuple[list[int], tuple[str, ...], int]]:
+    """Numbers (from 1) of shots in a row with the same people, who is known there, how many faces are not."""
+    groups: list[tuple[list[int], tuple[str, ...], int]] = []
+    for people_of_shot in people:
+        number, known, faces = people_of_shot.shot + 1, people_of_shot.known, people_of_shot.faces
+        if groups and groups[-1][1:] == (known, faces):
+            groups[-1][0].append(number)
+        else:
+            groups.append(([number], known, faces))
+    return groups
 
 
 def dialogue_text(line: SheetDialogue) -> str:

@@ -16,6 +16,18 @@ from tests.rendering.described import film_with, write_folder
 from tests.review.asgi import PORT, WAIT, Answer, Visitor, cookie_of
 
 
+def in_english(view: Any) -> Any:
+    """An answer in which each message of the page is its English text."""
+    match view:
+        case {"key": str(), "values": {**_values}, "text": str(text)}:
+            return text
+        case dict():
+            return {name: in_english(value) for name, value in view.items()}
+        case list():
+            return [in_english(value) for value in view]
+    return view
+
+
 class Page(Visitor):
     """The page as a program: acts on the lines that it was shown."""
 

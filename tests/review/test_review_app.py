@@ -52,9 +52,11 @@ def test_the_page_and_all_its_files_are_served_with_their_types(untouched: Page)
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     assert answer.body == (WEB / "index.html").read_bytes()
     types = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-    for path in WEB.iterdir():
-        file = untouched.get(f"/web/{path.name}")
-        assert (file.status, file.body) == (200, path.read_bytes()), path.name
+    types[".json"] = "application/json"
+    for path in (path for path in WEB.rglob("*") if path.is_file()):
+        name = path.relative_to(WEB).as_posix()
+        file = untouched.get(f"/web/{name}")
+        assert (file.status, file.body) == (200, path.read_bytes()), name
         assert file.headers["content-type"].partition(";")[0] == types[path.suffix]
 
 
@@ -123,7 +125,7 @@ def test_an_act_is_on_the_disk_when_it_is_answered_and_all_tabs_are_told(page, p
         answer = page.act("write", FIRST, {"text": "A dog sleeps."})
         told = tab.until("change")
     assert answer.status == 200
-    assert answer.json["said"]
+    assert answer.json["said"]["text"]
     assert next(line for line in answer.json["lines"] if line["id"] == FIRST)["text"] == "A dog sleeps."
     track = load_track(place / "track.json")
     assert next(cue for cue in track.cues if cue.id == FIRST).text == "A dog sleeps."
@@ -219,12 +221,12 @@ def test_the_wave_form_shows_where_the_film_is_loud_and_is_kept(place: Path) -> 
 def test_a_line_has_the_material_of_its_slot_and_its_pictures_are_served(place: Path) -> None:
     with reviewed(place) as (_, page):
         material = page.get(f"/api/lines/{SECOND}").json["material"]
-        assert material["length"] == "5.0 s, 20 words fit"
-        assert material["before"] == ["0:06.0 Where is the key to the garden?"]
+        (dialogue,) = material["before"]
+        assert (dialogue["start"], dialogue["text"]) == (6.0, "Where is the key to the garden?")
         # The slot begins in the third shot, and the fourth begins in it: both are counted from 1.
-        assert material["shots"] == ["Shot 3 from 0:09.0", "Shot 4 from 0:12.0"]
-        assert [picture["name"] for picture in material["pictures"]] == [
-            "Shot 3 at 0:09.2", "Shot 3 at 0:10.6", "Shot 4 at 0:12.2",
+        assert [(shot["number"], shot["start"]) for shot in material["shots"]] == [(3, 9.0), (4, 12.0)]
+        assert [(picture["shot"], round(picture["second"], 1)) for picture in material["pictures"]] == [
+            (3, 9.2), (3, 10.6), (4, 12.2),
         ]  # fmt: skip
         answer = page.get(material["pictures"][0]["url"])
         assert (answer.status, answer.body[:2]) == (200, b"\xff\xd8")
@@ -362,16 +364,13 @@ def test_without_its_film_lines_can_be_reviewed_all_the_same_and_another_is_refu
     with reviewed(place, gone=True) as (_, page):
         film = page.film()
         assert film["playable"]["state"] == "none"
-        assert "--film" in film["playable"]["why"]
+        assert "--film" in film["playable"]["why"]["text"]
         assert page.act("write", SECOND, {"text": "She opens a door."}).status == 200
         assert page.act("accept", SECOND).status == 200
         assert page.get(f"/api/lines/{FIRST}").json["frames"] == []
         material = page.get(f"/api/lines/{FIRST}").json["material"]
-        assert (material["pictures"], material["no_pictures"]) == (
-            [],
-            "No pictures: the film is not at hand.",
-        )
-        assert material["after"] == ["0:06.0 Where is the key to the garden?"]
+        assert (material["pictures"], material["lacks_pictures"]) == ([], True)
+        assert [line["start"] for line in material["after"]] == [6.0]
         assert page.job(kind="export", formats=["vtt"])["state"] == "done"
         for path in ("/media/film", "/media/proxy", "/media/waveform", f"/media/frames/{FIRST}/1.jpg"):
             answer = page.get(path)

@@ -29,6 +29,7 @@ from shotad.script.track_files import TRACK
 from tests.rendering.described import film_with, retrack, write_folder
 from tests.review.asgi import WAIT, Answer, Listener, scope_of
 from tests.review.filmfolder import FilmsPage, copied_film, films_open, films_served
+from tests.review.reviewed import in_english
 
 
 @pytest.fixture
@@ -97,7 +98,7 @@ def test_the_list_says_how_far_each_film_is(described_folder: Path) -> None:
             "begun.mp4": "begun",
             "damaged.mp4": "failed",
         }
-        assert films["film.mp4"]["text"] == "Described: 3 lines"
+        assert films["film.mp4"]["counts"] == {"lines": 3, "to_write": 0, "edited": 0, "accepted": 0}
         assert films["new.mp4"]["uses"] == ["new.srt"]
         assert films["new.mp4"]["page"] is films["begun.mp4"]["archive"] is None
         assert TRACK in films["damaged.mp4"]["error"]["what"]
@@ -109,7 +110,8 @@ def test_the_list_says_how_far_each_film_is(described_folder: Path) -> None:
                 else cue
             ),
         )
-        assert page.film("film.mp4")["text"] == "Described and edited: 3 lines, 1 edited"
+        film = page.film("film.mp4")
+        assert (film["state"], film["counts"]["edited"]) == ("edited", 1)
 
 
 def test_the_list_says_how_many_lines_are_to_be_written(described_folder: Path) -> None:
@@ -120,7 +122,8 @@ def test_the_list_says_how_many_lines_are_to_be_written(described_folder: Path) 
         lambda cue: replace(cue, **silent) if cue.id == "s00001000" else cue,
     )
     with films_open(described_folder) as (_, page):
-        assert page.film("film.mp4")["text"] == "Described: 2 lines, 1 to write"
+        film = page.film("film.mp4")
+        assert (film["state"], film["counts"]["lines"], film["counts"]["to_write"]) == ("described", 2, 1)
 
 
 def test_a_folder_that_is_gone_and_comes_back_is_told_to_the_tabs(folder: Path) -> None:
@@ -186,7 +189,7 @@ def test_a_film_is_described_opened_edited_and_downloaded(page: FilmsPage, folde
     work_folder = folder / "film.shotad"
     track = load_track(work_folder / TRACK)
     assert (film["state"], track.language) == ("described", "en-GB")
-    assert film["job"]["result"]["said"].startswith("film.mp4 is described: ")
+    assert film["job"]["result"]["said"]["text"].startswith("film.mp4 is described: ")
     assert (work_folder / "done.json").exists(), "it is described as shotad batch describes it"
 
     opened = film["page"]
@@ -315,13 +318,14 @@ def test_a_list_of_films_that_came_with_the_folder_is_not_followed(
 def test_what_can_be_chosen(page: FilmsPage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setenv("OPENAI_BASE_URL", "http://user:secret@127.0.0.1:9/v1")
-    choices = page.get("/api/choices").json
+    choices = in_english(page.get("/api/choices").json)
     engines = {engine["value"]: engine for engine in choices["engines"]}
-    assert choices["engines"][0]["value"] == choices["languages"][0]["value"] == ""
+    assert choices["engines"][0]["value"] == ""
     assert "embedded" in engines
     assert "sent to http://127.0.0.1:9" in engines["openai"]["about"]
     assert "secret" not in engines["openai"]["about"]
-    assert {"value": "de", "title": "German", "about": ""} in choices["languages"]
+    assert "de" in choices["languages"]
+    assert choices["default_language"] == "en"
 
 
 # Uploads

@@ -21,6 +21,8 @@ from shotad.core import Interval, load_config
 from shotad.core.runsettings import read_settings
 from shotad.description import lint_track
 from shotad.film import Samples
+from shotad.review.english_sentences import reason_message
+from shotad.review.messages import message
 from shotad.script import Cue, CueStatus
 from shotad.sound.outputs import summary
 from shotad.sound.programme import RATE
@@ -35,7 +37,7 @@ from tests.rendering.described import (
     write_folder,
 )
 from tests.review.asgi import WAIT, Listener
-from tests.review.reviewed import Page, reviewed
+from tests.review.reviewed import Page, in_english, reviewed
 from tests.review.voices import Counted, SlowToLoad, add_own_voices
 from tests.sound.tones import decoded
 
@@ -74,7 +76,7 @@ def hear(page: Page, line: str, kind: str = "mix") -> Any:
     """Where a line is heard."""
     answer = page.get(f"/api/hear/{line}?kind={kind}")
     assert answer.status == 200, answer.text
-    return answer.json
+    return in_english(answer.json)
 
 
 def take(page: Page, line: str) -> Samples:
@@ -129,7 +131,9 @@ def test_spoken_subtitles_are_heard_as_a_render_has_them_and_lines_make_way(tmp_
             job = page.ended(page.post("/api/subtitles", {"on": True}).json["id"])
             (news,) = tab.until("subtitles")
         assert job["state"] == "done", job
-        assert job["result"]["said"].startswith("2 subtitles are spoken by fake:deep, from film.forced.srt")
+        assert job["result"]["said"]["text"].startswith(
+            "2 subtitles are spoken by fake:deep, from film.forced.srt"
+        )
         assert (news, page.film()["voice"]["subtitles"]) == ({"on": True}, True)
         spoken = page.get("/api/spoken?from=0&to=60").json
         assert spoken["version"] != version
@@ -181,7 +185,9 @@ def test_the_stream_is_the_mix_of_a_render_and_nothing_is_spoken_again(place: Pa
         assert spoken[cue.id]["text"] == line_sound["text"] == cue.text
         assert line_sound["start"] == pytest.approx(max(0.0, start - 2.0))
         assert line_sound["end"] == pytest.approx(min(end + 1.5, track.film.duration))
-        assert line_sound["warnings"] == [f"{step[0].upper()}{step[1:]}." for step in cue.spoken.steps]
+        assert line_sound["warnings"] == [
+            str(message("note.reason", reason=reason_message(step))) for step in cue.spoken.steps
+        ]
 
 
 @pytest.mark.parametrize("kind", ["mix", "programme"])
@@ -353,7 +359,7 @@ def test_a_voice_that_is_being_loaded_is_waited_for_at_the_end(place, monkeypatc
 
 def test_that_lines_leave_this_machine_is_told_before_one_is_spoken(place: Path) -> None:
     with listening(place, None, "voice.name=openai:alloy", "voice.base_url=http://speech.example/v1") as page:
-        notice = page.film()["voice"]["notice"]
+        notice = in_english(page.film()["voice"]["notice"])
     assert "they are sent to speech.example to be spoken" in notice
     assert "not encrypted" in notice
     with listening(place) as page:
@@ -385,7 +391,7 @@ TOO_LONG = "She opens the heavy old brown wooden door of the cold empty dark hou
 
 def unspoken_findings(page: Page, line: str) -> list[str]:
     """What the page says of a line by rule T4, once all is known."""
-    findings = [finding for finding in page.findings(line) if finding["rule"] == "T4"]
+    findings = [finding for finding in in_english(page.findings(line)) if finding["rule"] == "T4"]
     return [f"{finding['level']}: {finding['text']}" for finding in findings]
 
 
@@ -486,7 +492,7 @@ def test_words_that_the_voice_has_no_sound_for_are_named(
         for kind in ("mix", "voice"):
             warnings = " ".join(hear(page, CAT, kind)["warnings"])
             assert (
-                'The voice has no sound for “在窗边” and leaves it out: use "Say as", or rewrite it.'
+                "The voice has no sound for “在窗边” and leaves it out: use “Say as”, or rewrite it."
                 in warnings
             )
         assert "no sound" not in " ".join(hear(page, DOOR)["warnings"])

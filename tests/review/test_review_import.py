@@ -64,7 +64,9 @@ def test_what_a_file_changes_is_shown_first_and_then_done_as_one_step(
     answer = page.post("/api/import/apply", body)
     assert answer.status == 200, answer.text
     assert texts(place)[:3] == ["A hound runs.", second.text, third.text]
-    assert answer.json["said"].endswith("1 line changed, 1 line added." if added else "1 line changed.")
+    assert answer.json["said"]["text"].endswith(
+        "1 line changed and 1 line added." if added else "1 line changed."
+    )
     assert page.post("/api/import/apply", body).status == 400, "it is done once"
     page.act("undo", "")
     assert texts(place) == [first.text, second.text, third.text]

@@ -138,7 +138,7 @@ def test_accept_goes_on_and_every_step_can_be_undone(page: Any) -> None:
     at(page, 2)
     assert "accepted" in page.locator("#list .row").first.get_attribute("aria-label")
     counted(page, 1)
-    assert page.locator("#undo").get_attribute("title").startswith("Undo: line 1, accepted")
+    assert page.locator("#undo").get_attribute("title").startswith("Undo: line 1: Accepted")
     press(page, "Control+z")
     counted(page, 0)
     at(page, 1)

@@ -268,7 +268,7 @@ def test_without_a_picture_the_sound_is_played(opened: Callable[..., Any]) -> No
         route.fulfill(json={**route.fetch().json(), "playable": playable})
 
     page = opened(lambda page: page.route("**/api/film", film))
-    assert "(25 %)" in page.inner_text(".p-without")
+    assert "(25%)" in page.inner_text(".p-without")
     assert page.get_by_role("progressbar", name="Copy of the film").evaluate("(bar) => bar.value") == 0.25
     assert "HEVC is not for browsers." in page.inner_text(".p-without")
     assert not page.is_visible("video")

@@ -162,7 +162,7 @@ def test_accepted_lines_stay_and_are_told(page: Page) -> None:
     assert (accepted["text"], accepted["state"]) == (TEXTS[0], "accepted")
     assert result["kept"] == [lines[0]]
     assert result["changed"] == [lines[2]]
-    assert "stays" in result["said"]
+    assert "stays" in result["said"]["text"]
 
 
 def test_a_name_that_is_taken_is_refused_and_nothing_is_written(page: Page, place: Path) -> None:
@@ -247,9 +247,13 @@ def test_a_line_lacks_a_name_only_once_the_film_has_told_it(page: Page, place: P
 
 
 def seen_by_line(page: Page) -> list[list[str]]:
-    """Who is seen in each line, as its material says."""
+    """Who is seen in each line, as its material says: ``Shot 1: Ann and person B``."""
     materials = [page.get(f"/api/lines/{line}").json["material"] for line in line_ids(page)]
-    return [[] if material is None else material["people"] for material in materials]
+    groups_of_lines = [[] if material is None else material["people"] for material in materials]
+    return [
+        [f"Shot {group['shots'][0]}: {' and '.join(group['known'])}" for group in groups]
+        for groups in groups_of_lines
+    ]
 
 
 def test_who_has_no_name_keeps_a_letter_through_the_film(page: Page, place: Path, film: Path) -> None:

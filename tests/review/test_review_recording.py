@@ -32,7 +32,7 @@ def test_a_recording_is_kept_heard_and_undone_in_one_step(page: Page, tmp_path: 
     answer = sent(page, CAT, data)
     assert answer.status == 200, answer.text
     assert answer.json["warnings"] == []
-    assert answer.json["changed"]["said"].startswith("Recorded: 1.")
+    assert answer.json["changed"]["said"]["text"].startswith("Recorded: 1.")
     line = page.line(CAT)
     assert (line["recording"]["fits"], line["state"]) == (True, "edited")
     sound = page.get(f"/media/recordings/{CAT}")
@@ -51,9 +51,12 @@ def test_other_words_make_it_outdated_until_it_is_kept_or_discarded(page: Page) 
     sent(page, CAT, wav(read_line().samples, RATE))
     page.act("write", CAT, {"text": "A dog sleeps by the window."})
     assert page.line(CAT)["recording"]["fits"] is False
-    assert page.act("keep_recording", CAT).json["said"] == "Your recording is used for the new words."
+    assert page.act("keep_recording", CAT).json["said"]["text"] == "Your recording is used for the new words."
     assert page.line(CAT)["recording"]["fits"]
-    assert page.act("discard_recording", CAT).json["said"] == "Recording removed: the voice speaks the line."
+    assert (
+        page.act("discard_recording", CAT).json["said"]["text"]
+        == "Recording removed: the voice speaks the line."
+    )
     assert page.line(CAT)["recording"] is None
     page.ask({"act": "undo"})
     assert page.line(CAT)["recording"]["fits"]
@@ -89,8 +92,8 @@ def test_what_is_no_recording_is_refused(page: Page) -> None:
 
 
 def test_a_line_has_a_voice_and_pace_of_its_own(page: Page) -> None:
-    assert page.act("voice", CAT, {"name": "fake:deep"}).json["said"] == "Spoken by fake:deep."
-    assert page.act("pace", CAT, {"times": 1.2}).json["said"] == "Spoken 1.2 times as fast."
+    assert page.act("voice", CAT, {"name": "fake:deep"}).json["said"]["text"] == "Spoken by fake:deep."
+    assert page.act("pace", CAT, {"times": 1.2}).json["said"]["text"] == "Spoken 1.2 times as fast."
     line = page.line(CAT)
     assert (line["own_voice"], line["pace"], line["state"]) == ("fake:deep", 1.2, "edited")
     assert page.act("pace", CAT, {"times": 3}).status == 400
@@ -109,7 +112,7 @@ def test_only_the_page_itself_may_use_the_microphone(page: Page) -> None:
 def test_how_a_word_is_said_is_kept_for_the_film(page: Page, tmp_path: Path) -> None:
     assert page.get("/api/sayings").json == {"sayings": []}
     answer = page.post("/api/sayings", {"word": "cat", "saying": "katt"})
-    assert answer.json["said"] == "“cat” is said as “katt” in this film."
+    assert answer.json["said"]["text"] == "“cat” is said as “katt” in this film."
     assert page.get("/api/sayings").json == {"sayings": [{"word": "cat", "saying": "katt", "own": True}]}
     assert (tmp_path / "film.shotad" / "pronunciation.txt").read_text() == "cat = katt\n"
     refused = page.post("/api/sayings", {"word": "cat", "saying": "12"})

@@ -26,7 +26,7 @@ from shotad.script.track_files import SCRIPTS_RECORD, TRACK
 from tests.handmade import look
 from tests.rendering.described import LINES, change, retrack
 from tests.review.asgi import WAIT, Answer, Listener
-from tests.review.reviewed import Page, reviewed
+from tests.review.reviewed import Page, in_english, reviewed
 
 CAT, DOOR, RAIN = "s00001000", "s00009000", "s00014000"
 TAB = "a tab"
@@ -306,11 +306,11 @@ def test_an_act_that_is_asked_for_again_is_not_done_again(place: Path, page: Pag
         {"act": "remove_slot", "line": RAIN},
     ]
     acts = [{"number": number, **act} for number, act in enumerate(acts, 1)]
-    messages = {answer["changed"]["said"] for answer in sent(page, *acts)}
+    messages = {in_english(answer["changed"]["said"]) for answer in sent(page, *acts)}
     assert len(messages) > 3
     before = raw(place)
     with again(place, page, restarted) as page_now:
-        assert {answer["changed"]["said"] for answer in sent(page_now, *acts)} == {""}
+        assert {in_english(answer["changed"]["said"]) for answer in sent(page_now, *acts)} == {""}
         assert raw(place) == before
         sent(page_now, {"act": "shift", "line": CAT, "args": {"by": 0.5}, "number": 1}, tab="another tab")
         assert raw(place) != before
@@ -355,7 +355,7 @@ def test_a_batch_is_done_in_order_and_each_act_is_answered(place: Path, page: Pa
         assert ["changed" in answer for answer in answers] == [True, True, False, False, True, True]
         assert "no candidate 9" in answers[2]["refused"]["what"]
         assert [line["id"] for line in answers[3]["lines"]] == [DOOR]
-        messages = [answer["changed"]["said"] for answer in answers if "changed" in answer]
+        messages = [in_english(answer["changed"]["said"]) for answer in answers if "changed" in answer]
         assert [bool(message) for message in messages] == [is_first] * 4
     assert (page.line(CAT)["text"], page.line(CAT)["state"]) == ("A dog sleeps.", "accepted")
     assert len(page.film()["lines"]) == 3
@@ -405,7 +405,7 @@ def test_split_and_join_give_back_the_line(place: Path, before: tuple[str, ...],
         page.do("undo")
         with again(place, page, restarted) as page_now:
             joined = page_now.do("join", CAT)
-            assert (joined["said"], joined["focus"]) == ("Joined with the next line.", CAT)
+            assert (joined["said"]["text"], joined["focus"]) == ("Joined with the next line.", CAT)
             assert raw(place) == was
             assert page_now.line(CAT)["state"] == state
             page_now.do("undo")
@@ -526,7 +526,7 @@ def test_what_was_begun_counts_where_the_track_holds_it(
             history = page_after_kill.film()["history"]
             assert (history["undo"] is not None) is ((begun == "undo") is not is_held)
             (answer,) = sent(page_after_kill, act)
-            assert (answer["changed"]["said"] == "") is is_held, "it is done once"
+            assert (in_english(answer["changed"]["said"]) == "") is is_held, "it is done once"
             assert raw(killed) == after
             undo_all(page_after_kill)
             assert page_after_kill.line(CAT)["text"] == LINES[1.0]
@@ -547,7 +547,7 @@ def test_a_spoilt_note_and_rows_are_passed_over_and_a_history_that_was_taken_awa
         assert page.film()["history"]["undo"] is None
         page.do("accept", CAT)
     with opened_page(place) as page:
-        assert page.film()["history"]["undo"] == "Accepted by Ann."
+        assert in_english(page.film()["history"]["undo"]) == "Accepted by Ann."
         rows.unlink()
         page.do("unaccept", CAT)
         page.do("undo")

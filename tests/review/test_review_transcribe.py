@@ -32,14 +32,16 @@ def test_the_job_gives_words_to_the_dialogue_and_leaves_lines_and_slots(tmp_path
         assert before["transcript"] == {"wordless": 1, "missing": "", "written": []}
         job = page.job(kind="transcribe")
         assert job["state"] == "done", job
-        assert job["result"]["said"] == "10 words of dialogue in 1 place, by rehearsed."
+        assert job["result"]["said"]["text"] == "10 words of dialogue in 1 place, by rehearsed."
         after = page.film()
         assert [row["text"] for row in after["speech"]] == [SENTENCE]
         assert after["transcript"] == {"wordless": 0, "missing": "", "written": [0]}
         for name in ("slots", "free", "history"):
             assert after[name] == before[name]
         assert [line["text"] for line in after["lines"]] == [line["text"] for line in before["lines"]]
-        assert page.job(kind="transcribe")["result"]["said"].startswith("Transcribed before: 10 words")
+        assert page.job(kind="transcribe")["result"]["said"]["text"].startswith(
+            "Transcribed before: 10 words"
+        )
 
 
 def test_what_has_to_be_installed_is_said(tmp_path: Path) -> None:

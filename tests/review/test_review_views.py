@@ -12,6 +12,8 @@ import pytest
 
 from shotad.core import Interval, load_config
 from shotad.description import lint_track
+from shotad.review.english_sentences import finding_message
+from shotad.review.messages import message
 from shotad.review.views import LineViews
 from shotad.script import (
     ALL_FORMATS,
@@ -26,7 +28,7 @@ from tests.handmade import line as line_record, look
 from tests.redo.redoing import again, run
 from tests.rendering.described import LINES, fake_voice, film_with, retrack, track_of, write_folder
 from tests.review.asgi import Listener
-from tests.review.reviewed import Page, reviewed
+from tests.review.reviewed import Page, in_english, reviewed
 
 CAT, DOOR, RAIN = "s00001000", "s00009000", "s00014000"
 SETTINGS = ("lint.parse=words", "engine=embedded")
@@ -91,9 +93,9 @@ def test_without_film_grammar_shots_are_bare(
 
 
 def test_every_format_says_what_it_is_for(page):
-    formats = {form["name"]: form["title"] for form in page.film()["formats"]}
-    assert list(formats) == list(ALL_FORMATS)
-    assert all(title != name for name, title in formats.items())
+    formats = page.film()["formats"]
+    assert formats == list(ALL_FORMATS)
+    assert all(str(message(f"export.format.{name}")) != f"export.format.{name}" for name in formats)
 
 
 def test_a_spoken_line_tells_how_long_its_voice_took(place):
@@ -149,7 +151,7 @@ def test_slots_that_come_and_go_are_told_with_the_change(page):
     view = page.do("add_slot", start=10.0, end=13.0)
     assert [slot["id"] for slot in view["slots"] if slot["by_hand"]] == ["s00010000"]
     line = next(line for line in view["lines"] if line["id"] == "s00010000")
-    assert (line["status"], line["heard"], line["reason"]) == ("silent", False, "added by a person")
+    assert (line["status"], line["heard"], line["reason"]["text"]) == ("silent", False, "added by a person")
     assert (line["slot"], line["seconds"], line["room_seconds"]) == ("s00010000", None, 3.0)
     gone = page.do("undo")
     assert gone["gone"] == ["s00010000"]
@@ -173,8 +175,8 @@ def test_a_server_is_named_before_pictures_go_there(tmp_path):
 
     view = served_at("far", "https://api.example.org/v1")
     assert (view["local"], view["stage1"]) == (False, "openai (m)")
-    assert "Frames of the film" in view["notice"]
-    assert "api.example.org" in view["notice"]
+    assert "Frames of the film" in view["notice"]["text"]
+    assert "api.example.org" in view["notice"]["text"]
     assert served_at("near", "http://localhost:8000/v1")["local"] is True
     view = engines("unknown", "engine=nobody")
     assert (view["stage1"], view["local"]) == (None, False)
@@ -232,13 +234,17 @@ def test_lines_checked_again_are_as_when_all_are_checked(place, page):
         page.do(name, line, **args)
         shown = {
             row["id"]: [(finding["rule"], finding["text"]) for finding in row["findings"]]
-            for row in page.checked()["lines"]
+            for row in in_english(page.checked()["lines"])
         }
         # The pace (T3) is told as the budget of a line, in seconds.
         lint_findings = lint_track(track_of(place), place, config).findings
         all_findings = [finding for finding in lint_findings if finding.rule != "T3"]
         assert shown == {
-            line_id: [(found.rule, found.message) for found in all_findings if found.cue_id == line_id]
+            line_id: [
+                (found.rule, str(finding_message(found.message)))
+                for found in all_findings
+                if found.cue_id == line_id
+            ]
             for line_id in shown
         }, name
     assert any(shown.values())
@@ -303,11 +309,12 @@ def recorded(place: Path) -> Iterator[Page]:
 def detail_of(page: Page, line: str) -> Any:
     answer = page.get(f"/api/lines/{line}")
     assert answer.status == 200, answer.text
-    return answer.json
+    return in_english(answer.json)
 
 
 def notes(page: Page, line: str) -> dict[str, str]:
-    return {note["title"]: note["text"] for note in detail_of(page, line)["notes"]}
+    all_notes = detail_of(page, line)["notes"]
+    return {note["title"]: " ".join(note["text"]) for note in all_notes}
 
 
 def test_what_both_stages_said_is_shown(recorded):
@@ -317,7 +324,9 @@ def test_what_both_stages_said_is_shown(recorded):
     assert detail["stage1"]["engine"] == "Qwen2-VL (qwen2-vl-7b)"
     assert detail["stage2"] == {"raw": STAGE2["raw"], "engine": "Llama 3 (llama3-8b)"}
     assert detail["explanation"] == "Shots 0 and 2 share the camera."
-    assert detail["made"] == "Qwen2-VL (qwen2-vl-7b) described the film, Llama 3 (llama3-8b) wrote the line."
+    assert detail["made"] == (
+        "The film was described by Qwen2-VL (qwen2-vl-7b), the line was written by Llama 3 (llama3-8b)."
+    )
     assert detail["history"] == []
 
 
@@ -401,10 +410,10 @@ def test_why_a_line_is_not_heard_and_how_it_was_made_to_fit(place):
     with reviewed(retrack(place, fitted), gone=True) as (_, page):
         dropped, shortened, lost = (notes(page, name) for name in (CAT, DOOR, RAIN))
     assert dropped["Why it is not heard"] == "9 words where 4 fit: A very long one."
-    assert shortened["How it was made to fit"] == "Left out: slowly; left out: old."
+    assert shortened["How it was made to fit"] == "Left out: slowly. Left out: old."
     assert shortened["Remarks"] == "Named by the model alone: Bo."
     assert shortened["As last spoken"] == (
-        "1.0 s by the voice v:x, at 1.10 times its own pace; the film waits 0.5 s for it. To make it fit: cut. "
+        "1.0 s by the voice v:x. At 1.1 times its own pace. The film waits 0.5 s for it. To make it fit: cut. "
         "What is said: “She opens it.”"
     )
     assert lost["Not spoken"] == "No room (voice v:x)."

@@ -18,7 +18,7 @@ from tests.redo.redoing import film_path, fresh, run
 from tests.rendering.described import fake_voice, write_folder
 from tests.review.asgi import WAIT, Listener
 from tests.review.engines import ANSWERS, COUNTED, LOOKS_FAR_AWAY, Counted, answering
-from tests.review.reviewed import Page, reviewed
+from tests.review.reviewed import Page, in_english, reviewed
 
 
 @pytest.fixture(scope="module")
@@ -143,9 +143,9 @@ def test_what_a_job_wrote_is_told_once_and_by_itself(page: Page, place: Path) ->
     with Listener(page) as tab:
         redo(page, first, second, answer=answer)
         page.film()
-        told = {event["said"] for event in tab.of("change")}
+        told = {in_english(event["said"]) for event in tab.of("change")}
     assert told == {"", "Accepted by Ann.", "Accepted already by Ann.", "2 of 2 lines described again."}
-    assert page.film()["history"]["undo"] == "2 of 2 lines described again."
+    assert in_english(page.film()["history"]["undo"]) == "2 of 2 lines described again."
     page.do("undo")
     now = texts(place)
     assert not any(now[line].startswith("A cat sits") for line in (first, second))
@@ -177,7 +177,7 @@ def test_a_note_reaches_the_engines_and_what_leaves_the_machine_is_told(tmp_path
 
     with reviewed(place, film=film_path()) as (_, page), answering(answer):
         job = page.job(kind="redo", lines=[line], note="The cat is called Tom.")
-    assert any("api.example.org" in note for note in job["notes"])
+    assert any("api.example.org" in note for note in in_english(job["notes"]))
     assert prompts
     assert all("The cat is called Tom." in prompt for prompt in prompts)
 
@@ -210,7 +210,7 @@ def test_the_film_is_made_and_what_was_made_is_offered(spoken: Page, spoken_plac
         spoken.get(result["files"][1]["url"]).body == (spoken_place / result["files"][1]["path"]).read_bytes()
     )
     assert result["failures"] == []
-    assert "3 of 3 lines spoken" in result["said"]
+    assert "3 of 3 lines spoken" in result["said"]["text"]
     assert len(steps) > 2, "steps are told"
     film = spoken.film()
     assert all(line["spoken"] for line in film["lines"]), "the page knows how lines were spoken"

@@ -1,8 +1,9 @@
-/**
- * The server, seen from the page: JSON by GET and POST, and news by Server-Sent Events.
- *
- * @typedef {{what: string, hint: string}} Fault  What went wrong, and what to do.
- */
+/** The server, seen from the page: JSON by GET and POST, and news by Server-Sent Events. */
+
+import { faultText, problemText } from "./sentences.js";
+import { text } from "./texts.js";
+
+/** @typedef {import("./sentences.js").Fault} Fault */
 
 const randomBytes = crypto.getRandomValues(new Uint8Array(8));
 /** Id of this tab: changes that come back with it are our own. */
@@ -25,17 +26,19 @@ export class ApiError extends Error {
    * @param {import("./store.js").Line[]} [lines] The lines as they are now, when the answer is a conflict (409).
    */
   constructor(status, fault, lines = []) {
-    super(fault.hint ? `${fault.what} ${fault.hint}` : fault.what);
+    super(faultText(fault));
     this.name = "ApiError";
     this.status = status;
-    this.what = fault.what;
-    this.hint = fault.hint || "";
+    this.what = problemText(fault);
     this.lines = lines;
   }
 }
 
 /** @type {Fault} */
-export const GONE = { what: "The server is gone.", hint: "Start “shotad review” again; what you did is kept here." };
+export const GONE = {
+  what: text("server.gone"),
+  hint: text("server.gone.hint"),
+};
 
 /**
  * @param {string} path
@@ -55,10 +58,10 @@ async function request(path, options) {
   } catch (error) {
     // An answer cut off in the middle, or one that is no JSON at all.
     const isCut = response.ok && response.status !== 204;
-    if (isCut) throw new ApiError(0, { what: "The server's answer was cut off.", hint: String(error) });
+    if (isCut) throw new ApiError(0, { what: text("server.cut_off"), hint: String(error) });
   }
   if (response.ok) return body;
-  const fault = body?.error ?? { what: `The server answered ${response.status}.`, hint: "" };
+  const fault = body?.error ?? { what: text("server.answered", { status: String(response.status) }), hint: "" };
   throw new ApiError(response.status, fault, body?.lines ?? []);
 }
 

@@ -4,8 +4,9 @@ import { make } from "./build.js";
 import { keepFocus } from "./commands.js";
 import * as outbox from "./outbox.js";
 import { say } from "./say.js";
+import { faultText, problemText } from "./sentences.js";
 import { act, flush, lineById, lineNumber, store, subscribe } from "./store.js";
-import { pluralize } from "./wording.js";
+import { text } from "./texts.js";
 
 /** @type {HTMLElement} */
 let banner;
@@ -40,8 +41,13 @@ function makeButton(label, onClick) {
 
 /** @param {() => void} retry */
 function lostStrip(retry) {
-  const text = "The server is gone; what you do is kept here. Start “shotad review” again: then this page goes on by itself.";
-  return make("div", { className: "bad" }, make("p", { role: "alert" }, text), makeButton("Try again", retry));
+  const words = text("banner.gone");
+  return make(
+    "div",
+    { className: "bad" },
+    make("p", { role: "alert" }, words),
+    makeButton(text("banner.try_again"), retry),
+  );
 }
 
 /** How many changes wait, and why where the server could be reached. */
@@ -53,17 +59,19 @@ function showWaiting() {
     if (strip) show("waiting", null);
     return;
   }
-  const [waits, is] = number === 1 ? ["waits", "is"] : ["wait", "are"];
-  const words = `${pluralize(number, "change")} ${waits} here to be saved, and ${is} sent again by itself.`;
-  const text = store.connected ? `${store.undelivered.message} ${words}` : words;
+  const waiting = text(
+    "banner.waiting",
+    { count: number },
+  );
+  const words = store.connected ? `${store.undelivered.message} ${waiting}` : waiting;
   if (strip) {
-    strip.querySelector("p").textContent = text;
+    strip.querySelector("p").textContent = words;
     strip.querySelector("button").hidden = !store.connected;
     return;
   }
-  const send = makeButton("Send now", flush);
+  const send = makeButton(text("banner.send_now"), flush);
   send.hidden = !store.connected;
-  show("waiting", make("div", { className: "bad" }, make("p", { role: "status" }, text), send));
+  show("waiting", make("div", { className: "bad" }, make("p", { role: "status" }, words), send));
 }
 
 /**
@@ -73,25 +81,27 @@ function showWaiting() {
  * @param {{text: string, seen: string|null, held: boolean}} typed
  */
 function unsavedRow(id, typed) {
-  const name = lineById(id) ? `Line ${lineNumber(id)}` : "A line that is gone";
+  const name = lineById(id)
+    ? text("banner.line", { number: lineNumber(id) })
+    : text("banner.line_gone");
   const saveNow = async () => {
     const options = { line: id, seen: typed.seen ?? undefined, quiet: true };
-    if (await act("write", { text: typed.text }, options)) say(`${name} is saved.`);
+    if (await act("write", { text: typed.text }, options)) say(text("banner.saved", { line: name }));
     showUnsaved();
   };
   const copyText = async () => {
     await navigator.clipboard.writeText(typed.text);
-    say("Copied.");
+    say(text("banner.copied"));
   };
   const throwAway = () => {
     outbox.forget(id);
     showUnsaved();
   };
-  const save = lineById(id) && typed.held ? makeButton("Save it now", saveNow) : null;
-  save?.setAttribute("aria-label", `Save it now: ${name}`);
-  const text = make("q", { lang: store.film?.language ?? "" }, typed.text);
-  const buttons = [save, makeButton("Copy", copyText), makeButton("Throw away", throwAway)];
-  return make("li", {}, `${name}: `, text, " ", ...buttons);
+  const save = lineById(id) && typed.held ? makeButton(text("banner.save_now"), saveNow) : null;
+  save?.setAttribute("aria-label", text("banner.save_now_line", { line: name }));
+  const quote = make("q", { lang: store.film?.language ?? "" }, typed.text);
+  const buttons = [save, makeButton(text("banner.copy"), copyText), makeButton(text("banner.throw_away"), throwAway)];
+  return make("li", {}, `${name}: `, quote, " ", ...buttons);
 }
 
 /** Offers what was typed and is not saved: it was refused, or the server is gone. */
@@ -109,7 +119,7 @@ function showUnsaved() {
   // Said once, and not again with every letter that is typed while the server is gone.
   if (strip) strip.querySelector("ul").replaceChildren(...rows);
   else {
-    const heading = make("p", { role: "alert" }, "You typed this, and it is not saved yet:");
+    const heading = make("p", { role: "alert" }, text("banner.unsaved"));
     show("unsaved", make("div", { className: "bad" }, heading, make("ul", {}, ...rows)));
   }
   if (hadFocus) keepFocus();
@@ -118,21 +128,18 @@ function showUnsaved() {
 /** The trouble that was told last, whether or not it was put away since. */
 let toldTrouble = "";
 
-/** @param {Partial<import("./api.js").Fault>} trouble */
-const troubleText = ({ what: problem = "", hint = "" }) => [problem, hint].filter(Boolean).join(" ");
-
 /**
  * Something is wrong with the files: stays until it is mended, or put away.
  *
  * @param {Partial<import("./api.js").Fault>} trouble
  */
 function showTrouble(trouble) {
-  const text = troubleText(trouble);
-  toldTrouble = text;
-  if (!text) return show("trouble", null);
-  const dismiss = makeButton("Dismiss", () => show("trouble", null));
-  dismiss.setAttribute("aria-label", `Dismiss: ${trouble.what}`);
-  return show("trouble", make("div", { className: "bad" }, make("p", { role: "alert" }, text), dismiss));
+  const words = faultText(trouble);
+  toldTrouble = words;
+  if (!words) return show("trouble", null);
+  const dismiss = makeButton(text("banner.dismiss"), () => show("trouble", null));
+  dismiss.setAttribute("aria-label", text("banner.dismiss_trouble", { trouble: problemText(trouble) }));
+  return show("trouble", make("div", { className: "bad" }, make("p", { role: "alert" }, words), dismiss));
 }
 
 /**
@@ -145,13 +152,13 @@ export function start(retry) {
   subscribe("connection", (isConnected) => {
     show("connection", isConnected ? null : lostStrip(retry));
     if (!isConnected) return;
-    say("The server is back.");
+    say(text("server.back"));
     showUnsaved();
   });
   subscribe("film", (film) => {
     showUnsaved();
     // What was put away does not come back when the film is fetched again.
-    if (troubleText(film.trouble) !== toldTrouble) showTrouble(film.trouble);
+    if (faultText(film.trouble) !== toldTrouble) showTrouble(film.trouble);
   });
   for (const topic of ["unsaved", "undelivered"]) subscribe(topic, showUnsaved);
   subscribe("outbox", () => (store.undelivered || strips.has("unsaved")) && showUnsaved());

@@ -2,23 +2,25 @@
 
 import { make, setText } from "./build.js";
 import { act } from "./store.js";
-import { pluralize } from "./wording.js";
+import { text } from "./texts.js";
 
 /** Keys 1 to 5 choose from the list of lines; further candidates have their number only to be read. */
 const KEYS = 5;
 
 /** What the group calls itself: how many there are, and whether the text has left them. */
-function legendText({ candidates, chosen, text }) {
-  const isOwnText = text && (chosen === null || text !== candidates[chosen]);
-  return `${pluralize(candidates.length, "candidate")}${isOwnText ? "; the text differs" : ""}`;
+function legendText({ candidates, chosen, text: written }) {
+  const count = candidates.length;
+  const isOwnText = written && (chosen === null || written !== candidates[chosen]);
+  if (isOwnText) return text("candidates.legend_other_text", { count });
+  return text("candidates.legend", { count });
 }
 
-function option(text, index, line) {
+function option(candidate, index, line) {
   const input = make("input", { type: "radio", name: "candidate", value: index + 1 });
   input.addEventListener("change", () => act("choose", { number: index + 1 }, { line: line.id }));
   const number = make("span", { class: "d-number" }, String(index + 1));
-  if (index < KEYS) number.title = `Key ${index + 1}`;
-  return make("label", { class: "d-candidate", lang: line.language }, input, number, make("span", {}, text));
+  if (index < KEYS) number.title = text("candidates.key", { key: index + 1 });
+  return make("label", { class: "d-candidate", lang: line.language }, input, number, make("span", {}, candidate));
 }
 
 /**
@@ -38,7 +40,7 @@ export function candidatePanel(place) {
     filledFrom = key;
     // The old choice must not take the focus along when it goes.
     const hadFocus = box.contains(document.activeElement);
-    box.replaceChildren(...line.candidates.map((text, i) => option(text, i, line)));
+    box.replaceChildren(...line.candidates.map((candidate, i) => option(candidate, i, line)));
     if (hadFocus) box.querySelector("input")?.focus();
   };
   const mark = (line) => {

@@ -21,47 +21,61 @@ import { make } from "./build.js";
 import { register } from "./commands.js";
 import { disabledWhile, makeDialog } from "./dialogs.js";
 import { jobCard, lineLink, startJob, whenEnded } from "./jobs.js";
+import { sentence } from "./sentences.js";
 import { store } from "./store.js";
+import { text } from "./texts.js";
 import { clock } from "./times.js";
-import { pluralize } from "./wording.js";
 
-const PRONOUNS = [["", "not said"], ["she", "she"], ["he", "he"], ["they", "they"], ["it", "it"]];
+const PRONOUNS = [
+  ["", text("cast.pronoun.none")],
+  ["she", text("cast.pronoun.she")],
+  ["he", text("cast.pronoun.he")],
+  ["they", text("cast.pronoun.they")],
+  ["it", text("cast.pronoun.it")],
+];
 const SHOWN = 4; // pictures of a person that are shown at once
 const LISTED = 30; // lines of a person that are listed
-const NOBODY =
-  "Nobody is known yet. The machine can look through the film for faces; you then say who they are. " +
-  "Nothing leaves this computer.";
+const NOBODY = text("cast.nobody");
 
 /** What a person is called on the page. */
-const titleOf = (person) => person.says || person.name || `No name yet (${person.key})`;
+const titleOf = (person) => person.says || person.name || text("cast.no_name", { key: person.key });
 
 function pictures(person) {
-  const alt = `Face of ${person.says || person.name || person.key}`;
+  const alt = text("cast.face", { person: person.says || person.name || person.key });
   const images = person.pictures.slice(0, SHOWN).map((src, i) =>
     make("img", { src: addressOf(src), alt: i ? "" : alt, loading: "lazy", decoding: "async", width: 96, height: 96 }),
   );
-  if (!images.length) images.push(make("span", { className: "hint" }, "No picture"));
+  if (!images.length) images.push(make("span", { className: "hint" }, text("cast.no_picture")));
   return make("div", { className: "faces" }, ...images);
 }
 
 function factsText(person) {
   const parts = [];
-  if (person.seconds) parts.push(`in view for ${Math.round(person.seconds)} s in ${pluralize(person.shots, "shot")}`);
-  if (person.first !== null) parts.push(`first at ${clock(person.first)}`);
-  parts.push(person.lines.length ? `in ${pluralize(person.lines.length, "line")}` : "in no line");
-  if (person.like) parts.push(`looks like ${person.like}`);
+  if (person.seconds) {
+    const values = { seconds: Math.round(person.seconds), count: person.shots };
+    parts.push(text("cast.in_view", values));
+  }
+  if (person.first !== null) parts.push(text("cast.first_at", { time: clock(person.first) }));
+  const count = person.lines.length;
+  parts.push(count ? text("cast.in_lines", { count }) : text("cast.in_no_line"));
+  if (person.like) parts.push(text("cast.looks_like", { person: person.like }));
   return parts.join(", ");
 }
 
 function linesOf(person) {
   if (!person.lines.length) return null;
   const items = person.lines.slice(0, LISTED).map((id) => {
-    const text = store.lines.get(id)?.text ?? "";
-    return make("li", {}, lineLink(id), ` ${text}`);
+    const line = store.lines.get(id);
+    return make("li", {}, lineLink(id), " ", make("span", { lang: line?.language ?? "" }, line?.text ?? ""));
   });
   const more = person.lines.length - LISTED;
-  if (more > 0) items.push(make("li", {}, `and ${more} more`));
-  return make("details", {}, make("summary", {}, `Lines (${person.lines.length})`), make("ul", {}, ...items));
+  if (more > 0) items.push(make("li", {}, text("cast.more_lines", { number: more })));
+  return make(
+    "details",
+    {},
+    make("summary", {}, text("cast.lines", { number: person.lines.length })),
+    make("ul", {}, ...items),
+  );
 }
 
 const fieldRow = (label, field, ...others) =>
@@ -76,23 +90,23 @@ class PersonForm {
    */
   constructor(person, people, send) {
     const id = `person-${person.key}`;
-    const text = { type: "text", autocomplete: "off", maxLength: 200 };
+    const textField = { type: "text", autocomplete: "off", maxLength: 200 };
     this.key = person.key;
     this.title = make("h3", { id: `${id}-title`, tabIndex: -1 }, titleOf(person));
-    this.name = make("input", { ...text, id: `${id}-name`, value: person.name, spellcheck: false });
-    this.descriptor = make("input", { ...text, id: `${id}-descriptor`, value: person.descriptor });
+    this.name = make("input", { ...textField, id: `${id}-name`, value: person.name, spellcheck: false });
+    this.descriptor = make("input", { ...textField, id: `${id}-descriptor`, value: person.descriptor });
     const pronouns = PRONOUNS.map(([value, label]) => make("option", { value, selected: value === person.pronoun }, label));
     this.pronoun = make("select", { id: `${id}-pronoun` }, ...pronouns);
     this.nameless = make("input", { id: `${id}-nameless`, type: "checkbox", checked: person.nameless });
-    const save = make("button", { type: "submit" }, "Save");
-    save.setAttribute("aria-label", `Save: ${titleOf(person)}`);
-    this.more = make("details", {}, make("summary", {}, "More"),
-      fieldRow("Without the name", this.descriptor),
-      make("p", { className: "hint" }, "What lines call them so far, or before the film tells the name: “the woman in red”."),
-      fieldRow("Pronoun", this.pronoun),
-      make("label", { className: "choice" }, this.nameless, " An extra, whom nobody needs to name"),
+    const save = make("button", { type: "submit" }, text("cast.save"));
+    save.setAttribute("aria-label", text("cast.save_person", { person: titleOf(person) }));
+    this.more = make("details", {}, make("summary", {}, text("cast.more")),
+      fieldRow(text("cast.descriptor"), this.descriptor),
+      make("p", { className: "hint" }, text("cast.descriptor_hint")),
+      fieldRow(text("cast.pronoun"), this.pronoun),
+      make("label", { className: "choice" }, this.nameless, ` ${text("cast.extra")}`),
       this.mergeRow(person, people, send));
-    const form = make("form", {}, fieldRow("Name", this.name, save), this.more);
+    const form = make("form", {}, fieldRow(text("cast.name"), this.name, save), this.more);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       send(this, save, this.nameOrder(person));
@@ -119,40 +133,45 @@ class PersonForm {
     const options = others.map((other) =>
       make("option", { value: other.key, selected: other.key === person.like }, titleOf(other)),
     );
-    const select = make("select", { id: `person-${person.key}-into` }, make("option", { value: "" }, "choose"), ...options);
-    const merge = make("button", { type: "button" }, "Make them one");
+    const select = make(
+      "select",
+      { id: `person-${person.key}-into` },
+      make("option", { value: "" }, text("cast.choose")),
+      ...options,
+    );
+    const merge = make("button", { type: "button" }, text("cast.merge"));
     merge.addEventListener("click", () => {
       if (select.value) send(this, merge, { kind: "merge", person: person.key, into: select.value });
       else select.focus();
     });
-    return fieldRow("Is the same person as", select, merge);
+    return fieldRow(text("cast.same_as"), select, merge);
   }
 }
 
 /** @returns {() => Promise<void>} Opens the dialog. */
 function castDialog() {
   const lead = make("p");
-  const discover = make("button", { type: "button" }, "Look for people");
+  const discover = make("button", { type: "button" }, text("cast.discover"));
   const discovery = make("div", { className: "result" });
   const list = make("ul", { className: "people" });
   const buttons = make("div", { className: "buttons" }, discover);
-  const dialog = makeDialog("cast-dialog", "Cast", lead, buttons, discovery, list);
+  const dialog = makeDialog("cast-dialog", text("cast.heading"), lead, buttons, discovery, list);
   /** @type {PersonForm[]} */
   let forms = [];
 
   const showLead = (people) => {
     const names = people.filter((person) => person.name).length;
-    const total = pluralize(people.length, "person", "people");
-    const explanation = "A name goes into the lines at once where that is certain; other lines can be described again with it.";
-    lead.textContent = people.length ? `${total}, ${names} with a name. ${explanation}` : NOBODY;
-    discover.textContent = people.length ? "Look for people again" : "Look for people";
+    const total = text("cast.total", { count: people.length, names });
+    const explanation = text("cast.explanation");
+    lead.textContent = people.length ? `${total} ${explanation}` : NOBODY;
+    discover.textContent = people.length ? text("cast.discover_again") : text("cast.discover");
   };
   /** Fetches the cast and shows it; what was open stays open. */
   const refresh = async () => {
     const { people, can_discover: canDiscover, why: problem } = await get("/api/cast");
     showLead(people);
     discover.hidden = !canDiscover;
-    if (problem) dialog.announce(problem, true);
+    if (problem) dialog.announce(sentence(problem), true);
     const openKeys = new Set(forms.filter((form) => form.more.open).map((form) => form.key));
     forms = people.map((person) => new PersonForm(person, people, send));
     for (const form of forms) form.more.open = openKeys.has(form.key);
@@ -219,15 +238,16 @@ async function describeAgain(ids, button, place) {
 
 /** What a name came to, and the offer to describe the other lines again. */
 function outcome({ said, again: uncertainIds = [], kept: keptIds = [] }, place) {
-  const parts = [make("p", { className: "job-said" }, said)];
+  const parts = [make("p", { className: "job-said" }, sentence(said))];
   if (uncertainIds.length) {
-    const lines = uncertainIds.length === 1 ? "that line" : `those ${uncertainIds.length} lines`;
-    const button = make("button", { type: "button" }, `Describe ${lines} again, with the name`);
+    const count = uncertainIds.length;
+    const words = text("cast.describe_again", { count });
+    const button = make("button", { type: "button" }, words);
     button.addEventListener("click", () => disabledWhile(button, () => describeAgain(uncertainIds, button, place)));
     parts.push(button);
   }
   if (keptIds.length) {
-    const title = make("summary", {}, `Lines that stay as a person left them (${keptIds.length})`);
+    const title = make("summary", {}, text("cast.kept", { number: keptIds.length }));
     const items = keptIds.map((id) => make("li", {}, lineLink(id)));
     parts.push(make("details", {}, title, make("ul", {}, ...items)));
   }
@@ -236,5 +256,5 @@ function outcome({ said, again: uncertainIds = [], kept: keptIds = [] }, place) 
 
 /** Registers the command. */
 export function start() {
-  register({ name: "cast", title: "Cast: name people", group: "Work", keys: ["c"], run: castDialog() });
+  register({ name: "cast", title: text("command.cast"), group: "work", keys: ["c"], run: castDialog() });
 }

@@ -10,7 +10,7 @@
  * @typedef {object} Command
  * @property {string} name
  * @property {string} title
- * @property {string} group  One of `GROUPS`.
+ * @property {keyof typeof GROUPS} group
  * @property {Keys} keys
  * @property {(event?: Event) => any} run
  * @property {boolean} [repeats]  A key that is held does it again and again.
@@ -18,9 +18,20 @@
  */
 
 import { alert } from "./say.js";
+import { text } from "./texts.js";
+import { about } from "./wording.js";
 
-/** Headings of the help page, in order. */
-export const GROUPS = ["Move", "Hear", "Choose and edit", "Accept", "Time", "Find", "Work", "Page"];
+/** Groups of the help page, in order, and their headings. */
+export const GROUPS = {
+  move: text("help.move"),
+  hear: text("help.hear"),
+  edit: text("help.edit"),
+  accept: text("help.accept"),
+  time: text("help.time"),
+  find: text("help.find"),
+  work: text("help.work"),
+  page: text("help.page"),
+};
 
 /** @type {Map<string, Command>} */
 const table = new Map();
@@ -56,14 +67,14 @@ export function register(command) {
 export async function runCommand(name, event) {
   const command = table.get(name);
   if (!command) {
-    alert(`“${name}” cannot be done here.`);
+    alert(text("command.not_here", { command: name }));
     return null;
   }
   try {
     return await command.run(event);
   } catch (error) {
     console.error(name, error);
-    alert(`${command.title}: ${error instanceof Error ? error.message : String(error)}`);
+    alert(about(command.title, error instanceof Error ? error.message : String(error)));
     return null;
   } finally {
     keepFocus();
@@ -79,7 +90,21 @@ export function keepFocus() {
   (list?.querySelector(".row[tabindex='0']") ?? list)?.focus({ preventScroll: true });
 }
 
-const KEY_LABELS = { ArrowDown: "Down", ArrowUp: "Up", ArrowLeft: "Left", ArrowRight: "Right", " ": "Space" };
+const KEY_LABELS = {
+  ArrowDown: text("key.down"),
+  ArrowUp: text("key.up"),
+  ArrowLeft: text("key.left"),
+  ArrowRight: text("key.right"),
+  PageDown: text("key.page_down"),
+  PageUp: text("key.page_up"),
+  Home: text("key.home"),
+  End: text("key.end"),
+  Enter: text("key.enter"),
+  Escape: text("key.escape"),
+  Ctrl: text("key.ctrl"),
+  Shift: text("key.shift"),
+  " ": text("key.space"),
+};
 
 /**
  * @param {string} key As in the table.

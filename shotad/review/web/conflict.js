@@ -5,6 +5,7 @@ import { makeDialog } from "./dialogs.js";
 import * as outbox from "./outbox.js";
 import { say } from "./say.js";
 import { act, emit, lineById, lineNumber, store, subscribe } from "./store.js";
+import { language, text } from "./texts.js";
 
 /**
  * @typedef {{act: string, id: string|null, line: import("./store.js").Line|null, mine: any,
@@ -18,27 +19,28 @@ let dialog;
 /** @type {HTMLElement} */
 let body;
 
-/** What was wanted of the line, by act. */
+/** Says that nothing was done, and what was wanted of the line, by act. */
 const WISHES = {
-  accept: "accept it",
-  unaccept: "take the acceptance back",
-  drop: "drop it",
-  restore: "take it back in",
-  choose: "choose another candidate",
-  split: "split it",
-  join: "join it with the next",
-  move: "move it",
-  shift: "move it",
-  machine: "give it back to the machine",
-  remove: "remove it",
-  undo: "undo a step",
-  redo: "do a step again",
+  accept: text("conflict.wish.accept"),
+  unaccept: text("conflict.wish.unaccept"),
+  drop: text("conflict.wish.drop"),
+  restore: text("conflict.wish.restore"),
+  choose: text("conflict.wish.choose"),
+  split: text("conflict.wish.split"),
+  join: text("conflict.wish.join"),
+  move: text("conflict.wish.move"),
+  shift: text("conflict.wish.move"),
+  machine: text("conflict.wish.machine"),
+  remove: text("conflict.wish.remove"),
+  undo: text("conflict.wish.undo"),
+  redo: text("conflict.wish.redo"),
 };
 
 /** A version of the text, under its title. */
-function version(title, text, id) {
-  const lang = text ? (store.film?.language ?? "") : "en";
-  const words = make("p", { tabIndex: 0, role: "group", "aria-labelledby": id, lang }, text || "(no text)");
+function version(title, written, id) {
+  const lang = written ? (store.film?.language ?? "") : language;
+  const content = written || text("conflict.no_text");
+  const words = make("p", { tabIndex: 0, role: "group", "aria-labelledby": id, lang }, content);
   return make("div", { className: "version" }, make("h3", { id }, title), words);
 }
 
@@ -57,9 +59,9 @@ function settle(message) {
   if (conflicts.length) show();
 }
 
-async function copyText(text) {
-  await navigator.clipboard.writeText(text);
-  say("Your text is copied.");
+async function copyText(written) {
+  await navigator.clipboard.writeText(written);
+  say(text("conflict.copied"));
 }
 
 /** @param {Conflict} conflict Of two texts. */
@@ -67,25 +69,28 @@ function showTexts({ id, line: theirs, mine }) {
   const keepTheirs = () => {
     outbox.forget(id);
     emit("lines", { changed: [id], gone: [] });
-    settle("Their text is kept.");
+    settle(text("conflict.kept_theirs"));
   };
   const takeMine = async () => {
     const line = lineById(id);
     if (!line) return;
-    settle("Your text is taken.");
+    settle(text("conflict.took_mine"));
     await act("write", { text: mine.text }, { line: id, seen: line.stamp, quiet: true });
   };
-  const text = theirs
-    ? `Line ${lineNumber(id)} was changed by somebody else, or in another tab, while you typed.`
-    : "The line was taken away while you typed.";
-  const versions = [version("Their text", theirs?.text ?? "", "theirs"), version("Your text", mine.text, "mine")];
+  const words = theirs
+    ? text("conflict.changed", { number: lineNumber(id) })
+    : text("conflict.removed");
+  const versions = [
+    version(text("conflict.theirs"), theirs?.text ?? "", "theirs"),
+    version(text("conflict.mine"), mine.text, "mine"),
+  ];
   const buttons = [
-    makeButton("Keep theirs", keepTheirs),
-    theirs ? makeButton("Take mine", takeMine, "primary") : null,
-    makeButton("Copy mine", () => copyText(mine.text)),
+    makeButton(text("conflict.keep_theirs"), keepTheirs),
+    theirs ? makeButton(text("conflict.take_mine"), takeMine, "primary") : null,
+    makeButton(text("conflict.copy_mine"), () => copyText(mine.text)),
   ];
   body.replaceChildren(
-    make("p", {}, text),
+    make("p", {}, words),
     make("div", { className: "versions" }, ...versions),
     make("div", { className: "buttons" }, ...buttons),
   );
@@ -100,13 +105,13 @@ function showWish({ id, line: theirs, mine, act: name, error }) {
   };
   const canDo = theirs && id && !["undo", "redo"].includes(name);
   const buttons = [
-    makeButton("Leave it as it is now", () => settle("Left as it is."), "primary"),
-    canDo ? makeButton("Do it nevertheless", doNevertheless) : null,
+    makeButton(text("conflict.leave"), () => settle(text("conflict.left")), "primary"),
+    canDo ? makeButton(text("conflict.nevertheless"), doNevertheless) : null,
   ];
   body.replaceChildren(
-    make("p", {}, error?.message ?? "The line was changed meanwhile."),
-    make("p", {}, `Nothing was done: you wanted to ${WISHES[name] ?? name}.`),
-    theirs ? version("The line now", theirs.text, "theirs") : "",
+    make("p", {}, error?.message ?? text("conflict.changed_meanwhile")),
+    make("p", {}, WISHES[name] ?? text("conflict.wish.other")),
+    theirs ? version(text("conflict.now"), theirs.text, "theirs") : "",
     make("div", { className: "buttons" }, ...buttons),
   );
 }
@@ -133,7 +138,7 @@ function add(conflict) {
 /** Starts listening for conflicts. */
 export function start() {
   body = make("div", {});
-  dialog = makeDialog("conflict", "The line was changed meanwhile", body);
+  dialog = makeDialog("conflict", text("conflict.heading"), body);
   // Escape leaves both: theirs on the line, mine among what is not saved yet.
   dialog.addEventListener("cancel", () => {
     const conflict = conflicts.shift();

@@ -2,15 +2,16 @@
  * The chosen line with all that belongs to it. What the list knows is shown at once; what must be fetched waits
  * until the person rests on a line, so that going through hundreds of lines stays smooth.
  *
- * @typedef {{title: string, text: string}} Paragraph
+ * @typedef {import("./sentences.js").Sentence} Sentence
+ * @typedef {{title: Sentence, text: Sentence[]}} Paragraph
  * @typedef {object} Detail  Answer of /api/lines/ID.
  * @property {string} id
  * @property {{text: string, engine: string, steps: Paragraph[]}|null} stage1
  * @property {{raw: string, engine: string}|null} stage2
  * @property {string} explanation
- * @property {string} made  Who or what made the line, as a sentence.
+ * @property {Sentence} made  Who or what made the line.
  * @property {Paragraph[]} notes
- * @property {{said: string}[]} history  What was done to the line since.
+ * @property {{said: Sentence}[]} history  What was done to the line since.
  * @property {import("./frames.js").Frame[]} frames
  * @property {import("./material.js").Material|null} material
  */
@@ -29,6 +30,7 @@ import { timePanel } from "./moments.js";
 import { notePanel } from "./notes.js";
 import { hasDraft, recordingPanel } from "./recording.js";
 import { chosenLine, store, subscribe } from "./store.js";
+import { text } from "./texts.js";
 
 /** Milliseconds on a line before its detail is fetched. */
 const REST = 120;
@@ -113,17 +115,17 @@ function canDo(name) {
 
 /** What is done most: hear, done, and a menu for the rest. */
 function lineButtons(place) {
-  const done = showKey(commandButton("accept", "Done, next"));
-  const menu = makeMenu("line-menu", "Line", LINE_MENU, canDo);
+  const done = showKey(commandButton("accept", text("detail.done")));
+  const menu = makeMenu("line-menu", text("detail.menu"), LINE_MENU, canDo);
   register({
-    name: "line-menu", title: "More that can be done with the line", group: "Choose and edit",
+    name: "line-menu", title: text("command.line_menu"), group: "edit",
     keys: { any: ["Alt+M"] }, run: () => chosenLine() && menu.toggle(more),
   });
-  const more = commandButton("line-menu", "More…");
+  const more = commandButton("line-menu", text("detail.more"));
   more.setAttribute("aria-haspopup", "true");
   more.setAttribute("aria-expanded", "false");
-  const buttons = [showKey(commandButton("hear", "Hear")), done, more];
-  const tools = make("div", { class: "d-row d-tools", role: "group", "aria-label": "Line" }, ...buttons);
+  const buttons = [showKey(commandButton("hear", text("detail.hear"))), done, more];
+  const tools = make("div", { class: "d-row d-tools", role: "group", "aria-label": text("detail.line") }, ...buttons);
   // Who writes and clicks a button goes on writing.
   tools.addEventListener("mousedown", (event) => {
     if (document.activeElement?.id === "line-text") event.preventDefault();
@@ -137,7 +139,7 @@ const DRAWER_KEY = "shotad-more-open";
 /** What is looked at now and then: candidates, times, frames, who made the line. It stays as it was left. */
 function makeDrawer(place) {
   const body = make("div", { class: "d-drawer" });
-  const title = make("summary", {}, "Times, candidates, frames, and where the line comes from");
+  const title = make("summary", {}, text("detail.drawer"));
   const drawer = make("details", { class: "d-more", id: "line-drawer" }, title, body);
   try {
     drawer.open = sessionStorage.getItem(DRAWER_KEY) === "yes";
@@ -157,14 +159,14 @@ function makeDrawer(place) {
 
 /** Builds the panels of a line, in the order in which they stand there. */
 function build(place) {
-  const empty = make("p", { class: "d-note" }, "No line is chosen.");
+  const empty = make("p", { class: "d-note" }, text("list.none_chosen"));
   const body = make("div", { class: "d-body", hidden: true });
   place.append(empty, body);
-  const text = make("div", { class: "d-section d-text" });
-  body.append(text);
-  const editor = textEditor(text, "line-findings");
-  const findings = findingPanel(text, "line-findings");
-  const reason = reasonPanel(text);
+  const written = make("div", { class: "d-section d-text" });
+  body.append(written);
+  const editor = textEditor(written, "line-findings");
+  const findings = findingPanel(written, "line-findings");
+  const reason = reasonPanel(written);
   // Right below the text: they stay where they are when the material comes, and are in sight on a telephone.
   const buttons = lineButtons(body);
   const material = materialPanel(body);
@@ -174,7 +176,7 @@ function build(place) {
   const times = timePanel(inDrawer);
   const candidates = candidatePanel(inDrawer);
   const frames = framePanel(inDrawer);
-  const machine = machinePanel(inDrawer, commandButton("machine", "Give back to the machine"));
+  const machine = machinePanel(inDrawer, commandButton("machine", text("detail.give_back")));
   const origin = originPanel(inDrawer);
   const problem = make("p", { class: "d-wrong", hidden: true });
   body.append(problem);
@@ -183,7 +185,7 @@ function build(place) {
     drawer.open = true;
     note.focus();
   };
-  register({ name: "note", title: "Note to a colleague", group: "Choose and edit", run: toNote });
+  register({ name: "note", title: text("command.note"), group: "edit", run: toNote });
   // At once, not with the next picture of the screen: who is quick writes into the line that was just chosen.
   subscribe("current", () => {
     const line = chosenLine();

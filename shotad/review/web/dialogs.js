@@ -3,6 +3,7 @@
 import { make } from "./build.js";
 import { keepFocus } from "./commands.js";
 import { forgetSaid } from "./say.js";
+import { text } from "./texts.js";
 
 /**
  * Whether a screen reader does not read the title of a dialog that opens. Firefox takes all that lies behind it out of
@@ -24,17 +25,21 @@ const IS_TITLE_UNREAD = CSS.supports("-moz-appearance", "none");
  */
 export function makeDialog(id, heading, ...children) {
   // Where it gets the focus first, Orca reads in Firefox nothing of the dialog but its name.
-  const close = make("button", { type: "button", "aria-label": `Close ${heading}` }, "Close");
+  const close = make(
+    "button",
+    { type: "button", "aria-label": text("dialog.close_named", { dialog: heading }) },
+    text("dialog.close"),
+  );
   const title = make("h2", { id: `${id}-heading` }, heading);
   const status = make("p", { className: "dialog-status", role: "status" });
   const header = make("header", { role: "presentation" }, title, close);
   const group = IS_TITLE_UNREAD ? { role: "group", "aria-labelledby": title.id } : {};
   const body = make("div", { className: "dialog-body", ...group }, ...children, status);
   const dialog = make("dialog", { id, "aria-labelledby": title.id }, header, body);
-  dialog.announce = (text, isError = false, isShown = true) => {
+  dialog.announce = (words, isError = false, isShown = true) => {
     status.classList.toggle("fault", isError);
     status.classList.toggle("hidden", !isShown);
-    status.textContent = text;
+    status.textContent = words;
   };
   dialog.showModal = () => {
     forgetSaid();

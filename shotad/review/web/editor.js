@@ -8,18 +8,18 @@ import { tab } from "./api.js";
 import { make, setText } from "./build.js";
 import { register } from "./commands.js";
 import { lineBeside } from "./lineacts.js";
-import { ALLOWANCE, announceLine, isMovedTextRead, stateText, unitsFor } from "./list.js";
+import { ALLOWANCE, announceLine, isMovedTextRead, sizeOf, stateText } from "./list.js";
 import * as outbox from "./outbox.js";
 import { say } from "./say.js";
 import { act, chosenLine, lineById, lineNumber, select, store, subscribe, writeIn } from "./store.js";
-import { shortTime } from "./times.js";
-import { pluralize } from "./wording.js";
+import { decimal, text } from "./texts.js";
+import { secondsText, shortTime } from "./times.js";
 
 /** Milliseconds without a key after which people hear how full the line is. */
 const REST = 1000;
 /** Milliseconds between two keys after which an undo takes back only what came later. */
 const BURST_GAP = 1000;
-const EMPTY_TEXT = "A line without words is not saved. Drop it if nothing is to be said here.";
+const EMPTY_TEXT = text("editor.empty");
 
 const LINE_END = /\r\n|[\n\r\v\f\u001c-\u001e\u0085\u2028\u2029]/u;
 /** What nobody sees, as the server leaves it out: controls, and marks without width or that turn letters. */
@@ -27,56 +27,54 @@ const UNSEEN =
   /[\p{Cc}\p{Cs}\u00ad\u034f\u180e\u200b\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
 /** Text as the server keeps it: nothing that is not seen, no tabs, no blank lines, no space around lines. */
-const cleaned = (text) =>
-  text
+const cleaned = (written) =>
+  written
     .split(LINE_END)
     .map((line) => line.replaceAll("\t", " ").replace(UNSEEN, "").trim())
     .filter(Boolean)
     .join("\n");
 
 /** How many words there are, as they are budgeted: each with a letter or a digit in it. */
-const wordCount = (text) => text.split(/\s+/u).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+const wordCount = (written) => written.split(/\s+/u).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
 
 /** How many letters and digits: how long a text is in languages that do not part words by spaces. */
-const letterCount = (text) => (text.match(/[\p{L}\p{N}]/gu) ?? []).length;
+const letterCount = (written) => (written.match(/[\p{L}\p{N}]/gu) ?? []).length;
 
 /** How long a text is in the unit of its language: words, or characters where words are not parted by blanks. */
-const unitCount = (text) => (store.film?.unit === "character" ? letterCount(text) : wordCount(text));
+const unitCount = (written) => (store.film?.unit === "character" ? letterCount(written) : wordCount(written));
 
 /** Seconds that a text takes to say: as the voice said it where it has, else as fast as it speaks this film. */
-function spokenSeconds(text, line) {
-  const isSpoken = cleaned(text) === line.text && line.seconds !== null;
-  return isSpoken ? line.seconds : unitCount(text) * (store.film?.unit_seconds ?? 0.4);
+function spokenSeconds(written, line) {
+  const isSpoken = cleaned(written) === line.text && line.seconds !== null;
+  return isSpoken ? line.seconds : unitCount(written) * (store.film?.unit_seconds ?? 0.4);
 }
 
 /**
  * The one budget of a line: "2.9 of 4.2 s", and by how much that is too long.
  *
- * @param {string} text
+ * @param {string} written
  * @param {import("./store.js").Line} line
  * @returns {{text: string, excess: string, share: number}} share: of the time that is filled.
  */
-function budgetOf(text, line) {
-  const seconds = spokenSeconds(text, line);
+function budgetOf(written, line) {
+  const seconds = spokenSeconds(written, line);
   const limit = line.room_seconds;
-  if (limit === null) return { text: `${seconds.toFixed(1)} s`, excess: "", share: 0 };
-  if (!unitCount(text)) {
-    const units = pluralize(unitsFor(limit), store.film?.unit ?? "word");
-    return { text: `${limit.toFixed(1)} s, about ${units}`, excess: "", share: 0 };
-  }
+  if (limit === null) return { text: secondsText(seconds), excess: "", share: 0 };
+  if (!unitCount(written)) return { text: sizeOf(limit), excess: "", share: 0 };
   const isOver = seconds > limit + ALLOWANCE;
-  const excess = isOver ? `${(seconds - limit).toFixed(1)} s too long` : "";
+  const excess = isOver ? text("list.too_long", { seconds: decimal(seconds - limit, 1) }) : "";
   // What is allowed over the time is no excess: such a line fills its time, and no more than that is shown.
   const used = isOver ? seconds : Math.min(seconds, limit);
-  return { text: `${used.toFixed(1)} of ${limit.toFixed(1)} s`, excess, share: used / Math.max(0.1, limit) };
+  const budget = text("editor.budget", { seconds: decimal(used, 1), limit: decimal(limit, 1) });
+  return { text: budget, excess, share: used / Math.max(0.1, limit) };
 }
 
-/** Place in `text` where two lines part best: a sentence's end near the middle, else a clause's, else a space. */
-function bestSplit(text) {
-  const middle = text.length / 2;
+/** Place in a text where two lines part best: a sentence's end near the middle, else a clause's, else a space. */
+function bestSplit(written) {
+  const middle = written.length / 2;
   for (const pattern of [/[.!?…]["”’)]*\s+/gu, /[,;:—–]\s+/gu, /\s+/gu]) {
-    const ends = [...text.matchAll(pattern)].map((match) => match.index + match[0].length);
-    const places = ends.filter((place) => place > 0 && place < text.length);
+    const ends = [...written.matchAll(pattern)].map((match) => match.index + match[0].length);
+    const places = ends.filter((place) => place > 0 && place < written.length);
     places.sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle));
     if (places.length) return places[0];
   }
@@ -84,7 +82,7 @@ function bestSplit(text) {
 }
 
 /** Characters as the server counts them, up to a place in a field's text. */
-const serverPlace = (text, place) => [...cleaned(text.slice(0, place) + "x")].length - 1;
+const serverPlace = (written, place) => [...cleaned(written.slice(0, place) + "x")].length - 1;
 
 /**
  * @param {HTMLElement} place
@@ -102,10 +100,10 @@ export function textEditor(place, describedBy) {
   const spoken = make("span", { class: "hidden", role: "status" });
   const budget = make("span", { id: "line-full" });
   const excess = make("strong", { id: "line-over", class: "d-over", hidden: true });
-  const budgetTitle = make("span", {}, "Time");
+  const budgetTitle = make("span", {}, text("editor.time"));
   const state = make("span", { class: "d-state" });
   const saved = make("span", { class: "d-saved" });
-  const barTitle = "How much of its time the line fills";
+  const barTitle = text("editor.bar");
   const bar = make("span", { class: "d-bar", "aria-hidden": "true", title: barTitle }, make("span"));
   place.append(field, bar, make("p", { class: "d-full" }, budgetTitle, budget, excess, state, saved), description, spoken);
 
@@ -131,16 +129,16 @@ export function textEditor(place, describedBy) {
     const isLate = Boolean(unsaved && (unsaved.held || store.undelivered));
     // Keys that were sent together have one answer, which comes once for each: "Saved" stays until more is typed.
     if (unsaved || baseStamp !== null) {
-      const state = isLate ? "Not saved" : unsaved ? "Saving…" : "Saved";
-      setText(saved, isEmpty ? EMPTY_TEXT : state);
+      const words = isLate ? text("editor.not_saved") : unsaved ? text("editor.saving") : text("editor.saved");
+      setText(saved, isEmpty ? EMPTY_TEXT : words);
     }
     saved.classList.toggle("bad", isLate && !isEmpty);
     if (!unsaved && !isEmpty) baseStamp = null;
   };
-  const save = (text, stamp) => {
+  const save = (written, stamp) => {
     const savedId = id;
     const group = `typing-${tab}-${burst}`;
-    act("write", { text }, { line: id, seen: stamp, group, quiet: true }).then(() => {
+    act("write", { text: written }, { line: id, seen: stamp, group, quiet: true }).then(() => {
       if (id === savedId) showSaved();
     });
     showSaved();
@@ -150,15 +148,15 @@ export function textEditor(place, describedBy) {
   const measure = ({ isNew = false, isAnnounced = false } = {}) => {
     const line = lineById(id);
     if (!line) return;
-    const { text, excess: excessText, share } = budgetOf(field.value, line);
-    setText(budget, text);
+    const { text: budgetText, excess: excessText, share } = budgetOf(field.value, line);
+    setText(budget, budgetText);
     excess.hidden = !excessText;
     setText(excess, excessText);
     setText(state, stateText(line));
     bar.firstChild.style.inlineSize = `${Math.min(100, share * 100)}%`;
     bar.classList.toggle("over", Boolean(excessText));
     clearTimeout(sayTimer);
-    const words = excessText ? `${text}, ${excessText}` : text;
+    const words = [budgetText, excessText].filter(Boolean).join(", ");
     if (isNew || document.activeElement !== field) {
       saidBudget = words;
       setText(description, isAnnounced ? "" : words);
@@ -170,9 +168,9 @@ export function textEditor(place, describedBy) {
       saidBudget = words;
       const hasWords = wordCount(field.value) > 0;
       const isExcessOther = excessText !== saidExcess;
-      if (isExcessOther && excessText) say(`${text}: ${excessText}.`);
-      else if (isExcessOther && hasWords) say(`${text}. It fits.`);
-      else if (hasWords) setText(spoken, text);
+      if (isExcessOther && excessText) say(text("editor.budget_over", { budget: budgetText, excess: excessText }));
+      else if (isExcessOther && hasWords) say(text("editor.budget_fits", { budget: budgetText }));
+      else if (hasWords) setText(spoken, budgetText);
       saidExcess = excessText;
     }, REST);
   };
@@ -207,7 +205,7 @@ export function textEditor(place, describedBy) {
     if (!line || hasConflict || !isEmptied()) return;
     field.value = textBefore;
     if (cleaned(textBefore) !== line.text) save(textBefore, baseStamp ?? line.stamp);
-    say(`${EMPTY_TEXT} Its text is back.`);
+    say(`${EMPTY_TEXT} ${text("editor.text_is_back")}`);
     measure();
   };
 
@@ -256,10 +254,12 @@ export function textEditor(place, describedBy) {
       // Not an echo of what is typed: a candidate was chosen, a step undone, or somebody else wrote.
       fill(line);
     }
-    const kind = line.text ? "Line" : "Empty slot";
-    const name = `${kind} ${lineNumber(id)} of ${store.order.length}, at ${shortTime(line.start)}`;
+    const place = { number: lineNumber(id), total: store.order.length, time: shortTime(line.start) };
+    const name = line.text
+      ? text("editor.line", place)
+      : text("editor.empty_slot", place);
     field.setAttribute("aria-label", name);
-    field.placeholder = line.text ? "" : "Write what is to be said here";
+    field.placeholder = line.text ? "" : text("editor.placeholder");
     // Where all of the line is said, a new description would be read besides.
     measure({ isNew, isAnnounced: isNew && document.activeElement === field && !isMovedTextRead });
   };
@@ -280,28 +280,34 @@ export function textEditor(place, describedBy) {
     const isInField = document.activeElement === field;
     const cursor = isInField ? field.selectionStart : bestSplit(field.value);
     const [head, tail] = [field.value.slice(0, cursor ?? 0), field.value.slice(cursor ?? 0)];
-    if (!cleaned(head) || !cleaned(tail)) return say("Put the cursor between two words to split the line there.");
+    if (!cleaned(head) || !cleaned(tail)) return say(text("editor.no_split"));
     return act("split", { at: serverPlace(field.value, cursor) }, { line: id });
   };
   /** Enter in the text: to the next line, where one goes on writing. */
   const toNextLine = () => {
     const next = lineBeside(id, 1);
-    if (!next) return say("This is the last line.");
+    if (!next) return say(text("list.is_last"));
     select(next);
     return announceLine(next);
   };
-  const editing = { group: "Choose and edit" };
-  register({ name: "edit", title: "Write in the line", ...editing, keys: { list: ["Enter", "e"] }, run: () => chosenLine() && writeIn(store.current) });
+  const editing = { group: "edit" };
   register({
-    name: "next-line", title: "From the text to the next line (Shift+Enter breaks the line)", ...editing,
+    name: "edit",
+    title: text("command.edit"),
+    ...editing,
+    keys: { list: ["Enter", "e"] },
+    run: () => chosenLine() && writeIn(store.current),
+  });
+  register({
+    name: "next-line", title: text("command.next_line"), ...editing,
     keys: { edit: ["Enter"] }, when: (event) => event.target === field, run: toNextLine,
   });
   register({
-    name: "split", title: "Split the line (in the text: at the cursor)", ...editing,
+    name: "split", title: text("command.split"), ...editing,
     keys: { list: ["s"], any: ["Alt+S"] }, run: split,
   });
   register({
-    name: "back-to-list", title: "From the text back to the script", group: "Move", keys: { edit: ["Escape"] },
+    name: "back-to-list", title: text("command.back_to_list"), group: "move", keys: { edit: ["Escape"] },
     run: () => select(store.current, { focus: true }),
   });
   return { show };

@@ -5,10 +5,11 @@ import { register } from "./commands.js";
 import { disabledWhile, makeDialog } from "./dialogs.js";
 import * as player from "./player.js";
 import { say } from "./say.js";
+import { sentence, withUndo } from "./sentences.js";
 import { freeTime } from "./slots.js";
 import { act, chosenLine, isEmpty, lineNumber, store, writeIn } from "./store.js";
+import { text, withDecimalMark } from "./texts.js";
 import { clock } from "./times.js";
-import { pluralize } from "./wording.js";
 
 /** Seconds that a slot lasts at most which is added at the playhead. */
 const LONGEST_ADDED = 8;
@@ -16,7 +17,7 @@ const LONGEST_ADDED = 8;
 const SHORTEST_ADDED = 1;
 
 /** A text as a pattern that means just itself. */
-const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/gu, "\\$&");
+const escaped = (words) => words.replace(/[.*+?^${}()|[\]\\]/gu, "\\$&");
 
 /**
  * The pattern of a search; the server replaces by the same rule.
@@ -40,14 +41,14 @@ function replaceDialog() {
   const matchCase = make("input", { type: "checkbox", id: "replace-case" });
   const wholeWords = make("input", { type: "checkbox", id: "replace-words", checked: true });
   const matches = make("p", { className: "hint", role: "status" });
-  const submit = make("button", { type: "submit", className: "primary" }, "Replace all");
+  const submit = make("button", { type: "submit", className: "primary" }, text("replace.submit"));
   const form = make("form", {},
-    fieldRow("Find", find),
-    fieldRow("Replace by", replacement),
-    make("label", { className: "choice" }, wholeWords, " Whole words only"),
-    make("label", { className: "choice" }, matchCase, " Capital and small letters differ"),
+    fieldRow(text("replace.find"), find),
+    fieldRow(text("replace.by"), replacement),
+    make("label", { className: "choice" }, wholeWords, ` ${text("replace.whole_words")}`),
+    make("label", { className: "choice" }, matchCase, ` ${text("replace.match_case")}`),
     matches, make("div", { className: "buttons" }, submit));
-  const dialog = makeDialog("replace-dialog", "Find and replace", form);
+  const dialog = makeDialog("replace-dialog", text("replace.heading"), form);
 
   /** "Found 3 times in 2 lines." */
   const matchText = () => {
@@ -60,14 +61,16 @@ function replaceDialog() {
       places += number;
       if (number) lines += 1;
     }
-    return places ? `Found ${pluralize(places, "time")} in ${pluralize(lines, "line")}.` : "Nothing found.";
+    if (!places) return text("replace.nothing");
+    const inLines = text("replace.in_lines", { count: lines });
+    return text("replace.found", { count: places, lines: inLines });
   };
   const showMatches = () => (matches.textContent = matchText());
   const replace = async () => {
     const options = { match_case: matchCase.checked, whole_words: wholeWords.checked };
     const args = { find: find.value, text: replacement.value, ...options };
     const changed = await act("replace", args, { line: "", seen: null, quiet: true });
-    if (changed) dialog.announce(`${changed.said} You can undo it.`);
+    if (changed) dialog.announce(withUndo(changed.said));
     showMatches();
   };
   form.addEventListener("input", showMatches);
@@ -86,32 +89,36 @@ function replaceDialog() {
 /** @returns {() => void} Opens the dialog. */
 function shiftDialog() {
   const amount = make("input", {
-    type: "text", id: "shift-by", inputMode: "decimal", autocomplete: "off", size: 8, value: "0.5",
+    type: "text", id: "shift-by", inputMode: "decimal", autocomplete: "off", size: 8, value: withDecimalMark("0.5"),
     "aria-describedby": "shift-hint",
   });
-  const hint = "Seconds; with a minus sign, earlier. Lines stay clear of speech.";
-  const submit = make("button", { type: "submit", className: "primary" }, "Shift");
+  const hint = text("shift.hint");
+  const submit = make("button", { type: "submit", className: "primary" }, text("shift.submit"));
   const about = make("p");
-  const form = make("form", {}, about, fieldRow("Shift by", amount),
+  const form = make("form", {}, about, fieldRow(text("shift.by"), amount),
     make("p", { className: "hint", id: "shift-hint" }, hint), make("div", { className: "buttons" }, submit));
-  const dialog = makeDialog("shift-dialog", "Shift from here on", form);
+  const dialog = makeDialog("shift-dialog", text("shift.heading"), form);
 
   const shift = async (seconds) => {
     const changed = await act("shift_from", { by: seconds }, { quiet: true });
-    if (changed) dialog.announce(`${changed.said} You can undo it.`);
+    if (changed) dialog.announce(withUndo(changed.said));
   };
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const seconds = Number(amount.value.trim().replace(",", ".").replace("−", "-").replace(/\s*s$/u, ""));
     const isWrong = !Number.isFinite(seconds) || seconds === 0;
     amount.setAttribute("aria-invalid", String(isWrong));
-    if (isWrong) dialog.announce(`“${amount.value}” is no number of seconds. Write it like 0.5 or -1.2.`, true);
+    if (isWrong) dialog.announce(text("shift.no_number", {
+      written: amount.value, example: withDecimalMark("0.5"), earlier: withDecimalMark("-1.2"),
+    }), true);
     else disabledWhile(submit, () => shift(seconds));
   });
   return () => {
     const line = chosenLine();
-    if (!line) return say("No line is chosen.");
-    about.textContent = `Line ${lineNumber(line.id)} at ${clock(line.start, 1)} and all lines after it.`;
+    if (!line) return say(text("list.none_chosen"));
+    about.textContent = text("shift.about", {
+      number: lineNumber(line.id), time: clock(line.start, 1),
+    });
     dialog.showModal();
     amount.focus();
     return amount.select();
@@ -126,10 +133,13 @@ function shiftDialog() {
  */
 function sayNotFree(second, gaps) {
   const isSpeech = store.film.speech.some(({ start, end }) => start <= second && second < end);
-  const reason = isSpeech ? "Somebody speaks" : "There is too little time for a line";
+  const time = clock(second, 1);
+  const reason = isSpeech
+    ? text("add.speech", { time })
+    : text("add.too_little", { time });
   const next = gaps.find(([from]) => from > second);
-  const nextText = next ? ` The next free time begins at ${clock(next[0], 1)}.` : "";
-  say(`${reason} at ${clock(second, 1)}.${nextText}`);
+  const nextText = next ? text("add.next_free", { time: clock(next[0], 1) }) : "";
+  say([reason, nextText].filter(Boolean).join(" "));
 }
 
 /**
@@ -162,17 +172,23 @@ async function addLine(name, args) {
   const changed = await act(name, args, { line: "", seen: null, quiet: true });
   if (!changed) return;
   if (changed.slots) store.film.slots = changed.slots;
-  say(changed.said);
+  say(sentence(changed.said));
   if (changed.focus) writeIn(changed.focus);
 }
 
 /** Registers the commands. */
 export function start() {
   const replaceKeys = { any: ["Ctrl+Shift+H"] };
-  register({ name: "find-replace", title: "Find and replace…", group: "Find", keys: replaceKeys, run: replaceDialog() });
-  register({ name: "shift-from-here", title: "Shift this line and all after it…", group: "Time", run: shiftDialog() });
   register({
-    name: "add-here", title: "New line where the film stands", group: "Choose and edit", keys: { any: ["Alt+A"] },
+    name: "find-replace",
+    title: text("command.find_replace"),
+    group: "find",
+    keys: replaceKeys,
+    run: replaceDialog(),
+  });
+  register({ name: "shift-from-here", title: text("command.shift_from_here"), group: "time", run: shiftDialog() });
+  register({
+    name: "add-here", title: text("command.add_here"), group: "edit", keys: { any: ["Alt+A"] },
     run: addAtPlayhead,
   });
 }

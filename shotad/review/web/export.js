@@ -5,7 +5,9 @@ import { register, runCommand, showKey } from "./commands.js";
 import { checkedValue, disabledWhile, makeDialog } from "./dialogs.js";
 import { jobCard, startJob } from "./jobs.js";
 import { hasFinding } from "./list.js";
+import { sentence } from "./sentences.js";
 import { store } from "./store.js";
+import { text } from "./texts.js";
 
 /** Formats that are ticked at first in the list of all. */
 const TICKED_FORMATS = ["vtt", "srt", "docx"];
@@ -20,68 +22,100 @@ const TICKED_KIND = "film";
  */
 const NEEDS = [
   {
-    name: "colleague", title: "A script for a colleague", formats: ["docx"],
-    about: "Word, with pictures, the dialogue, and empty slots to write in",
+    name: "colleague", title: text("export.colleague"), formats: ["docx"],
+    about: text("export.colleague.about"),
   },
   {
-    name: "film", title: "The film with description", makes: ["film"],
-    about: "The lines are spoken and mixed, as an additional sound track",
+    name: "film", title: text("export.film"), makes: ["film"],
+    about: text("export.film.about"),
   },
   {
-    name: "broadcast", title: "For broadcast", formats: ["dapt"], makes: ["ad:wav"], profile: "ebu-r128",
-    about: "The script as DAPT, the description as WAV, at the loudness of EBU R 128",
+    name: "broadcast", title: text("export.broadcast"), formats: ["dapt"], makes: ["ad:wav"], profile: "ebu-r128",
+    about: text("export.broadcast.about"),
   },
   {
-    name: "server", title: "For a media server", makes: ["sidecar"],
-    about: "A sound file beside the film, named as Jellyfin finds it",
+    name: "server", title: text("export.server"), makes: ["sidecar"],
+    about: text("export.server.about"),
   },
   {
-    name: "editor", title: "For an editor", formats: ["edl", "fcpxml"],
-    about: "Markers as EDL and FCPXML, for DaVinci Resolve, Avid and Final Cut Pro",
+    name: "editor", title: text("export.editor"), formats: ["edl", "fcpxml"],
+    about: text("export.editor.about"),
   },
-  { name: "subtitles", title: "A subtitle file", formats: ["srt", "vtt"], about: "SRT and WebVTT" },
+  {
+    name: "subtitles", title: text("export.subtitles"), formats: ["srt", "vtt"],
+    about: text("export.subtitles.about"),
+  },
 ];
 
 const PROFILES = [
-  ["", "Default for this film"],
-  ["source", "Match the film's loudness"],
-  ["ebu-r128", "Broadcast in Europe (EBU R 128)"],
-  ["atsc-a85", "Broadcast in America (ATSC A/85)"],
-  ["netflix", "Streaming (Netflix)"],
-  ["web", "The web"],
+  ["", text("export.profile.default")],
+  ["source", text("export.profile.source")],
+  ["ebu-r128", text("export.profile.ebu")],
+  ["atsc-a85", text("export.profile.atsc")],
+  ["netflix", text("export.profile.netflix")],
+  ["web", text("export.profile.web")],
 ];
 
-const isOrAre = (number) => (number === 1 ? "line is" : "lines are");
+/** What a file holds, by its kind. */
+const KINDS = {
+  film: text("export.kind.film"),
+  "film+text": text("export.kind.both"),
+  text: text("export.kind.text"),
+  ad: text("export.kind.ad"),
+  mix: text("export.kind.mix"),
+  sidecar: text("export.kind.sidecar"),
+};
+
+/** What a format of the script is for. */
+const FORMATS = {
+  vtt: text("export.format.vtt"),
+  srt: text("export.format.srt"),
+  dapt: text("export.format.dapt"),
+  csv: text("export.format.csv"),
+  json: text("export.format.json"),
+  frazier: text("export.format.frazier"),
+  reaper: text("export.format.reaper"),
+  docx: text("export.format.docx"),
+  xlsx: text("export.format.xlsx"),
+  edl: text("export.format.edl"),
+  fcpxml: text("export.format.fcpxml"),
+  hls: text("export.format.hls"),
+  dash: text("export.format.dash"),
+};
 
 /** What has to be known before anything is given out: lines nobody accepted, and findings. */
 function warningParts() {
   const { lines: total, accepted } = store.film.progress;
-  const warning = (text) => make("p", { className: "warning" }, text);
+  const warning = (words) => make("p", { className: "warning" }, words);
   const parts = [];
   const open = total - accepted;
   if (open > 0) {
-    const words = `${open} of ${total} ${isOrAre(total)} not accepted yet.`;
+    const words = text("export.open", { open, count: total });
     parts.push(
-      warning(`${words} You may export all the same: the script says what was reviewed.`),
-      leaveButton("next-open", "Go to the next line that is not accepted"),
+      warning(`${words} ${text("export.open_hint")}`),
+      leaveButton("next-open", text("export.go_to_open")),
     );
-  } else if (total) parts.push(make("p", { className: "good" }, total === 1 ? "The only line is accepted." : `All ${total} lines are accepted.`));
+  } else if (total) {
+    const words = text("export.accepted", { count: total });
+    parts.push(make("p", { className: "good" }, words));
+  }
   const withFindings = [...store.lines.values()].filter((line) => line.heard && hasFinding(line));
   if (withFindings.length) {
     const hasError = (line) => line.findings.some((finding) => finding.level === "error");
     const errors = withFindings.filter(hasError).length;
-    const lines = `${withFindings.length} ${withFindings.length === 1 ? "line" : "lines"}`;
-    const errorText = errors ? `, ${errors} of them must be put right` : "";
-    const className = errors ? "warning" : "";
+    const count = withFindings.length;
+    const words = errors
+      ? text("export.errors", { count, errors })
+      : text("export.findings", { count });
     parts.push(
-      make("p", { className }, `The guidelines have something to say about ${lines}${errorText}.`),
-      leaveButton("next-finding", "Go to the next of them"),
+      make("p", { className: errors ? "warning" : "" }, words),
+      leaveButton("next-finding", text("export.go_to_finding")),
     );
   }
-  if (!total) parts.push(warning("There is no line that is heard."));
+  if (!total) parts.push(warning(text("export.no_line")));
   if (!store.film.reviewer) {
-    const words = "Nobody is named as the reviewer; lines that are accepted from now on can carry your name.";
-    parts.push(make("p", {}, words), leaveButton("reviewer", "Say who reviews"));
+    const words = text("export.no_reviewer");
+    parts.push(make("p", {}, words), leaveButton("reviewer", text("export.say_reviewer")));
   }
   return parts;
 }
@@ -111,9 +145,9 @@ function needBoxes(chosenName) {
 
 /** Boxes for all formats of the script. */
 function formatBoxes(tickedNames) {
-  return store.film.formats.map(({ name, title }) => {
+  return store.film.formats.map((name) => {
     const box = make("input", { type: "checkbox", name: "format", value: name, checked: tickedNames.includes(name) });
-    return make("label", { className: "choice" }, box, ` ${title}`);
+    return make("label", { className: "choice" }, box, ` ${FORMATS[name] ?? name}`);
   });
 }
 
@@ -125,12 +159,12 @@ function endingOf({ endings }) {
 
 /** A kind of file that can be made, with its endings. */
 function kindRow(kind) {
-  const title = `${kind.title[0].toUpperCase()}${kind.title.slice(1)}`;
+  const title = KINDS[kind.kind] ?? kind.kind;
   const box = make("input", { type: "checkbox", name: "make", value: kind.kind, checked: kind.kind === TICKED_KIND });
   const options = kind.endings.map((ending) =>
     make("option", { value: ending, selected: ending === endingOf(kind) }, ending.toUpperCase()),
   );
-  const select = make("select", { "aria-label": `File of: ${kind.title}` }, ...options);
+  const select = make("select", { "aria-label": text("export.ending_of", { kind: title }) }, ...options);
   select.addEventListener("change", () => (box.checked = true));
   return make("div", { className: "make" }, make("label", { className: "choice" }, box, ` ${title}`), select);
 }
@@ -139,8 +173,9 @@ function voiceOptions() {
   const { name: filmVoice, choices } = store.film.voice;
   return choices.map(({ name, title, speaks, why: reason }) => {
     const isMissing = speaks === false;
-    const text = isMissing ? `${title} (${reason || "not installed"})` : title;
-    return make("option", { value: name, selected: name === filmVoice, disabled: isMissing }, text);
+    const why = sentence(reason) || text("export.voice_missing");
+    const label = isMissing ? text("export.voice_not", { voice: title, reason: why }) : title;
+    return make("option", { value: name, selected: name === filmVoice, disabled: isMissing }, label);
   });
 }
 
@@ -154,11 +189,11 @@ function soundFields() {
   const row = (label, field) => make("div", { className: "fields" }, make("label", { htmlFor: field.id }, label), field);
   const choice = (box, label) => make("label", { className: "choice" }, box, ` ${label}`);
   const element = make("fieldset", {},
-    make("legend", {}, "Voice and loudness"),
-    choice(subtitles, "Speak the film's forced subtitles too, by a second voice (foreign dialogue)"),
-    choice(extended, "Let the film pause for lines that do not fit (extended description)"),
-    row("Voice", voice),
-    row("Loudness", profile));
+    make("legend", {}, text("export.sound")),
+    choice(subtitles, text("export.subtitles_too")),
+    choice(extended, text("export.extended")),
+    row(text("export.voice"), voice),
+    row(text("export.loudness"), profile));
   return {
     element,
     /** Fills in the voices. What is heard on the page is made, unless the person chooses otherwise. */
@@ -182,19 +217,25 @@ function exportDialog() {
   const buttonRow = (button, className = "buttons") => make("div", { className }, button);
   const warnings = make("div");
   const needs = make("fieldset", { className: "needs" });
-  const exportButton = make("button", { type: "submit", className: "primary" }, "Export");
+  const exportButton = make("button", { type: "submit", className: "primary" }, text("export.submit"));
   const sound = soundFields();
   // The button comes last: Enter presses it from every field before it.
   const needForm = make("form", {}, needs, sound.element, buttonRow(exportButton, "buttons stays"));
   const formats = make("fieldset", { className: "choices" });
-  const writeButton = make("button", { type: "submit" }, "Write the scripts");
+  const writeButton = make("button", { type: "submit" }, text("export.write"));
   const formatForm = make("form", {}, formats, buttonRow(writeButton));
   const kinds = make("fieldset");
-  const renderButton = make("button", { type: "submit" }, "Speak and make the files");
+  const renderButton = make("button", { type: "submit" }, text("export.make"));
   const kindForm = make("form", {}, kinds, buttonRow(renderButton));
-  const everything = make("details", { className: "all-formats" }, make("summary", {}, "All formats"), formatForm, kindForm);
+  const everything = make(
+    "details",
+    { className: "all-formats" },
+    make("summary", {}, text("export.all_formats")),
+    formatForm,
+    kindForm,
+  );
   const result = make("div", { className: "result" });
-  const dialog = makeDialog("export-dialog", "Export", warnings, needForm, everything, result);
+  const dialog = makeDialog("export-dialog", text("export.heading"), warnings, needForm, everything, result);
   let needName = NEEDS[0].name;
   let tickedFormats = TICKED_FORMATS;
 
@@ -210,7 +251,7 @@ function exportDialog() {
           result.prepend(jobCard(job.id));
         }
         result.firstChild.scrollIntoView({ block: "nearest" });
-        dialog.announce("Begun. You may close this and go on working.");
+        dialog.announce(text("job.begun"));
       } catch (error) {
         dialog.announce(error.message, true);
       }
@@ -246,7 +287,7 @@ function exportDialog() {
     event.preventDefault();
     tickedFormats = [...formats.querySelectorAll("input:checked")].map((box) => box.value);
     if (!tickedFormats.length) {
-      dialog.announce("Choose a format first.", true);
+      dialog.announce(text("export.choose_format"), true);
       formats.querySelector("input")?.focus();
       return;
     }
@@ -257,7 +298,7 @@ function exportDialog() {
     event.preventDefault();
     const rows = [...kinds.querySelectorAll(".make")].filter((row) => row.querySelector("input").checked);
     if (!rows.length) {
-      dialog.announce("Choose what to make first.", true);
+      dialog.announce(text("export.choose_kind"), true);
       kinds.querySelector("input")?.focus();
       return;
     }
@@ -267,10 +308,11 @@ function exportDialog() {
 
   return () => {
     warnings.replaceChildren(...warningParts());
-    needs.replaceChildren(make("legend", {}, "What do you need?"), ...needBoxes(needName));
-    formats.replaceChildren(make("legend", {}, "Script"), ...formatBoxes(tickedFormats));
+    needs.replaceChildren(make("legend", {}, text("export.need")), ...needBoxes(needName));
+    formats.replaceChildren(make("legend", {}, text("export.script")), ...formatBoxes(tickedFormats));
     const isFilled = kinds.children.length > 0; // what was ticked stays
-    if (!isFilled) kinds.replaceChildren(make("legend", {}, "Film and sound"), ...store.film.makes.map(kindRow));
+    if (!isFilled)
+      kinds.replaceChildren(make("legend", {}, text("export.film_and_sound")), ...store.film.makes.map(kindRow));
     sound.fill();
     showSound();
     for (const card of [...result.children])
@@ -284,7 +326,7 @@ function exportDialog() {
 /** Registers the command. */
 export function start() {
   register({
-    name: "export", title: "Export: scripts, film and sound", group: "Work", keys: { list: ["x"], any: ["Alt+X"] },
+    name: "export", title: text("command.export"), group: "work", keys: { list: ["x"], any: ["Alt+X"] },
     run: exportDialog(),
   });
   showKey(document.querySelector("#top [data-command=export]"));

@@ -3,15 +3,33 @@
  */
 
 import { make, setText } from "./build.js";
+import { sentence, sentences } from "./sentences.js";
+import { hasText, language, text } from "./texts.js";
 import { shortTime } from "./times.js";
-import { pluralize } from "./wording.js";
+import { about } from "./wording.js";
 
 /** What became of a line, where that must be said. */
-const STATUSES = { shortened: "Shortened", dropped: "Dropped", failed: "Failed", silent: "Silent" };
+const STATUSES = {
+  shortened: text("facts.shortened"),
+  dropped: text("facts.dropped"),
+  failed: text("facts.failed"),
+  silent: text("facts.silent"),
+};
+/** What stood there before a person changed it: start, end, and what became of it. */
+const MACHINE_STATUSES = {
+  shortened: (values) => text("facts.machine_shortened", values),
+  dropped: (values) => text("facts.machine_dropped", values),
+  failed: (values) => text("facts.machine_failed", values),
+  silent: (values) => text("facts.machine_silent", values),
+};
 
-const paragraph = (text, className = "") => (text ? make("p", { className }, text) : null);
-const titled = ({ title, text }) => [make("h4", {}, title), make("p", { class: "d-said" }, text)];
-const bulleted = (texts) => (texts.length ? make("ul", {}, ...texts.map((text) => make("li", {}, text))) : null);
+const paragraph = (words, className = "") => (words ? make("p", { className }, words) : null);
+const titled = ({ title, text: said }) => [
+  make("h4", {}, sentence(title)),
+  make("p", { class: "d-said" }, sentences(said)),
+];
+const bulleted = (items) =>
+  items.length ? make("ul", {}, ...items.map((item) => make("li", {}, sentence(item)))) : null;
 
 /**
  * A part that opens; hidden while it has nothing to say.
@@ -39,15 +57,19 @@ function makeFold(place, title, open = false) {
 
 /** What was seen (Stage I), step by step, and the whole answer of who wrote the lines (Stage II). */
 function stageParts({ stage1, stage2 }) {
-  const engineLine = (engine) => (engine ? paragraph(`By ${engine}.`, "d-note") : null);
+  const engineLine = (engine) => (engine ? paragraph(text("facts.by", { engine }), "d-note") : null);
   const parts = [];
   if (stage1) {
     if (stage1.steps.length) parts.push(...stage1.steps.flatMap(titled));
-    else parts.push(paragraph(stage1.text, "d-said"));
+    else parts.push(paragraph(sentence(stage1.text), "d-said"));
     parts.push(engineLine(stage1.engine));
   }
   if (stage2)
-    parts.push(make("h4", {}, "The lines that it wrote, letter for letter"), paragraph(stage2.raw, "d-said d-raw"), engineLine(stage2.engine));
+    parts.push(
+      make("h4", {}, text("facts.raw")),
+      paragraph(sentence(stage2.raw), "d-said d-raw"),
+      engineLine(stage2.engine),
+    );
   return parts;
 }
 
@@ -58,16 +80,16 @@ function stageParts({ stage1, stage2 }) {
  * @returns {{show: (detail: import("./detail.js").Detail|null) => void}}
  */
 export function originPanel(place) {
-  const showNotes = makeFold(place, "Notes", true);
-  const showStages = makeFold(place, "What the machine saw and wrote");
-  const showMaker = makeFold(place, "Who made it");
-  const showHistory = makeFold(place, "What was done to it");
+  const showNotes = makeFold(place, text("facts.notes"), true);
+  const showStages = makeFold(place, text("facts.stages"));
+  const showMaker = makeFold(place, text("facts.maker"));
+  const showHistory = makeFold(place, text("facts.history"));
   return {
     show(detail) {
       const { notes = [], stage1, stage2, made: maker, explanation, history = [] } = detail ?? {};
       showNotes(notes, () => notes.flatMap(titled));
       showStages([stage1, stage2], () => stageParts({ stage1, stage2 }));
-      showMaker([maker, explanation], () => [paragraph(maker), paragraph(explanation)]);
+      showMaker([maker, explanation], () => [paragraph(sentence(maker ?? "")), paragraph(explanation)]);
       showHistory(history, () => [bulleted(history.map((row) => row.said))]);
     },
   };
@@ -85,17 +107,17 @@ export function reasonPanel(place) {
   let filledFrom = "";
 
   const show = (line) => {
-    const { text, status, reason, fit_steps: fitSteps, doubt } = line;
-    const key = JSON.stringify([text, status, reason, fitSteps, doubt]);
+    const { text: written, status, reason, fit_steps: fitSteps, doubt } = line;
+    const key = JSON.stringify([written, status, reason, fitSteps, doubt]);
     if (key === filledFrom) return;
     filledFrom = key;
     // Why a machine wrote nothing is of no use to who writes; only that it failed is.
-    const isUnwritten = !text && status !== "failed";
+    const isUnwritten = !written && status !== "failed";
     const word = isUnwritten ? "" : STATUSES[status];
-    const reasonText = isUnwritten ? "" : reason || (word ? "no reason is on record." : "");
+    const reasonText = isUnwritten ? "" : sentence(reason) || (word ? text("facts.no_reason") : "");
     const parts = [];
     if (reasonText) parts.push(make("p", {}, word ? make("strong", {}, `${word}: `) : null, reasonText));
-    if (fitSteps.length) parts.push(paragraph("To make it fit:", "d-note"), bulleted(fitSteps));
+    if (fitSteps.length) parts.push(paragraph(text("facts.fit"), "d-note"), bulleted(fitSteps));
     // Where nothing speaks against the line there is nothing to say.
     if (doubt && (doubt.value > 0 || doubt.reasons.length)) parts.push(paragraph(doubtText(doubt), "d-note"), bulleted(doubt.reasons));
     box.hidden = !parts.length;
@@ -105,7 +127,11 @@ export function reasonPanel(place) {
 }
 
 /** From these doubts on, each of them in words. */
-const DOUBT_WORDS = [[0.5, "This line is doubtful"], [0.25, "Some doubt about this line"], [0, "A little doubt about this line"]];
+const DOUBT_WORDS = [
+  [0.5, text("facts.doubtful")],
+  [0.25, text("facts.some_doubt")],
+  [0, text("facts.little_doubt")],
+];
 
 /** The doubt in words, before its reasons. */
 function doubtText({ value, reasons }) {
@@ -127,10 +153,10 @@ function isAsMachineWrote(line, machine) {
  * @returns {{show: (line: import("./store.js").Line) => void}}
  */
 export function machinePanel(place, giveBack) {
-  const text = make("p", { class: "d-said" });
+  const written = make("p", { class: "d-said" });
   const note = make("p", { class: "d-note" });
-  const heading = make("h3", {}, "What the machine wrote");
-  const box = make("section", { class: "d-section d-machine", hidden: true }, heading, text, note, giveBack);
+  const heading = make("h3", {}, text("facts.machine"));
+  const box = make("section", { class: "d-section d-machine", hidden: true }, heading, written, note, giveBack);
   place.append(box);
   return {
     show(line) {
@@ -138,22 +164,25 @@ export function machinePanel(place, giveBack) {
       const isSame = machine !== null && isAsMachineWrote(line, machine);
       box.hidden = !machine || (isSame && line.state === "machine");
       if (box.hidden) return;
-      text.lang = line.language;
-      setText(text, machine.text || "(nothing)");
-      const status = STATUSES[machine.status]?.toLowerCase();
-      const statusText = status ? `, ${status}${machine.reason ? `: ${machine.reason}` : ""}` : "";
-      setText(note, `${shortTime(machine.start)} to ${shortTime(machine.end)}${statusText}`);
+      written.lang = machine.text ? line.language : language;
+      setText(written, machine.text || text("facts.machine_nothing"));
+      const times = { start: shortTime(machine.start), end: shortTime(machine.end) };
+      const words = MACHINE_STATUSES[machine.status]?.(times) ?? text("times.range", times);
+      setText(note, machine.reason ? about(words, sentence(machine.reason)) : words);
       giveBack.hidden = isSame;
     },
   };
 }
 
 /** A finding: level in a word and a sign, then the sentence, then what to do. */
-function findingItem({ rule, level, text, hint }) {
+function findingItem({ rule, level, text: said, hint: givenHint }) {
+  const message = sentence(said);
   const isError = level === "error";
+  const hint = hasText(`rule.${rule}`) ? text(`rule.${rule}`) : givenHint;
   const sign = make("span", { class: "d-sign", "aria-hidden": "true" }, isError ? "✖" : "▲");
-  const sentence = /[.!?]$/u.test(text) ? text : `${text}.`;
-  const words = [make("strong", {}, isError ? "Error: " : "Warning: "), sentence, hint ? ` ${hint}` : "", ` (rule ${rule})`];
+  const ended = /[.!?]$/u.test(message) ? message : `${message}.`;
+  const lead = isError ? text("facts.error") : text("facts.warning");
+  const words = [make("strong", {}, lead), " ", ended, hint ? ` ${hint}` : "", ` (${text("facts.rule", { rule })})`];
   return make("li", { class: "d-finding", "data-level": level }, sign, make("span", {}, ...words));
 }
 
@@ -174,7 +203,7 @@ export function findingPanel(place, id) {
       if (key === filledFrom) return;
       filledFrom = key;
       list.replaceChildren(...findings.map(findingItem));
-      list.setAttribute("aria-label", pluralize(findings.length, "finding"));
+      list.setAttribute("aria-label", text("list.findings", { count: findings.length }));
       list.hidden = !findings.length;
     },
   };

@@ -1,17 +1,18 @@
 /**
  * The first screen: the films of a folder. Describe, stop and open them, bring films in and fetch what was made.
  *
- * @typedef {{what: string, hint: string}} Fault
+ * @typedef {import("./sentences.js").Fault} Fault
+ * @typedef {import("./sentences.js").Sentence} Sentence
  * @typedef {object} Job
  * @property {string} id
  * @property {number} version  Of two views of a job the one with the higher version is the newer.
- * @property {string} title  "Describe film.mp4"
+ * @property {Sentence} title  "Describe film.mp4"
  * @property {"waiting"|"running"|"done"|"failed"|"stopped"} state
  * @property {boolean} stopping
  * @property {string} step
  * @property {number|null} done  From 0 to 1; null where it is not known.
- * @property {string[]} notes  Which engine it is, what is sent where, and what the run says on its way.
- * @property {{said: string, warnings?: string[]}|null} result
+ * @property {Sentence[]} notes  Which engine it is, what is sent where, and what the run says on its way.
+ * @property {{said: Sentence, warnings?: Sentence[]}|null} result
  * @property {Fault|null} error
  *
  * @typedef {object} Film
@@ -21,7 +22,9 @@
  * @property {string[]} uses  Names of files beside the film that apply to it.
  * @property {"new"|"has_description"|"begun"|"described"|"edited"|"failed"} state
  * @property {boolean} [can_complete]  Whether the lines of the description that it has can be read.
- * @property {string} text  The state in words.
+ * @property {string[]} [descriptions]  Files beside the film that describe it; none of a description inside it.
+ * @property {{lines: number, to_write: number, edited: number, accepted: number}|null} counts  Of the lines of one that
+ *   is described.
  * @property {Fault|null} error  Why it failed the last time.
  * @property {Job|null} job
  * @property {string|null} page  Address of its review page.
@@ -32,8 +35,10 @@
 import { get, listen, post } from "./api.js";
 import { make, setText } from "./build.js";
 import { alert, say } from "./say.js";
+import { faultText, problemText, sentence } from "./sentences.js";
+import { language, languageName, percent, text } from "./texts.js";
 import { startUploads } from "./uploads.js";
-import { about, pluralize, sizeText } from "./wording.js";
+import { about, sizeText, stepName } from "./wording.js";
 
 const byId = (id) => document.getElementById(id);
 
@@ -41,7 +46,12 @@ const byId = (id) => document.getElementById(id);
 const PROGRESS_PAUSE = 60_000;
 
 const DESCRIBE_LABELS = {
-  new: "Describe", has_description: "Describe anyway", begun: "Continue", failed: "Try again", described: "Describe again", edited: "Describe again",
+  new: text("films.describe"),
+  has_description: text("films.describe_anyway"),
+  begun: text("films.continue"),
+  failed: text("films.try_again"),
+  described: text("films.describe_again"),
+  edited: text("films.describe_again"),
 };
 
 /** @type {Map<string, Film>} By id, in the order of the list. */
@@ -67,32 +77,70 @@ function keepJob(job) {
 
 /** "Finding shots 42 %" */
 function stepText(job) {
-  if (job.stopping) return "Stopping; what is done is kept";
-  if (job.state === "waiting") return "Waiting for the film before it";
-  const percent = job.done ? ` ${Math.floor(job.done * 100)} %` : "";
-  return `${job.step || "Starting"}${percent}`;
+  if (job.stopping) return text("films.stopping");
+  if (job.state === "waiting") return text("films.waiting");
+  const step = job.step ? stepName(job.step) : text("films.starting");
+  return job.done ? `${step} ${percent(job.done)}` : step;
+}
+
+/** How far a film is: "Described: 14 lines, 2 to write, 5 accepted". */
+function stateText({ state, counts, descriptions }) {
+  if (state === "new") return text("films.state.new");
+  if (state === "has_description") {
+    if (!descriptions?.length) return text("films.state.has_description_inside");
+    return text("films.state.has_description", { files: descriptions.join(", ") });
+  }
+  if (state === "begun") return text("films.state.begun");
+  if (!counts) return text("films.state.failed");
+  const parts = [text("films.lines", { count: counts.lines })];
+  if (counts.to_write) parts.push(text("films.to_write", { number: counts.to_write }));
+  if (counts.edited) parts.push(text("films.edited", { number: counts.edited }));
+  if (counts.accepted) parts.push(text("films.accepted", { number: counts.accepted }));
+  const lines = parts.join(", ");
+  if (state === "edited") return text("films.state.edited", { lines });
+  return text("films.state.described", { lines });
 }
 
 /** Makes the card of a film, empty. */
 function makeCard(film) {
   const name = make("h3", { tabIndex: -1 }, film.name);
-  const bar = make("progress", { max: 1, "aria-label": `Progress: ${film.name}` });
+  const bar = make("progress", { max: 1, "aria-label": text("films.progress_of", { film: film.name }) });
   const progress = make("div", { className: "film-progress" }, bar, make("span", { className: "film-step" }));
-  const open = make("a", { className: "button film-open", "aria-label": `Open ${film.name}` }, "Open");
+  const open = make(
+    "a",
+    { className: "button film-open", "aria-label": text("films.open_film", { film: film.name }) },
+    text("films.open"),
+  );
   const describe = make("button", { type: "button", className: "film-describe" });
-  const complete = make("button", { type: "button", className: "film-complete primary" }, "Describe the gaps");
-  complete.setAttribute("aria-label", `Describe the gaps: ${film.name}`);
-  complete.title = "Keeps the lines of the description that is there, and describes slots without one.";
-  const stop = make("button", { type: "button", className: "film-stop", "aria-label": `Stop: ${film.name}` }, "Stop");
+  const complete = make(
+    "button",
+    {
+      type: "button",
+      className: "film-complete primary",
+      "aria-label": text("films.describe_gaps_of", { film: film.name }),
+      title: text("films.describe_gaps_hint"),
+    },
+    text("films.describe_gaps"),
+  );
   complete.addEventListener("click", () => describeFilm(film.id, "complete"));
+  const stop = make(
+    "button",
+    { type: "button", className: "film-stop", "aria-label": text("films.stop_film", { film: film.name }) },
+    text("films.stop"),
+  );
   describe.addEventListener("click", () => {
     const hasDescription = films.get(film.id)?.state === "has_description";
     describeFilm(film.id, hasDescription ? "ignore" : "");
   });
   stop.addEventListener("click", () => stopFilm(film.id));
   const downloads = make("ul", { className: "film-files", role: "list" });
-  const summary = make("summary", {}, "Download", make("span", { className: "hidden" }, `: ${film.name}`));
-  const messagesSummary = make("summary", {}, "Messages", make("span", { className: "hidden" }, `: ${film.name}`));
+  const summary = make("summary", {}, text("films.download"), make("span", { className: "hidden" }, `: ${film.name}`));
+  const messagesSummary = make(
+    "summary",
+    {},
+    text("films.messages"),
+    make("span", { className: "hidden" }, `: ${film.name}`),
+  );
   const card = make(
     "li",
     { className: "film" },
@@ -116,13 +164,13 @@ function showFilm(film) {
   const job = jobOf(film);
   const isWorking = isAtWork(job);
   const focused = card.contains(document.activeElement) ? document.activeElement : null;
-  const stateText = job?.state === "waiting" ? "Waiting to be described" : "Being described";
+  const workText = job?.state === "waiting" ? text("films.waits") : text("films.being_described");
   card.dataset.state = isWorking ? "working" : film.state;
-  setText(part("state"), isWorking ? stateText : film.text);
-  const uses = film.uses.length ? `, with ${film.uses.join(", ")}` : "";
-  setText(part("facts"), `${sizeText(film.size)}${uses}`);
-  const lastTime = film.page ? "The last try failed: " : "";
-  setText(part("error"), film.error && !isWorking ? `${lastTime}${film.error.what} ${film.error.hint}`.trim() : "");
+  setText(part("state"), isWorking ? workText : stateText(film));
+  const facts = { size: sizeText(film.size), files: film.uses.join(", ") };
+  setText(part("facts"), film.uses.length ? text("films.size_with", facts) : facts.size);
+  const problem = film.error && !isWorking ? faultText(film.error) : "";
+  setText(part("error"), problem && film.page ? text("films.last_failed", { problem }) : problem);
   part("error").hidden = !part("error").textContent;
 
   part("progress").hidden = !isWorking;
@@ -146,7 +194,7 @@ function showFilm(film) {
   part("stop").setAttribute("aria-disabled", String(Boolean(job?.stopping)));
   part("downloads").hidden = !film.archive;
   showDownloads(part("files"), film);
-  const notes = [...(job?.notes ?? []), ...(job?.result?.warnings ?? [])];
+  const notes = [...(job?.notes ?? []), ...(job?.result?.warnings ?? [])].map(sentence);
   part("messages").hidden = !notes.length;
   const list = part("notes");
   for (const [i, note] of notes.entries()) {
@@ -169,8 +217,8 @@ function showDownloads(list, film) {
   }
   const links = film.files.map(({ name, url }) => make("a", { href: url, download: name }, name));
   links.push(
-    make("a", { href: film.archive, download: "" }, "Everything: the work folder (ZIP)"),
-    make("a", { href: `${film.page}#export` }, "Make other formats, sound or the described film…"),
+    make("a", { href: film.archive, download: "" }, text("films.archive")),
+    make("a", { href: `${film.page}#export` }, text("films.other_formats")),
   );
   list.replaceChildren(...links.map((link) => make("li", {}, link)));
 }
@@ -197,7 +245,10 @@ function showList(view) {
     showFilm(film);
   }
   byId("no-films").hidden = films.size > 0;
-  setText(byId("progress-text"), `${pluralize(films.size, "film")} in the folder ${view.folder}, ${sizeText(view.free)} free`);
+  setText(byId("progress-text"), text(
+    "films.total",
+    { count: films.size, folder: view.folder, free: sizeText(view.free) },
+  ));
 }
 
 /** Whether the last list could not be fetched, and people were told so. */
@@ -217,7 +268,7 @@ async function load() {
       isOutdated = false;
       showList(await get("/api/films"));
     } while (isOutdated);
-    if (isListMissing) say("The films are back."); // and the message on what was wrong goes
+    if (isListMissing) say(text("films.back")); // and the message on what was wrong goes
     isListMissing = false;
   } catch (error) {
     isListMissing = true;
@@ -235,7 +286,8 @@ function onJob(job) {
   if (!film) {
     if (!before) load();
     // The film is gone from the list, and was so while it was described.
-    else if (job.state === "failed" && isAtWork(before)) alert(about(job.title, job.error?.what ?? "It failed."));
+    else if (job.state === "failed" && isAtWork(before))
+      alert(about(sentence(job.title), problemText(job.error) || text("job.it_failed")));
     return;
   }
   if (isAtWork(job)) {
@@ -245,9 +297,10 @@ function onJob(job) {
   }
   load(); // with the new state of the film
   if (before && !isAtWork(before)) return; // its end was said
-  if (job.state === "done") say([job.result?.said, ...(job.result?.warnings ?? [])].filter(Boolean).join(" "));
-  else if (job.state === "stopped") say(`${film.name}: stopped. What is done is kept.`);
-  else alert(about(film.name, `${job.error?.what ?? "It failed."} ${job.error?.hint ?? ""}`.trim()));
+  if (job.state === "done")
+    say([job.result?.said, ...(job.result?.warnings ?? [])].filter(Boolean).map(sentence).join(" "));
+  else if (job.state === "stopped") say(text("films.stopped", { film: film.name }));
+  else alert(about(film.name, faultText(job.error) || text("job.it_failed")));
 }
 
 /** Says that a film is begun and then, once a minute, how far it is. */
@@ -257,7 +310,10 @@ function sayProgress(film, job) {
   const last = spokenAt.get(job.id);
   if (last !== undefined && now - last < PROGRESS_PAUSE) return;
   spokenAt.set(job.id, now);
-  const words = last === undefined ? `Describing ${film.name}.` : `${film.name}: ${stepText(job)}.`;
+  const words =
+    last === undefined
+      ? text("films.describing", { film: film.name })
+      : text("films.is_at", { film: film.name, step: stepText(job) });
   say(words, `progress of ${film.id}`);
 }
 
@@ -274,7 +330,8 @@ async function describeFilm(id, existing) {
     keepJob(job);
     film.job = job;
     showFilm(film);
-    if (jobs.get(job.id).state === "waiting") say(`${film.name} waits for its turn.`, `progress of ${id}`);
+    if (jobs.get(job.id).state === "waiting")
+      say(text("films.waits_for_turn", { film: film.name }), `progress of ${id}`);
   } catch (error) {
     alert(error.message);
     load();
@@ -289,7 +346,7 @@ async function stopFilm(id) {
   try {
     keepJob(await post(`/api/jobs/${encodeURIComponent(job.id)}/stop`));
     showFilm(film);
-    if (isAtWork(jobs.get(job.id))) say(`Stopping ${film.name}.`);
+    if (isAtWork(jobs.get(job.id))) say(text("films.stopping_film", { film: film.name }));
   } catch (error) {
     alert(error.message);
   }
@@ -315,6 +372,14 @@ function storeChoices() {
   }
 }
 
+/** The languages in which a film can be described, by their names; first that which is taken by itself. */
+function languageOptions({ languages, default_language: defaultLanguage }) {
+  const byName = languages.map((tag) => ({ tag, name: languageName(tag) }));
+  byName.sort((a, b) => a.name.localeCompare(b.name, language));
+  const first = text("films.default_language", { language: languageName(defaultLanguage) });
+  return [make("option", { value: "" }, first), ...byName.map(({ tag, name }) => make("option", { value: tag }, name))];
+}
+
 /** Fetches the engines and languages that can be chosen here. */
 async function loadChoices() {
   const before = storedChoices();
@@ -327,11 +392,12 @@ async function loadChoices() {
   }
   const showAbout = () => {
     const chosen = offered.engines.find(({ value }) => value === byId("engine").value);
-    setText(byId("engine-about"), chosen?.about ?? "");
+    setText(byId("engine-about"), sentence(chosen?.about ?? ""));
   };
-  for (const [id, options] of [["engine", offered.engines], ["language", offered.languages]]) {
+  const engineOptions = offered.engines.map(({ value, title }) => make("option", { value }, sentence(title)));
+  for (const [id, options] of [["engine", engineOptions], ["language", languageOptions(offered)]]) {
     const select = byId(id);
-    select.replaceChildren(...options.map(({ value, title }) => make("option", { value }, title)));
+    select.replaceChildren(...options);
     // What was chosen may not be there any more, such as the model of a server that was ended.
     if (options.some(({ value }) => value === before[id])) select.value = before[id];
     select.addEventListener("change", storeChoices);
@@ -347,17 +413,17 @@ function showConnection(isConnected, retry) {
   banner.hidden = isConnected;
   if (isConnected) {
     banner.replaceChildren();
-    say("The server is back.");
+    say(text("server.back"));
     return;
   }
-  const text = "The server is gone. Start it again: then this page and the films that were being described go on by themselves.";
-  const button = make("button", { type: "button" }, "Try again");
+  const words = text("films.server_gone");
+  const button = make("button", { type: "button" }, text("banner.try_again"));
   button.addEventListener("click", retry);
-  banner.replaceChildren(make("div", { className: "strip bad" }, make("p", { role: "alert" }, text), button));
+  banner.replaceChildren(make("div", { className: "strip bad" }, make("p", { role: "alert" }, words), button));
 }
 
 function start() {
-  for (const id of ["engine", "language"]) byId(id).append(make("option", { value: "" }, "Looking…"));
+  for (const id of ["engine", "language"]) byId(id).append(make("option", { value: "" }, text("films.looking")));
   loadChoices();
   startUploads(load);
   const { retry } = listen({
@@ -366,7 +432,7 @@ function start() {
     job: onJob,
     open: () => showConnection(true),
     lost: () => showConnection(false, () => retry()),
-    bye: () => say("The server was stopped."),
+    bye: () => say(text("server.stopped")),
   });
 }
 

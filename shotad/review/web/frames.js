@@ -9,11 +9,12 @@
 import { addressOf } from "./api.js";
 import { make, setText } from "./build.js";
 import { say } from "./say.js";
+import { text } from "./texts.js";
 import { shortTime } from "./times.js";
-import { pluralize } from "./wording.js";
 
 /** What a frame is: "Frame 3, 1:20.4, shot 2". */
-const nameOf = ({ number, seconds, shot }) => `Frame ${number}, ${shortTime(seconds)}, shot ${shot}`;
+const nameOf = ({ number, seconds, shot }) =>
+  text("frames.frame", { number, time: shortTime(seconds), shot });
 
 /** An index within a list. */
 const clamp = (index, length) => Math.min(length - 1, Math.max(0, index));
@@ -29,7 +30,8 @@ function makeEnlarger() {
     const frame = frames[index];
     image.src = addressOf(isPainted ? frame.painted_url : frame.url);
     image.alt = nameOf(frame);
-    setText(caption, `${nameOf(frame)} (${index + 1} of ${frames.length})`);
+    const place = { frame: nameOf(frame), number: index + 1, total: frames.length };
+    setText(caption, text("frames.caption", place));
     earlier.setAttribute("aria-disabled", String(index === 0));
     later.setAttribute("aria-disabled", String(index === frames.length - 1));
   };
@@ -37,11 +39,17 @@ function makeEnlarger() {
     index = clamp(index + direction, frames.length);
     show();
   };
-  const earlier = make("button", { type: "button", onclick: () => step(-1) }, "Frame before");
-  const later = make("button", { type: "button", onclick: () => step(1) }, "Frame after");
-  const close = make("button", { type: "button", onclick: () => dialog.close() }, "Close");
+  const earlier = make("button", { type: "button", onclick: () => step(-1) }, text("frames.before"));
+  const later = make("button", { type: "button", onclick: () => step(1) }, text("frames.after"));
+  const close = make("button", { type: "button", onclick: () => dialog.close() }, text("dialog.close"));
   const buttons = make("div", { class: "d-row" }, earlier, later, close);
-  const dialog = make("dialog", { class: "d-enlarged", "aria-label": "Frame, enlarged" }, image, caption, buttons);
+  const dialog = make(
+    "dialog",
+    { class: "d-enlarged", "aria-label": text("frames.enlarged") },
+    image,
+    caption,
+    buttons,
+  );
   dialog.addEventListener("keydown", (event) => {
     if (event.key === "ArrowLeft") step(-1);
     else if (event.key === "ArrowRight") step(1);
@@ -66,11 +74,15 @@ function makeEnlarger() {
 export function framePanel(place) {
   const enlarger = makeEnlarger();
   const painted = make("input", { type: "checkbox", id: "frames-painted" });
-  const paintedLabel = make("label", { class: "d-switch" }, painted, "Show what was painted on them for the model");
-  const allToggle = make("button", { type: "button", class: "d-every", "aria-pressed": "false", hidden: true }, "All frames");
+  const paintedLabel = make("label", { class: "d-switch" }, painted, text("frames.painted"));
+  const allToggle = make(
+    "button",
+    { type: "button", class: "d-every", "aria-pressed": "false", hidden: true },
+    text("frames.all"),
+  );
   const list = make("ul", { class: "d-frames", "aria-labelledby": "frames-heading" });
   const note = make("p", { class: "d-note" });
-  const heading = make("h3", { id: "frames-heading" }, "Frames that the model saw");
+  const heading = make("h3", { id: "frames-heading" }, text("frames.heading"));
   const header = make("div", { class: "d-headed" }, heading, allToggle, paintedLabel);
   place.append(make("section", { class: "d-section" }, header, list, note));
   /** @type {Frame[]} All that the model saw. */
@@ -91,7 +103,12 @@ export function framePanel(place) {
       src: sourceOf(frame), alt: nameOf(frame), loading: "lazy", decoding: "async", width: 144, height: 81,
     });
     const under = `${frame.number} · ${shortTime(frame.seconds)}`;
-    const options = { type: "button", tabIndex: index ? -1 : 0, title: "Enlarge", onclick: () => enlarge(index) };
+    const options = {
+      type: "button",
+      tabIndex: index ? -1 : 0,
+      title: text("frames.enlarge"),
+      onclick: () => enlarge(index),
+    };
     const caption = make("span", { class: "d-under", "aria-hidden": "true" }, under);
     return make("li", {}, make("button", options, image, caption));
   };
@@ -106,21 +123,22 @@ export function framePanel(place) {
     for (const [i, image] of [...list.querySelectorAll("img")].entries()) image.src = sourceOf(listed[i]);
   });
 
-  /** Fills the list; how many frames are in it. */
+  /** Fills the list. */
   const fill = () => {
     const few = frames.filter((frame) => frame.shown);
     const isAll = !few.length || allToggle.getAttribute("aria-pressed") === "true";
     listed = isAll ? frames : few;
     list.replaceChildren(...listed.map(frameItem));
     allToggle.hidden = !few.length || few.length === frames.length;
-    const total = pluralize(frames.length, "frame");
-    const countText = listed.length === frames.length ? total : `${listed.length} of ${total}`;
-    setText(heading, frames.length ? `${countText} that the model saw` : "Frames that the model saw");
-    return countText;
+    const count = frames.length;
+    if (!count) setText(heading, text("frames.heading"));
+    else if (listed.length === count) setText(heading, text("frames.heading_all", { count }));
+    else setText(heading, text("frames.heading_some", { shown: listed.length, count }));
   };
   allToggle.addEventListener("click", () => {
     allToggle.setAttribute("aria-pressed", String(allToggle.getAttribute("aria-pressed") !== "true"));
-    say(`${fill()} shown.`, "frames");
+    fill();
+    say(text("frames.shown", { shown: listed.length, count: frames.length }), "frames");
   });
 
   let filledFrom = "";
@@ -136,7 +154,7 @@ export function framePanel(place) {
       paintedLabel.hidden = !frames.some((frame) => frame.painted);
       note.hidden = frames.length > 0;
       note.classList.toggle("coming", fetched === null); // keeps the height, so that nothing jumps
-      const noFrames = "No model looked at frames for this line.";
+      const noFrames = text("frames.none");
       setText(note, fetched === null ? "…" : frames.length ? "" : noFrames);
     },
   };

@@ -6,8 +6,10 @@ import { commandNamed, describeButton, keyLabels, register, showKey } from "./co
 import { makeDialog } from "./dialogs.js";
 import { stateOf } from "./list.js";
 import { alert, say } from "./say.js";
+import { sentence } from "./sentences.js";
 import { changeSettings, settings } from "./settings.js";
 import { emit, lineById, lineNumber, redo, select, store, subscribe, undo } from "./store.js";
+import { languageName, text } from "./texts.js";
 import { clock } from "./times.js";
 
 const byId = (id) => document.getElementById(id);
@@ -15,9 +17,10 @@ const filmTitle = () => store.film.film.title || store.film.film.name;
 
 /** Writes the film's title. */
 function showTitle() {
-  const { film, language } = store.film;
+  const { film, language: filmLanguage } = store.film;
   byId("title").textContent = filmTitle();
-  byId("title").title = `${film.name}, ${clock(film.duration)}, ${language}`;
+  const facts = { film: film.name, length: clock(film.duration), language: languageName(filmLanguage) };
+  byId("title").title = text("header.film", facts);
 }
 
 /** Writes "4 of 9 written, 2 accepted". No middle dot: screen readers name it. */
@@ -26,10 +29,25 @@ function showProgress() {
   const written = lines.filter((line) => line.heard).length;
   const toWrite = lines.filter((line) => stateOf(line) === "empty").length;
   const accepted = lines.filter((line) => line.heard && line.state === "accepted").length;
-  const text = lines.length ? `${written} of ${written + toWrite} written, ${accepted} accepted` : "No lines yet";
-  setText(byId("progress-text"), text);
-  document.title = `${text} – ${filmTitle()} – shotad review`;
+  const progress = lines.length
+    ? text("header.progress", { written, total: written + toWrite, accepted })
+    : text("header.no_lines");
+  setText(byId("progress-text"), progress);
+  document.title = `${progress} – ${filmTitle()} – shotad review`;
 }
+
+const NO_HISTORY = { undo: text("header.no_undo"), redo: text("header.no_redo") };
+/** What a step would take back, or do again: of a line, or of several. */
+const HISTORY = {
+  undo: (values) =>
+    values.number
+      ? text("header.undo_line", values)
+      : text("header.undo", values),
+  redo: (values) =>
+    values.number
+      ? text("header.redo_line", values)
+      : text("header.redo", values),
+};
 
 /**
  * Undo and Redo keep their names and their width; their hints say what they would do, and on which line.
@@ -37,13 +55,13 @@ function showProgress() {
  * @param {import("./store.js").History} history
  */
 function showHistory(history) {
-  for (const [id, word] of [["undo", "Undo"], ["redo", "Redo"]]) {
-    const step = history[id]?.replace(/\.$/u, "");
+  for (const id of ["undo", "redo"]) {
+    const step = sentence(history[id] ?? "").replace(/\.$/u, "");
     const number = lineNumber(history[`${id}_line`] ?? "");
-    const words = step && number ? `line ${number}, ${step[0].toLowerCase()}${step.slice(1)}` : step;
+    const values = { number, step, keys: keyLabels(commandNamed(id)).join(", ") };
     const button = byId(id);
     describeButton(button);
-    button.title = step ? `${word}: ${words} (${keyLabels(commandNamed(id)).join(", ")})` : `Nothing to ${id}`;
+    button.title = step ? HISTORY[id](values) : NO_HISTORY[id];
     // Not `disabled`: the focus would be lost when the last step is undone.
     button.setAttribute("aria-disabled", String(!step));
   }
@@ -84,7 +102,7 @@ function nameForm(input, onSaved, ...children) {
     const name = input.value.trim();
     if (!(await renameReviewer(name))) return;
     onSaved();
-    say(name ? `Lines that you accept are marked as accepted by ${name}.` : "Lines that you accept carry no name.");
+    say(name ? text("header.named", { name }) : text("header.unnamed"));
   });
   return form;
 }
@@ -97,8 +115,13 @@ const NAME_FIELD = { type: "text", autocomplete: "name", maxLength: 80 };
  * @returns {() => void} Shows it, or takes it away.
  */
 function nameQuestion() {
-  const name = "Your name, as exports give the reviewer";
-  const input = make("input", { ...NAME_FIELD, id: "first-name", placeholder: "Your name", "aria-label": name });
+  const label = text("header.name_label");
+  const input = make("input", {
+    ...NAME_FIELD,
+    id: "first-name",
+    placeholder: text("header.your_name"),
+    "aria-label": label,
+  });
   const toLine = () => select(store.current, { focus: true });
   const form = nameForm(input, toLine, input);
   byId("progress-text").after(form);
@@ -112,10 +135,10 @@ function nameQuestion() {
 /** @returns {() => void} Opens the dialog. */
 function nameDialog() {
   const input = make("input", { ...NAME_FIELD, id: "reviewer-name" });
-  const save = make("button", { className: "primary" }, "Save the name");
-  const form = nameForm(input, () => dialog.close(), labelled("Your name", input), save);
-  const hint = make("p", { className: "hint" }, "It stands in the exports, as who reviewed the lines. It stays on this computer.");
-  const dialog = makeDialog("reviewer-dialog", "Who reviews?", hint, form);
+  const save = make("button", { className: "primary" }, text("header.save_name"));
+  const form = nameForm(input, () => dialog.close(), labelled(text("header.your_name"), input), save);
+  const hint = make("p", { className: "hint" }, text("header.name_hint"));
+  const dialog = makeDialog("reviewer-dialog", text("header.who"), hint, form);
   return () => {
     input.value = store.film?.reviewer ?? "";
     dialog.showModal();
@@ -138,15 +161,15 @@ async function step(way) {
 export function start() {
   byId("all-films").hidden = base === "/"; // the server has this film alone
   register({
-    name: "undo", title: "Undo", group: "Choose and edit", keys: { any: ["Ctrl+Z"] }, repeats: true,
+    name: "undo", title: text("command.undo"), group: "edit", keys: { any: ["Ctrl+Z"] }, repeats: true,
     run: () => step(undo),
   });
   register({
-    name: "redo", title: "Redo what was undone", group: "Choose and edit", keys: { any: ["Ctrl+Shift+Z", "Ctrl+Y"] },
+    name: "redo", title: text("command.redo"), group: "edit", keys: { any: ["Ctrl+Shift+Z", "Ctrl+Y"] },
     repeats: true, run: () => step(redo),
   });
   showKey(document.querySelector("#top [data-command=next-empty]"));
-  register({ name: "reviewer", title: "Who reviews", group: "Page", run: nameDialog() });
+  register({ name: "reviewer", title: text("command.reviewer"), group: "page", run: nameDialog() });
   subscribe("film", (film) => {
     showTitle();
     showProgress();

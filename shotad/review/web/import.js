@@ -13,24 +13,34 @@ import { make } from "./build.js";
 import { register } from "./commands.js";
 import { disabledWhile, makeDialog } from "./dialogs.js";
 import { say } from "./say.js";
+import { withUndo } from "./sentences.js";
 import { applyChange, openLine, settled, store } from "./store.js";
+import { text } from "./texts.js";
 import { clock } from "./times.js";
-import { pluralize } from "./wording.js";
 
 /** Files that can be read, as the browser's dialog filters them. */
 const FILE_TYPES = ".srt,.vtt,.xml,.ttml,.csv,.tsv,.json,.docx,.xlsx,.edl,.fcpxml";
 /** Rows that are shown: more makes the dialog slow. The rest is taken or left as its kind is by default. */
 const SHOWN = 1000;
-const HINT = "SRT, WebVTT, DAPT, CSV, Word, Excel, EDL, FCPXML. Nothing changes before you have seen what would.";
+const HINT = text("import.hint");
 
 /** Kinds of changes in the order in which they are listed: what stands in the row, what in the summary. */
 const KINDS = {
-  conflict: ["Changed here and in the file", (number) => `${pluralize(number, "line")} changed here and in the file`],
-  changed: ["Changed", (number) => `${pluralize(number, "line")} changed`],
-  added: ["New line", (number) => pluralize(number, "new line")],
-  removed: ["Without words in the file", (number) => `${pluralize(number, "line")} without words in the file`],
-  missing: ["Not in the file", (number) => `${pluralize(number, "line")} not in the file`],
-  noted: ["Note", (number) => pluralize(number, "new note")],
+  conflict: [
+    text("import.conflict"),
+    (count) => text("import.conflicts", { count }),
+  ],
+  changed: [text("import.changed"), (count) => text("import.changes", { count })],
+  added: [text("import.added"), (count) => text("import.additions", { count })],
+  removed: [
+    text("import.removed"),
+    (count) => text("import.removals", { count }),
+  ],
+  missing: [
+    text("import.missing"),
+    (count) => text("import.misses", { count }),
+  ],
+  noted: [text("import.noted"), (count) => text("import.notes", { count })],
 };
 
 /**
@@ -40,13 +50,13 @@ const KINDS = {
  * @param {Version|null} other
  */
 function versionCell(version, other) {
-  const none = "(no line)";
+  const none = text("import.no_line");
   if (!version) return make("td", { className: "hint" }, none);
-  const hint = (text) => make("p", { className: "hint" }, text);
+  const hint = (words) => make("p", { className: "hint" }, words);
   const parts = [make("p", version.text ? { lang: store.film.language } : {}, version.text || none)];
   if (!other || other.start !== version.start || other.end !== version.end)
-    parts.push(hint(`${clock(version.start, 2)} to ${clock(version.end, 2)}`));
-  if (version.note && version.note !== other?.note) parts.push(hint(`Note: ${version.note}`));
+    parts.push(hint(text("times.range", { start: clock(version.start, 2), end: clock(version.end, 2) })));
+  if (version.note && version.note !== other?.note) parts.push(hint(text("import.note", { note: version.note })));
   return make("td", {}, ...parts);
 }
 
@@ -59,7 +69,7 @@ function lineRow({ id, kind, wanted, start, old: before, new: after }) {
   const [kindText] = KINDS[kind];
   const time = clock(start, 1);
   const box = make("input", { type: "checkbox", name: "import-line", value: id, checked: wanted });
-  box.setAttribute("aria-label", `Take the line at ${time}: ${kindText}`);
+  box.setAttribute("aria-label", text("import.take_line", { time, kind: kindText }));
   const cells = [
     make("td", {}, make("label", { className: "import-box" }, box)),
     make("th", { scope: "row" }, time),
@@ -74,10 +84,13 @@ function lineRow({ id, kind, wanted, start, old: before, new: after }) {
 
 /** @param {Plan} plan */
 function planTable(plan) {
-  const columns = ["Take", "Time", "What", "Here now", "After the import"];
+  const columns = [
+    text("import.take"), text("import.time"), text("import.what"), text("import.here"),
+    text("import.after"),
+  ];
   const head = make("tr", {}, ...columns.map((title) => make("th", { scope: "col" }, title)));
   const rows = plan.lines.slice(0, SHOWN).map(lineRow);
-  const caption = make("caption", {}, "What the file changes");
+  const caption = make("caption", {}, text("import.caption"));
   return make("table", {}, caption, make("thead", {}, head), make("tbody", {}, ...rows));
 }
 
@@ -89,30 +102,34 @@ function planTable(plan) {
 function summary({ name, unchanged, counts, lines }) {
   const kinds = Object.keys(KINDS).filter((kind) => counts[kind]);
   const changes = kinds.map((kind) => KINDS[kind][1](counts[kind]));
-  const warning = (text) => make("p", { className: "warning" }, text);
-  const parts = [make("p", {}, make("strong", {}, name), `: ${[...changes, `${unchanged} unchanged`].join(", ")}.`)];
-  if (counts.conflict) parts.push(warning("What was changed on both sides stays as it is here unless you tick it."));
+  const warning = (words) => make("p", { className: "warning" }, words);
+  const all = [...changes, text("import.unchanged", { number: unchanged })].join(", ");
+  const parts = [make("p", {}, make("strong", {}, name), `: ${all}.`)];
+  if (counts.conflict) parts.push(warning(text("import.conflict_hint")));
   if (counts.missing)
-    parts.push(warning("Lines that are not in the file stay unless you tick them; a ticked one is removed."));
+    parts.push(warning(text("import.missing_hint")));
   if (counts.kept) {
-    const kept = `${pluralize(counts.kept, "line")} stay as they are here`;
-    parts.push(make("p", {}, `${kept}: they were changed, or added, after the file was written.`));
+    const kept = text(
+      "import.kept",
+      { count: counts.kept },
+    );
+    parts.push(make("p", {}, kept));
   }
   if (lines.length > SHOWN)
-    parts.push(warning(`The first ${SHOWN} are listed. Of the others those are taken that are changed, new or without words.`));
+    parts.push(warning(text("import.too_many", { number: SHOWN })));
   return parts;
 }
 
 /** @returns {() => void} Opens the dialog. */
 function importDialog() {
   const file = make("input", { type: "file", id: "import-file", accept: FILE_TYPES, "aria-describedby": "import-hint" });
-  const fileLabel = make("label", { htmlFor: file.id, className: "above" }, "Script file");
+  const fileLabel = make("label", { htmlFor: file.id, className: "above" }, text("import.file"));
   const hint = make("p", { className: "hint", id: "import-hint" }, HINT);
   const about = make("div");
   const table = make("div", { className: "import-lines" });
-  const submit = make("button", { type: "submit", className: "primary", hidden: true }, "Import");
+  const submit = make("button", { type: "submit", className: "primary", hidden: true }, text("import.submit"));
   const form = make("form", {}, fileLabel, file, hint, about, table, make("div", { className: "buttons" }, submit));
-  const dialog = makeDialog("import-dialog", "Import a script", form);
+  const dialog = makeDialog("import-dialog", text("import.heading"), form);
   /** @type {Plan|null} */
   let plan = null;
 
@@ -123,8 +140,10 @@ function importDialog() {
     return plan.lines.filter((line) => ticked.get(line.id) ?? line.wanted).map((line) => line.id);
   };
   const showCount = () => {
-    const number = plan ? wantedIds().length : 0;
-    submit.textContent = number ? `Import ${pluralize(number, "line")}` : "Import";
+    const count = plan ? wantedIds().length : 0;
+    submit.textContent = count
+      ? text("import.submit_lines", { count })
+      : text("import.submit");
     submit.hidden = !plan?.lines.length;
   };
   const clear = () => {
@@ -139,14 +158,14 @@ function importDialog() {
     table.replaceChildren();
     if (plan.lines.length) {
       table.append(planTable(plan));
-      dialog.announce(`${pluralize(plan.lines.length, "line")} differ. Look at them below.`);
-    } else dialog.announce("Nothing in this file is new.");
+      dialog.announce(text("import.differ", { count: plan.lines.length }));
+    } else dialog.announce(text("import.nothing"));
     showCount();
   };
   const read = async (chosenFile) => {
     if (!chosenFile) return;
     clear();
-    dialog.announce(`Reading ${chosenFile.name} …`);
+    dialog.announce(text("import.reading", { file: chosenFile.name }));
     try {
       await settled(); // what was typed is saved before it is compared
       plan = await upload(`/api/import?name=${encodeURIComponent(chosenFile.name)}`, chosenFile);
@@ -160,7 +179,7 @@ function importDialog() {
       const changed = await post("/api/import/apply", { token: plan.token, lines: ids, tab });
       applyChange(changed);
       dialog.close();
-      say(`${changed.said} You can undo it.`);
+      say(withUndo(changed.said));
       if (changed.focus) openLine(changed.focus);
     } catch (error) {
       dialog.announce(error.message, true);
@@ -179,7 +198,7 @@ function importDialog() {
     if (!plan) return;
     const ids = wantedIds();
     if (!ids.length) {
-      dialog.announce("Tick the lines that you want first.", true);
+      dialog.announce(text("import.tick_first"), true);
       boxes()[0]?.focus();
       return;
     }
@@ -196,5 +215,5 @@ function importDialog() {
 
 /** Registers the command. */
 export function start() {
-  register({ name: "import", title: "Import a script that was edited elsewhere…", group: "Work", run: importDialog() });
+  register({ name: "import", title: text("command.import"), group: "work", run: importDialog() });
 }

@@ -9,21 +9,33 @@ import { addressOf, post } from "./api.js";
 import { make, setText } from "./build.js";
 import { keepFocus } from "./commands.js";
 import { alert, say } from "./say.js";
+import { faultText, hintText, problemText, sentence } from "./sentences.js";
 import { applyJob, emit, lineById, lineNumber, openLine, settled, store, subscribe, undo } from "./store.js";
+import { language, percent, text } from "./texts.js";
 import { clock } from "./times.js";
-import { sizeText } from "./wording.js";
+import { about, sizeText, stepName } from "./wording.js";
 
 const KEPT = 2; // jobs that have ended and are still shown in the foot
-const STATE_WORDS = { waiting: "waits", running: "", done: "done", failed: "failed", stopped: "stopped" };
+/** The title of a job with what became of it. */
+const STATE_TITLES = {
+  waiting: (title) => text("job.waits", { job: title }),
+  running: (title) => title,
+  done: (title) => text("job.done", { job: title }),
+  failed: (title) => text("job.failed", { job: title }),
+  stopped: (title) => text("job.stopped", { job: title }),
+};
 
 /** @type {Set<string>} Jobs that this page saw running, or began itself. */
 const watchedIds = new Set();
 /** @type {Set<string>} Jobs whose cards are not shown in the foot any more. */
 const dismissedIds = new Set();
-/** @type {Map<string, string|null>} What an undo would take back when the job had just ended. */
+/** @type {Map<string, string>} What an undo would take back when the job had just ended. */
 const undoAtEnd = new Map();
 /** @type {Map<string, ((job: Job) => void)[]>} Who waits for the end of a job. */
 const endListeners = new Map();
+
+/** What an undo would take back now, in words; empty: nothing. */
+const undoName = () => sentence(store.film?.history?.undo ?? "");
 
 /** @param {Job|undefined} job */
 export const hasEnded = (job) => ["done", "failed", "stopped"].includes(job?.state);
@@ -92,8 +104,8 @@ export function jobCard(id, { brief = false } = {}) {
 function updateCard(card, job) {
   if (!job) return;
   const [title, body] = card.children;
-  setText(title, [job.title, STATE_WORDS[job.state]].filter(Boolean).join(": "));
-  card.setAttribute("aria-label", job.title);
+  setText(title, STATE_TITLES[job.state](sentence(job.title)));
+  card.setAttribute("aria-label", sentence(job.title));
   const stateBefore = card.dataset.state;
   card.dataset.state = job.state;
   if (!hasEnded(job)) {
@@ -106,21 +118,31 @@ function updateCard(card, job) {
   if (hadFocus) title.focus();
 }
 
+/** What a job does now. */
+function stepText(job) {
+  if (job.stopping) return text("job.stopping");
+  if (job.step) return stepName(job.step);
+  return job.state === "waiting" ? text("job.waiting") : text("job.begins");
+}
+
 /** Shows how far a job is that runs or waits. */
 function showProgress(body, job) {
   if (!body.querySelector("progress")) body.replaceChildren(...progressParts(job));
   const bar = body.querySelector("progress");
   if (typeof job.done === "number") bar.value = job.done;
   else bar.removeAttribute("value");
-  const percent = job.done ? ` ${Math.floor(job.done * 100)} %` : "";
-  const step = job.step || (job.state === "waiting" ? "Waiting for other work" : "Begins");
-  body.querySelector(".job-step").textContent = job.stopping ? "Stopping after this step" : `${step}${percent}`;
-  body.querySelector(".job-note").textContent = job.notes.at(-1) ?? "";
+  const words = [stepText(job), job.done && !job.stopping ? percent(job.done) : ""];
+  body.querySelector(".job-step").textContent = words.filter(Boolean).join(" ");
+  body.querySelector(".job-note").textContent = sentence(job.notes.at(-1) ?? "");
   body.querySelector("button").setAttribute("aria-disabled", String(Boolean(job.stopping)));
 }
 
 function progressParts(job) {
-  const stop = make("button", { type: "button", "aria-label": `Stop: ${job.title}` }, "Stop");
+  const stop = make(
+    "button",
+    { type: "button", "aria-label": text("job.stop_job", { job: sentence(job.title) }) },
+    text("job.stop"),
+  );
   stop.addEventListener("click", async () => {
     if (stop.getAttribute("aria-disabled") === "true") return;
     try {
@@ -130,7 +152,7 @@ function progressParts(job) {
     }
   });
   return [
-    make("progress", { max: 1, "aria-label": job.title }),
+    make("progress", { max: 1, "aria-label": sentence(job.title) }),
     make("span", { className: "job-step" }),
     stop,
     make("p", { className: "job-note hint" }),
@@ -139,22 +161,26 @@ function progressParts(job) {
 
 /** What came of a job, as elements. */
 function outcomeParts(job, isBrief) {
-  if (job.state === "stopped") return [make("p", {}, "Stopped. What was done before is kept.")];
+  if (job.state === "stopped") return [make("p", {}, text("job.was_stopped"))];
   if (job.state === "failed") {
-    const hint = job.error?.hint ? make("p", {}, job.error.hint) : null;
-    return [make("p", { className: "fault" }, job.error?.what ?? "It failed."), hint].filter(Boolean);
+    const hint = hintText(job.error);
+    const problem = problemText(job.error) || text("job.it_failed");
+    return [make("p", { className: "fault" }, problem), hint ? make("p", {}, hint) : null].filter(Boolean);
   }
   const result = job.result ?? {};
-  const parts = [result.said ? make("p", { className: "job-said" }, result.said) : null, fileList(result.files ?? [])];
+  const parts = [
+    result.said ? make("p", { className: "job-said" }, sentence(result.said)) : null,
+    fileList(result.files ?? []),
+  ];
   if (!isBrief) {
     const notes = [...(result.warnings ?? []), ...job.notes];
     parts.push(
-      lineResults(result.lines ?? [], job.title),
-      titledList("Not made", result.failures, ({ name, reason }) => `${name}: ${reason}`, "fault"),
-      titledList("How it sounds", result.told, (text) => text),
-      titledList("Rules", result.findings, findingText),
-      titledList("Lines that found no place", result.unspoken, lineLink),
-      titledList("Notes", notes, (text) => text),
+      lineResults(result.lines ?? [], sentence(job.title)),
+      titledList(text("job.not_made"), result.failures, ({ name, reason }) => about(name, reason), "fault"),
+      titledList(text("job.sounds"), result.told, sentence),
+      titledList(text("job.rules"), result.findings, findingText),
+      titledList(text("job.no_place"), result.unspoken, lineLink),
+      titledList(text("job.notes"), notes, sentence),
     );
   }
   if (job.kind === "redo" && result.lines?.some((line) => line.changed)) parts.push(undoButton(job));
@@ -162,21 +188,25 @@ function outcomeParts(job, isBrief) {
 }
 
 /** A finding of a render as a sentence, with the line that it is about. */
-function findingText({ level, message, cue_id: id }) {
-  const lead = level === "error" ? "Must be put right" : "Look at it";
-  const lineText = id && store.lines.has(id) ? `line ${lineNumber(id)} ` : "";
-  return `${lead}: ${lineText}${message}`;
+function findingText({ level, text: said, cue_id: id }) {
+  const isError = level === "error";
+  const values = { number: lineNumber(id ?? ""), message: sentence(said) };
+  if (!values.number) return isError ? text("job.error", values) : text("job.warning", values);
+  return isError
+    ? text("job.line_error", values)
+    : text("job.line_warning", values);
 }
 
 /** @param {{name: string, url: string, size: number, fresh?: boolean}[]} files fresh: false if nothing was to be done. */
 function fileList(files) {
   if (!files.length) return null;
   const items = files.map((file) => {
-    const state = file.fresh === false ? ", as it was" : "";
+    const size = sizeText(file.size);
+    const facts = file.fresh === false ? text("job.file_as_before", { size }) : size;
     const link = make("a", { href: addressOf(file.url), download: file.name }, file.name);
-    return make("li", {}, link, ` (${sizeText(file.size)}${state})`);
+    return make("li", {}, link, ` (${facts})`);
   });
-  return make("ul", { className: "files", "aria-label": "Files to download" }, ...items);
+  return make("ul", { className: "files", "aria-label": text("job.files") }, ...items);
 }
 
 /** A heading and a list; null where there is nothing in it. */
@@ -189,10 +219,16 @@ function titledList(heading, rows, contentOf, className = "") {
 /** Lines that were described again: before, and now. */
 function lineResults(rows, title) {
   if (!rows.length) return null;
-  const paragraph = (heading, text) => make("p", {}, make("strong", {}, heading), text);
+  const paragraph = (heading, words, lang = language) =>
+    make("p", {}, make("strong", {}, heading), " ", make("span", { lang }, words));
+  const filmLanguage = store.film.language;
   const items = rows.map((row) => {
-    const before = paragraph("Before: ", row.old || "(no line)");
-    const after = row.changed ? paragraph("Now: ", row.new) : paragraph("Kept: ", row.reason);
+    const before = row.old
+      ? paragraph(text("job.before"), row.old, filmLanguage)
+      : paragraph(text("job.before"), text("import.no_line"));
+    const after = row.changed
+      ? paragraph(text("job.now"), row.new, filmLanguage)
+      : paragraph(text("job.kept"), sentence(row.reason));
     return make("li", { className: row.changed ? "changed" : "same" }, lineLink(row.id), before, after);
   });
   return make("ul", { className: "redone", "aria-label": title }, ...items);
@@ -207,8 +243,8 @@ function lineResults(rows, title) {
 export function lineLink(id) {
   const line = lineById(id);
   if (!line) return make("span", {}, id);
-  const text = `Line ${lineNumber(id)} at ${clock(line.start)}`;
-  const button = make("button", { type: "button", className: "plain" }, text);
+  const words = text("job.line", { number: lineNumber(id), time: clock(line.start) });
+  const button = make("button", { type: "button", className: "plain" }, words);
   button.addEventListener("click", () => {
     button.closest("dialog")?.close();
     setTimeout(() => openLine(id));
@@ -218,17 +254,17 @@ export function lineLink(id) {
 
 /** Takes back what a job did, if nothing was done since. */
 function undoButton(job) {
-  const button = make("button", { type: "button" }, "Undo");
-  button.setAttribute("aria-label", `Undo: ${job.title}`);
+  const button = make("button", { type: "button" }, text("job.undo"));
+  button.setAttribute("aria-label", text("job.undo_job", { job: sentence(job.title) }));
   button.addEventListener("click", async () => {
-    if (store.film.history?.undo !== undoAtEnd.get(job.id)) {
-      const text = "Something else was changed since. Undo step by step, by Ctrl+Z in the list.";
-      button.after(make("p", { role: "status" }, text));
+    if (undoName() !== undoAtEnd.get(job.id)) {
+      const words = text("job.changed_since");
+      button.after(make("p", { role: "status" }, words));
       return;
     }
     const changed = await undo();
     if (!changed) return;
-    const message = make("p", { role: "status", tabIndex: -1 }, changed.said || "Undone.");
+    const message = make("p", { role: "status", tabIndex: -1 }, sentence(changed.said) || text("job.undone"));
     button.replaceWith(message);
     message.focus();
   });
@@ -237,15 +273,16 @@ function undoButton(job) {
 
 /** Says the end of a job, also where its dialog is closed. */
 function announceEnd(job) {
-  const failure = `${job.title}: ${job.error?.what ?? "failed"} ${job.error?.hint ?? ""}`;
-  const success = job.result?.said ?? `${job.title}: ${STATE_WORDS[job.state]}.`;
-  const text = job.state === "failed" ? failure : success;
+  const title = sentence(job.title);
+  const failure = about(title, faultText(job.error) || text("job.it_failed"));
+  const success = job.result?.said ? sentence(job.result.said) : `${STATE_TITLES[job.state](title)}.`;
+  const words = job.state === "failed" ? failure : success;
   const dialog = document.querySelector("dialog[open]");
   // The page behind a modal dialog is silent: its own live region speaks.
   const isShown = !dialog?.querySelector(`[data-job="${CSS.escape(job.id)}"]`); // its card has the same words
-  if (dialog) dialog.announce?.(text, false, isShown);
-  else if (job.state === "failed") alert(text);
-  else say(text);
+  if (dialog) dialog.announce?.(words, false, isShown);
+  else if (job.state === "failed") alert(words);
+  else say(words);
 }
 
 /** The jobs that the foot shows: those that run, and the last of those that ended and are still of use. */
@@ -261,14 +298,14 @@ function jobsInFoot() {
 /** Makes the region in the foot of the page. @returns {() => void} Brings it up to date. */
 function makeRegion() {
   const list = make("div");
-  const region = make("section", { id: "jobs", "aria-label": "Work of the machine", hidden: true }, list);
+  const region = make("section", { id: "jobs", "aria-label": text("job.region"), hidden: true }, list);
   document.getElementById("foot").prepend(region);
 
   const holderOf = (id) => {
-    const dismiss = make("button", { type: "button", className: "dismiss", hidden: true }, "Dismiss");
+    const dismiss = make("button", { type: "button", className: "dismiss", hidden: true }, text("job.dismiss"));
     const holder = make("div", { className: "job-holder" }, jobCard(id, { brief: true }), dismiss);
     holder.dataset.id = id;
-    dismiss.setAttribute("aria-label", `Dismiss: ${store.jobs.get(id)?.title ?? id}`);
+    dismiss.setAttribute("aria-label", text("job.dismiss_job", { job: sentence(store.jobs.get(id)?.title ?? id) }));
     dismiss.addEventListener("click", () => {
       dismissedIds.add(id);
       update();
@@ -299,7 +336,7 @@ function onEnd(job) {
   // Who has its dialog open has read there what came of it.
   if (document.querySelector(`dialog[open] [data-job="${CSS.escape(job.id)}"]`)) dismissedIds.add(job.id);
   if (!undoAtEnd.has(job.id)) {
-    undoAtEnd.set(job.id, store.film?.history?.undo ?? null);
+    undoAtEnd.set(job.id, undoName());
     if (watchedIds.has(job.id)) announceEnd(job);
   }
   for (const resolve of endListeners.get(job.id) ?? []) resolve(job);

@@ -3,8 +3,9 @@
 import { register } from "./commands.js";
 import { waitingCount } from "./outbox.js";
 import { say } from "./say.js";
+import { faultText, sentence } from "./sentences.js";
 import { act, chosenLine, emit, isEmpty, lineById, lineNumber, select, store, writeIn } from "./store.js";
-import { pluralize } from "./wording.js";
+import { text } from "./texts.js";
 
 /** Candidates that have a key. */
 const CHOICES = 5;
@@ -45,7 +46,7 @@ async function accept() {
   const number = lineNumber(id);
   const field = document.getElementById("line-text");
   if (!lineById(id).text && !field?.value.trim()) {
-    say(next ? "Nothing is written there." : "Nothing is written there, and this was the last line.");
+    say(next ? text("accept.empty") : text("accept.empty_last"));
     if (next) goOn(next);
     if (next) emit("arrived", next);
     return;
@@ -55,7 +56,8 @@ async function accept() {
   const changed = await acceptance;
   if (changed === null && store.current === next) select(id);
   if (!changed) return;
-  say(`Line ${number}: ${changed.said}${next ? "" : " That was the last line."}`);
+  const done = text("accept.line", { number, done: sentence(changed.said) });
+  say(next ? done : `${done} ${text("accept.last")}`);
   if (next && store.current === next) emit("arrived", next);
 }
 
@@ -67,7 +69,7 @@ async function drop() {
 /** Joins with the next line, unless it is known why they stay apart; what still waits may change that. */
 async function join() {
   const line = chosenLine();
-  if (line?.apart && !waitingCount()) return say(line.apart);
+  if (line?.apart && !waitingCount()) return say(faultText(line.apart));
   return act("join");
 }
 
@@ -77,8 +79,8 @@ async function choose(number) {
   if (!line) return;
   const total = line.candidates.length;
   if (number <= total) await act("choose", { number });
-  else if (total) say(`Line ${lineNumber(line.id)} has ${pluralize(total, "candidate")}.`);
-  else say("This line has no candidates to choose from.");
+  else if (total) say(text("choose.only", { number: lineNumber(line.id), count: total }));
+  else say(text("choose.none"));
 }
 
 let lastStep = { name: "", time: 0, group: "" };
@@ -105,40 +107,46 @@ async function nudge(part, direction, isLarge) {
   const [name, args] = part === "both" ? ["shift", { by: seconds }] : ["move", { [`${part}_by`]: seconds }];
   const group = groupOf(`${name}-${part}-${line.id}`);
   const changed = await act(name, args, { line: line.id, group, quiet: true });
-  if (changed) say(changed.said, "time");
+  if (changed) say(sentence(changed.said), "time");
 }
 
-/** Commands that move times: name, title, key, part of the line, direction. */
+/** Commands that move times: name, key, part of the line, direction, title by a frame, and by a large step. */
 const MOVES = [
-  ["start-earlier", "Start earlier", "[", "start", -1],
-  ["start-later", "Start later", "]", "start", 1],
-  ["end-earlier", "End earlier", "{", "end", -1],
-  ["end-later", "End later", "}", "end", 1],
-  ["line-earlier", "Whole line earlier", ",", "both", -1],
-  ["line-later", "Whole line later", ".", "both", 1],
+  ["start-earlier", "[", "start", -1, text("command.start_earlier"), text("command.start_earlier_far")],
+  ["start-later", "]", "start", 1, text("command.start_later"), text("command.start_later_far")],
+  ["end-earlier", "{", "end", -1, text("command.end_earlier"), text("command.end_earlier_far")],
+  ["end-later", "}", "end", 1, text("command.end_later"), text("command.end_later_far")],
+  ["line-earlier", ",", "both", -1, text("command.line_earlier"), text("command.line_earlier_far")],
+  ["line-later", ".", "both", 1, text("command.line_later"), text("command.line_later_far")],
 ];
 
 /** Registers them. */
 export function start() {
-  const editing = { group: "Choose and edit" };
+  const editing = { group: "edit" };
   for (let i = 1; i <= CHOICES; i += 1) {
     const keys = { list: [String(i)], any: [`Alt+${i}`] };
-    register({ name: `choose-${i}`, title: `Choose candidate ${i}`, ...editing, keys, run: () => choose(i) });
+    register({
+      name: `choose-${i}`,
+      title: text("command.choose", { number: i }),
+      ...editing,
+      keys,
+      run: () => choose(i),
+    });
   }
-  register({ name: "drop", title: "Leave the line out, or take it back in", ...editing, keys: ["d"], run: drop });
-  register({ name: "join", title: "Join with the next line", ...editing, keys: ["m"], run: join });
-  register({ name: "machine", title: "Give the line back to the machine", ...editing, run: () => act("machine") });
-  register({ name: "remove", title: "Remove the line", ...editing, run: () => act("remove") });
+  register({ name: "drop", title: text("command.drop"), ...editing, keys: ["d"], run: drop });
+  register({ name: "join", title: text("command.join"), ...editing, keys: ["m"], run: join });
+  register({ name: "machine", title: text("command.machine"), ...editing, run: () => act("machine") });
+  register({ name: "remove", title: text("command.remove"), ...editing, run: () => act("remove") });
   const acceptKeys = { list: ["a"], edit: ["Ctrl+Enter", "Ctrl+Shift+Enter"], any: ["Alt+Enter"] };
-  const acceptTitle = "Done: accept the line, and go on to the next";
-  register({ name: "accept", title: acceptTitle, group: "Accept", keys: acceptKeys, run: accept });
+  const acceptTitle = text("command.accept");
+  register({ name: "accept", title: acceptTitle, group: "accept", keys: acceptKeys, run: accept });
   const unaccept = () => act("unaccept");
-  register({ name: "unaccept", title: "Take the acceptance back", group: "Accept", keys: ["u"], run: unaccept });
-  for (const [name, title, key, part, direction] of MOVES) {
-    const moving = { group: "Time", repeats: true };
+  register({ name: "unaccept", title: text("command.unaccept"), group: "accept", keys: ["u"], run: unaccept });
+  for (const [name, key, part, direction, title, farTitle] of MOVES) {
+    const moving = { group: "time", repeats: true };
     const byFrame = () => nudge(part, direction, false);
     const byLargeStep = () => nudge(part, direction, true);
-    register({ name, title: `${title} by one frame`, keys: [key], ...moving, run: byFrame });
-    register({ name: `${name}-far`, title: `${title} by 0.1 s`, keys: [`Alt+${key}`], ...moving, run: byLargeStep });
+    register({ name, title, keys: [key], ...moving, run: byFrame });
+    register({ name: `${name}-far`, title: farTitle, keys: [`Alt+${key}`], ...moving, run: byLargeStep });
   }
 }

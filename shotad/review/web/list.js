@@ -10,20 +10,20 @@ import { register } from "./commands.js";
 import { lineBeside } from "./lineacts.js";
 import { say } from "./say.js";
 import { chosenLine, isEmpty, lineById, lineNumber, openLine, select, store, subscribe, writeIn } from "./store.js";
-import { clock, spokenTime } from "./times.js";
-import { pluralize } from "./wording.js";
+import { decimal, language, text } from "./texts.js";
+import { clock, spokenSeconds, spokenTime } from "./times.js";
 
 /**
  * Icon and word of each state; the icon is never alone.
  *
  * @type {Record<"empty"|"machine"|"edited"|"accepted"|"dropped", [string, string]>}
  */
-const STATES = {
-  empty: ["", "to write"],
-  machine: ["○", "machine"],
-  edited: ["✎\ufe0e", "written"],
-  accepted: ["✓\ufe0e", "accepted"],
-  dropped: ["—", "left out"],
+export const STATES = {
+  empty: ["", text("list.state.empty")],
+  machine: ["○", text("list.state.machine")],
+  edited: ["✎\ufe0e", text("list.state.edited")],
+  accepted: ["✓\ufe0e", text("list.state.accepted")],
+  dropped: ["—", text("list.state.dropped")],
 };
 
 /**
@@ -32,12 +32,12 @@ const STATES = {
  * @type {Record<string, {title: string, lets: (line: import("./store.js").Line) => boolean}>}
  */
 export const FILTERS = {
-  all: { title: "All", lets: () => true },
-  empty: { title: "To write", lets: isEmpty },
-  open: { title: "Not accepted", lets: (line) => line.heard && line.state !== "accepted" },
-  findings: { title: "With findings", lets: hasFinding },
-  machine: { title: "As the machine wrote", lets: (line) => line.heard && line.state === "machine" },
-  dropped: { title: "Left out", lets: (line) => !line.heard && Boolean(line.text) },
+  all: { title: text("list.filter.all"), lets: () => true },
+  empty: { title: text("list.filter.empty"), lets: isEmpty },
+  open: { title: text("list.filter.open"), lets: (line) => line.heard && line.state !== "accepted" },
+  findings: { title: text("list.filter.findings"), lets: hasFinding },
+  machine: { title: text("list.filter.machine"), lets: (line) => line.heard && line.state === "machine" },
+  dropped: { title: text("list.filter.dropped"), lets: (line) => !line.heard && Boolean(line.text) },
 };
 
 /**
@@ -50,15 +50,14 @@ export const FILTERS = {
 function remarksOf(line, state) {
   if (state === "empty") return [];
   const remarks = [{ text: STATES[state].join(" ") }];
-  if (isDoubtful(line)) remarks.push({ text: "? doubtful" });
-  if (line.voice) remarks.push({ text: line.voice });
-  if (isOverlong(line)) remarks.push({ text: `▲ ${secondsOver(line).toFixed(1)} s too long`, level: "warning" });
+  if (isDoubtful(line)) remarks.push({ text: `? ${text("list.doubtful")}` });
+  if (line.voice) remarks.push({ text: VOICES[line.voice] });
+  if (isOverlong(line)) remarks.push({ text: `▲ ${tooLong(line)}`, level: "warning" });
   if (line.findings.length) {
     const isError = line.findings.some((finding) => finding.level === "error");
-    const words = pluralize(line.findings.length, "finding");
-    remarks.push({ text: `${isError ? "✖\ufe0e" : "▲"} ${words}`, level: isError ? "error" : "warning" });
+    remarks.push({ text: `${isError ? "✖\ufe0e" : "▲"} ${findingsText(line)}`, level: isError ? "error" : "warning" });
   }
-  if (line.note) remarks.push({ text: "✉\ufe0e note" });
+  if (line.note) remarks.push({ text: `✉\ufe0e ${text("list.note")}` });
   return remarks;
 }
 
@@ -69,11 +68,13 @@ function remarksOf(line, state) {
  * @param {Remark[]} remarks
  */
 function showRemarks(place, remarks) {
-  const words = remarks.map(({ text }) => text).join(", ");
+  const words = remarks.map((remark) => remark.text).join(", ");
   if (place.dataset.words === words) return;
   place.dataset.words = words;
-  const plainWords = remarks.filter(({ level }) => !level).map(({ text }) => text).join(", ");
-  const framed = remarks.filter(({ level }) => level).map(({ text, level }) => make("span", { className: level }, text));
+  const plain = remarks.filter(({ level }) => !level);
+  const plainWords = plain.map((remark) => remark.text).join(", ");
+  const urgent = remarks.filter(({ level }) => level);
+  const framed = urgent.map((remark) => make("span", { className: remark.level }, remark.text));
   place.replaceChildren(plainWords, ...framed.flatMap((remark) => [" ", remark]));
 }
 
@@ -101,8 +102,9 @@ export const stateOf = (line) => (isEmpty(line) ? "empty" : line.heard ? line.st
 export function stateText(line) {
   const state = stateOf(line);
   if (state === "empty") return "";
-  const reviewer = line.by && state === "accepted" ? ` by ${line.by}` : "";
-  return `${STATES[state].join(" ")}${reviewer}`;
+  const [sign, word] = STATES[state];
+  const isNamed = line.by && state === "accepted";
+  return `${sign} ${isNamed ? text("list.accepted_by", { name: line.by }) : word}`;
 }
 
 /**
@@ -111,16 +113,41 @@ export function stateText(line) {
  */
 export const unitsFor = (seconds) => Math.max(1, Math.floor(seconds / (store.film?.unit_seconds || 0.4)));
 
-/** How much an empty slot may hold, and what is known of it: ["4.2 s, about 11 words", "song likely here"]. */
-function sizeTexts(line, second = "s") {
-  const length = line.room_seconds ?? line.end - line.start;
-  const units = pluralize(unitsFor(length), store.film?.unit ?? "word");
-  const size = `${length.toFixed(1)} ${second}, about ${units}`;
-  return line.voice ? [size, line.voice] : [size];
+/** What is likely heard in a slot, by the server's word for it. */
+export const VOICES = {
+  song: text("list.voice.song"),
+  shout: text("list.voice.shout"),
+};
+
+/**
+ * @param {number} seconds
+ * @returns {string} How much such a slot may hold: "4.2 s, about 11 words".
+ */
+export function sizeOf(seconds) {
+  const values = { seconds: decimal(seconds, 1), count: unitsFor(seconds) };
+  if (store.film?.unit === "character") return text("list.size_characters", values);
+  return text("list.size", values);
 }
 
+const lengthOf = (line) => line.room_seconds ?? line.end - line.start;
+
 /** "Empty slot · 4.2 s, about 11 words · song likely here" */
-const emptyText = (line) => ["Empty slot", ...sizeTexts(line)].join(" · ");
+const emptyText = (line) =>
+  [text("list.empty_slot"), sizeOf(lengthOf(line)), VOICES[line.voice]].filter(Boolean).join(" · ");
+
+/** The same for the ear: "4.2 seconds, about 11 words, song likely here". */
+function spokenSize(line) {
+  const seconds = lengthOf(line);
+  const values = { seconds: spokenSeconds(seconds), count: unitsFor(seconds) };
+  const size =
+    store.film?.unit === "character"
+      ? text("list.spoken_size_characters", values)
+      : text("list.spoken_size", values);
+  return line.voice ? `${size}, ${VOICES[line.voice]}` : size;
+}
+
+const findingsText = ({ findings }) => text("list.findings", { count: findings.length });
+const tooLong = (line) => text("list.too_long", { seconds: decimal(secondsOver(line), 1) });
 
 /**
  * The name of a row, as it is read: "Line 12 of 40, at 1 minute 20 seconds, machine, 2 findings: She opens the door.",
@@ -133,14 +160,19 @@ const emptyText = (line) => ["Empty slot", ...sizeTexts(line)].join(" · ");
 function rowName(line, number) {
   const state = stateOf(line);
   const isEmpty = state === "empty";
-  const place = `${isEmpty ? "Empty slot" : "Line"} ${number} of ${store.order.length}`;
-  const parts = [place, `at ${spokenTime(Math.floor(line.start + 1e-6), 0)}`];
+  const place = { number, total: store.order.length, time: spokenTime(Math.floor(line.start + 1e-6), 0) };
+  const parts = [
+    isEmpty
+      ? text("list.row_empty", place)
+      : text("list.row", place),
+  ];
   if (!isEmpty) parts.push(STATES[state][1]);
-  if (isDoubtful(line)) parts.push("doubtful");
-  if (line.voice && !isEmpty) parts.push(line.voice);
-  if (line.findings.length) parts.push(pluralize(line.findings.length, "finding"));
-  if (!isEmpty && isOverlong(line)) parts.push(`${secondsOver(line).toFixed(1)} seconds too long`);
-  return `${parts.join(", ")}: ${isEmpty ? sizeTexts(line, "seconds").join(", ") : line.text}`;
+  if (isDoubtful(line)) parts.push(text("list.doubtful"));
+  if (line.voice && !isEmpty) parts.push(VOICES[line.voice]);
+  if (line.findings.length) parts.push(findingsText(line));
+  if (!isEmpty && isOverlong(line))
+    parts.push(text("list.spoken_too_long", { seconds: spokenSeconds(secondsOver(line)) }));
+  return `${parts.join(", ")}: ${isEmpty ? spokenSize(line) : line.text}`;
 }
 
 /** Seconds over its time that a line may take without a word about it: a breath before speech that a render spares. */
@@ -161,8 +193,8 @@ export function hasFinding(line) {
 /** A row as all are at first; copies of it are made faster than rows. */
 const BLANK_ROW = make("div", { role: "row", className: "row", tabIndex: -1, "aria-selected": "false" },
   make("div", { role: "gridcell", className: "line" },
-    make("span", { className: "time", lang: "en" }), make("span", { className: "text" }),
-    make("span", { className: "signs", lang: "en" })));
+    make("span", { className: "time", lang: language }), make("span", { className: "text" }),
+    make("span", { className: "signs", lang: language })));
 
 /** @returns {HTMLElement} */
 function newRow(id) {
@@ -179,11 +211,11 @@ function newRow(id) {
  * @param {import("./store.js").Line} line
  */
 function fill(row, line) {
-  const [time, text, signs] = row.firstElementChild.children;
+  const [time, words, signs] = row.firstElementChild.children;
   const state = stateOf(line);
   row.dataset.state = state;
   setText(time, clock(line.start));
-  setText(text, state === "empty" ? emptyText(line) : line.text);
+  setText(words, state === "empty" ? emptyText(line) : line.text);
   // The name of the row is read in the language of the line: its words are the matter.
   if (row.lang !== line.language) row.lang = line.language;
   showRemarks(signs, remarksOf(line, state));
@@ -217,8 +249,8 @@ function applyFilter() {
 /** Says on the page where there is nothing to list. */
 function showNote(hasLines) {
   const note = document.getElementById("list-note");
-  const filtered = `No line is so: ${FILTERS[store.filter].title.toLowerCase()}. The chosen line stays.`;
-  setText(note, store.order.length ? filtered : "There are no lines yet.");
+  const filtered = text("list.nothing_filtered", { filter: FILTERS[store.filter].title });
+  setText(note, store.order.length ? filtered : text("list.no_lines"));
   note.hidden = hasLines;
   list.setAttribute("role", rows.size || dialogue.length ? "grid" : "group"); // a grid without rows is none
   if (hasLines) list.removeAttribute("aria-describedby");
@@ -229,7 +261,10 @@ function showNote(hasLines) {
 let dialogue = [];
 
 /** What stands for speech whose words are not known, by its kind. */
-const WORDLESS = { speech: "Dialogue, no words yet", lyrics: "Sung words" };
+const WORDLESS = {
+  speech: text("list.wordless"),
+  lyrics: text("list.lyrics"),
+};
 
 /**
  * A row of what somebody says in the film: to read, not to choose.
@@ -237,15 +272,15 @@ const WORDLESS = { speech: "Dialogue, no words yet", lyrics: "Sung words" };
  * @param {import("./store.js").Utterance} utterance
  * @param {boolean} isByMachine  Its words were written down by a machine, which mishears some.
  */
-function dialogueRow({ start, kind, text, speaker }, isByMachine) {
+function dialogueRow({ start, kind, text: spoken, speaker }, isByMachine) {
   const time = make("span", { className: "time" }, clock(start));
-  if (!text) {
-    const noWords = make("span", { className: "text", lang: "en" }, WORDLESS[kind] ?? WORDLESS.speech);
+  if (!spoken) {
+    const noWords = make("span", { className: "text", lang: language }, WORDLESS[kind] ?? WORDLESS.speech);
     const cell = make("div", { role: "gridcell", className: "line" }, time, noWords);
     return make("div", { role: "row", className: "speech wordless" }, cell);
   }
-  const words = make("span", { className: "text", dir: "auto" }, speaker ? `${speaker}: ${text}` : text);
-  const remarks = isByMachine ? make("span", { className: "signs", lang: "en" }, STATES.machine.join(" ")) : null;
+  const words = make("span", { className: "text", dir: "auto" }, speaker ? `${speaker}: ${spoken}` : spoken);
+  const remarks = isByMachine ? make("span", { className: "signs", lang: language }, STATES.machine.join(" ")) : null;
   const cell = make("div", { role: "gridcell", className: "line" }, time, words, remarks);
   return make("div", { role: "row", className: "speech", lang: "" }, cell);
 }
@@ -255,7 +290,7 @@ function dialogueRows() {
   const byMachine = new Set(store.film.transcript?.written);
   const { speech } = store.film;
   const all = speech.map((utterance, i) => ({ start: utterance.start, row: dialogueRow(utterance, byMachine.has(i)) }));
-  const firstWordless = speech.findIndex(({ kind, text }) => kind === "speech" && !text);
+  const firstWordless = speech.findIndex((utterance) => utterance.kind === "speech" && !utterance.text);
   if (firstWordless >= 0) all[firstWordless].row.firstElementChild.append(transcriptOffer);
   return all;
 }
@@ -497,7 +532,7 @@ function rowsInSight() {
 function jump(rowCount) {
   const from = Math.max(0, store.shown.indexOf(store.current));
   const target = Math.min(store.shown.length - 1, Math.max(0, from + rowCount));
-  goTo(store.shown[target] ?? null, "There are no lines.");
+  goTo(store.shown[target] ?? null, text("list.empty"));
 }
 
 /**
@@ -542,29 +577,29 @@ function goToNextEmpty() {
   const id = nextMatching(isEmpty);
   if (!id) {
     const line = chosenLine();
-    return say(line && isEmpty(line) ? "This is the only empty slot." : "No slot is empty: every one has its line.");
+    return say(line && isEmpty(line) ? text("list.only_empty") : text("list.none_empty"));
   }
   writeIn(id);
   return announceLine(id);
 }
 
 function commands() {
-  const move = (name, title, keys, run) => register({ name, title, group: "Move", keys, run, repeats: true });
-  const goNext = () => goTo(lineBeside(store.current, 1), "This is the last line.");
-  const goBack = () => goTo(lineBeside(store.current, -1), "This is the first line.");
-  move("next", "Next line", { list: ["ArrowDown", "j"], any: ["Alt+ArrowDown"] }, goNext);
-  move("previous", "Previous line", { list: ["ArrowUp", "k"], any: ["Alt+ArrowUp"] }, goBack);
-  move("page-down", "A page further", ["PageDown"], () => jump(rowsInSight()));
-  move("page-up", "A page back", ["PageUp"], () => jump(-rowsInSight()));
-  move("first", "First line", ["Home"], () => jump(-Infinity));
-  move("last", "Last line", ["End"], () => jump(Infinity));
-  move("next-empty", "Next empty slot", { any: ["Alt+N"] }, goToNextEmpty);
-  const goNextOpen = () => goTo(nextMatching(FILTERS.open.lets), "All other lines are accepted.");
-  const goNextDoubtful = () => goTo(nextDoubtful(), "No other line has a doubt.");
-  const goNextFinding = () => goTo(nextMatching(FILTERS.findings.lets), "No other line has findings.");
-  move("next-open", "Next line that is not accepted", ["n"], goNextOpen);
-  move("next-doubtful", "Next line, the most doubtful first", ["q"], goNextDoubtful);
-  move("next-finding", "Next line with a finding", ["f"], goNextFinding);
+  const move = (name, title, keys, run) => register({ name, title, group: "move", keys, run, repeats: true });
+  const goNext = () => goTo(lineBeside(store.current, 1), text("list.is_last"));
+  const goBack = () => goTo(lineBeside(store.current, -1), text("list.is_first"));
+  move("next", text("command.next"), { list: ["ArrowDown", "j"], any: ["Alt+ArrowDown"] }, goNext);
+  move("previous", text("command.previous"), { list: ["ArrowUp", "k"], any: ["Alt+ArrowUp"] }, goBack);
+  move("page-down", text("command.page_down"), ["PageDown"], () => jump(rowsInSight()));
+  move("page-up", text("command.page_up"), ["PageUp"], () => jump(-rowsInSight()));
+  move("first", text("command.first"), ["Home"], () => jump(-Infinity));
+  move("last", text("command.last"), ["End"], () => jump(Infinity));
+  move("next-empty", text("command.next_empty"), { any: ["Alt+N"] }, goToNextEmpty);
+  const goNextOpen = () => goTo(nextMatching(FILTERS.open.lets), text("list.all_accepted"));
+  const goNextDoubtful = () => goTo(nextDoubtful(), text("list.no_doubt"));
+  const goNextFinding = () => goTo(nextMatching(FILTERS.findings.lets), text("list.no_findings"));
+  move("next-open", text("command.next_open"), ["n"], goNextOpen);
+  move("next-doubtful", text("command.next_doubtful"), ["q"], goNextDoubtful);
+  move("next-finding", text("command.next_finding"), ["f"], goNextFinding);
 }
 
 /** Starts the list. */

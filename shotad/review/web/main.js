@@ -23,11 +23,12 @@ import * as regions from "./regions.js";
 import { alert, say } from "./say.js";
 import * as sayas from "./sayas.js";
 import * as search from "./search.js";
+import { sentence } from "./sentences.js";
 import * as slots from "./slots.js";
 import * as store from "./store.js";
+import { text } from "./texts.js";
 import * as timeline from "./timeline.js";
 import * as transcribe from "./transcribe.js";
-import { pluralize } from "./wording.js";
 
 /** In this order, since a button finds the hint of its command where that is registered before. */
 const PARTS = {
@@ -54,7 +55,7 @@ function onChange(changed) {
   store.applyChange(changed);
   // What a job of this page writes, the job itself says, once, at its end.
   const isOfJob = changed.origin === "job" || jobs.isWritingLines();
-  if (!isOurs && changed.said && !isOfJob) say(`Changed elsewhere: ${changed.said}`);
+  if (!isOurs && changed.said && !isOfJob) say(text("page.changed_elsewhere", { change: sentence(changed.said) }));
 }
 
 /** Whether the page may be out of date: the server, or the way to it, was gone. */
@@ -88,7 +89,7 @@ function listenToServer() {
       mayBeOutdated = true;
       store.setConnected(false);
     },
-    bye: () => say("The server was stopped."),
+    bye: () => say(text("server.stopped")),
   });
   return retry;
 }
@@ -111,9 +112,8 @@ async function start() {
     const before = waitingCount();
     await store.flush(); // what this tab had not sent when it was loaded again
     store.load(await get("/api/film"));
-    const saved = before - waitingCount();
-    const [was, is] = saved === 1 ? ["was", "is"] : ["were", "are"];
-    if (saved) say(`${pluralize(saved, "change")} that ${was} not saved before ${is} saved now.`);
+    const count = before - waitingCount();
+    if (count) say(text("page.saved_now", { count }));
   } catch (error) {
     alert(error.message);
     return;

@@ -4,6 +4,7 @@ import { make } from "./build.js";
 import { commandNamed, keyLabels, register, runCommand } from "./commands.js";
 import { followOpener, placeBeside } from "./popups.js";
 import { store } from "./store.js";
+import { text } from "./texts.js";
 
 /**
  * Makes the menu of a button. Escape and a click elsewhere close it; arrow keys go through its commands.
@@ -83,7 +84,7 @@ const canDo = (name) => name !== "transcribe" || Boolean(store.film?.transcript?
 
 /** Registers the page's own menu. */
 export function start() {
-  const menu = makeMenu("page-menu", "Menu", PAGE_MENU, canDo);
+  const menu = makeMenu("page-menu", text("page.menu"), PAGE_MENU, canDo);
   const toggle = () => menu.toggle(document.getElementById("menu-button"));
-  register({ name: "menu", title: "Menu", group: "Page", keys: { any: ["F10"] }, run: toggle });
+  register({ name: "menu", title: text("command.menu"), group: "page", keys: { any: ["F10"] }, run: toggle });
 }

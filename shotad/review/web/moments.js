@@ -4,15 +4,16 @@ import { make, setText } from "./build.js";
 import { commandButton, runCommand } from "./commands.js";
 import { say } from "./say.js";
 import { act, chosenLine } from "./store.js";
+import { decimal, text } from "./texts.js";
 import { exactTime, parseTime, spokenTime } from "./times.js";
 
 /** Keys of a spin button, and the commands (after "start-" or "end-") that they are. */
 const STEPS = { ArrowUp: "later", ArrowDown: "earlier", PageUp: "later-far", PageDown: "earlier-far" };
 const BUTTONS = [
-  ["earlier-far", "−0.1 s"],
-  ["earlier", "−1 frame"],
-  ["later", "+1 frame"],
-  ["later-far", "+0.1 s"],
+  ["earlier-far", text("moments.earlier_far")],
+  ["earlier", text("moments.earlier")],
+  ["later", text("moments.later")],
+  ["later-far", text("moments.later_far")],
 ];
 /** Seconds: times that differ by less are the same. */
 const SAME = 0.0005;
@@ -50,7 +51,7 @@ function makeTimeField(end, title) {
     const isWrong = seconds === null;
     field.setAttribute("aria-invalid", String(isWrong));
     error.hidden = !isWrong;
-    setText(error, isWrong ? `“${field.value}” is no time. Write minutes and seconds, as in 1:20.400.` : "");
+    setText(error, isWrong ? text("moments.no_time", { written: field.value, example: exactTime(80.4) }) : "");
     if (isWrong) {
       say(error.textContent);
       return;
@@ -76,9 +77,9 @@ function makeTimeField(end, title) {
       else runCommand(`${end}-${STEPS[event.key]}`, event);
     }
   });
-  const buttons = BUTTONS.map(([step, text]) => {
-    const button = commandButton(`${end}-${step}`, text);
-    button.setAttribute("aria-label", `${title} ${text}`); // as it is written: who speaks to the computer says what they see
+  const buttons = BUTTONS.map(([step, label]) => {
+    const button = commandButton(`${end}-${step}`, label);
+    button.setAttribute("aria-label", `${title} ${label}`); // as it is written: who speaks to the computer says what they see
     button.className = "d-step";
     return button;
   });
@@ -93,9 +94,9 @@ function makeTimeField(end, title) {
  *   was typed for that is given up.
  */
 export function timePanel(place) {
-  const fields = [makeTimeField("start", "Start"), makeTimeField("end", "End")];
+  const fields = [makeTimeField("start", text("moments.start")), makeTimeField("end", text("moments.end"))];
   const room = make("p", { id: "moment-room", class: "d-note" });
-  const legend = make("legend", {}, make("h3", {}, "When it is spoken"));
+  const legend = make("legend", {}, make("h3", {}, text("moments.heading")));
   const row = make("div", { class: "d-moments" }, ...fields.map((field) => field.element));
   place.append(make("fieldset", { class: "d-group" }, legend, row, room));
   return {
@@ -104,10 +105,10 @@ export function timePanel(place) {
         if (isNew) field.reset();
         else field.show(line);
       }
-      if (!line.room) return setText(room, "How much is free around it is not known.");
+      if (!line.room) return setText(room, text("moments.unknown"));
       const [from, to] = line.room;
-      const times = `from ${exactTime(from)} to ${exactTime(to)}`;
-      return setText(room, `Can be placed ${times}: ${(to - from).toFixed(1)} s are free.`);
+      const values = { from: exactTime(from), to: exactTime(to), seconds: decimal(to - from, 1) };
+      return setText(room, text("moments.free", values));
     },
   };
 }

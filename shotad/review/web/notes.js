@@ -2,6 +2,7 @@
 
 import { make } from "./build.js";
 import { act, lineById } from "./store.js";
+import { text } from "./texts.js";
 
 /** Characters that a note may have. */
 const LONGEST = 2000;
@@ -16,7 +17,7 @@ const REST = 800;
 export function notePanel(place) {
   const field = make("textarea", { id: "line-note", rows: 2, maxLength: LONGEST, autocomplete: "off" });
   field.setAttribute("aria-describedby", "line-note-by");
-  const label = make("label", { htmlFor: field.id }, "Note to a colleague");
+  const label = make("label", { htmlFor: field.id }, text("notes.label"));
   const hint = make("span", { id: "line-note-by", className: "hint" });
   place.append(make("div", { className: "line-note" }, label, field, hint));
   let id = null;
@@ -26,10 +27,10 @@ export function notePanel(place) {
   const save = () => {
     clearTimeout(timer);
     timer = 0;
-    const text = field.value.trim();
+    const written = field.value.trim();
     const line = lineById(id);
-    if (!line || text === (line.note?.text ?? "")) return;
-    act("note", { text }, { line: id, group: `note-${id}-${visit}`, quiet: true });
+    if (!line || written === (line.note?.text ?? "")) return;
+    act("note", { text: written }, { line: id, group: `note-${id}-${visit}`, quiet: true });
   };
   field.addEventListener("focus", () => (visit += 1));
   field.addEventListener("input", () => {
@@ -45,8 +46,8 @@ export function notePanel(place) {
     // What somebody types is never replaced by what is saved.
     if (isNew || (!timer && document.activeElement !== field)) field.value = line.note?.text ?? "";
     hint.textContent = line.note?.by
-      ? `By ${line.note.by}. Never spoken.`
-      : "Never spoken. It goes along into Word, Excel, CSV, DAPT and WebVTT.";
+      ? text("notes.by", { name: line.note.by })
+      : text("notes.hint");
   };
   return { show, focus: () => field.focus() };
 }

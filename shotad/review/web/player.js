@@ -11,8 +11,10 @@ import { followJob, isAtWork } from "./jobs.js";
 import * as outbox from "./outbox.js";
 import { buildPlayer, MEASURING, SPEEDS } from "./playerview.js";
 import { alert, say, unsay } from "./say.js";
+import { faultText, sentence } from "./sentences.js";
 import { Sound } from "./sound.js";
 import { chosenLine, emit, lineById, settled, store, subscribe } from "./store.js";
+import { text } from "./texts.js";
 import { spokenTime } from "./times.js";
 
 /** Seconds of a step back or on. */
@@ -38,9 +40,12 @@ const CAPTION_EDGE = 8;
 const INSIDE = 0.001;
 const VOLUME_KEY = "shotad-volume";
 /** Said where a browser wants a fresh key for a sound: now that it is made, it begins at once. */
-const PRESS_AGAIN = "Ready. Press once more to hear it.";
-const PREPARING = { line: "The line is being prepared.", sound: "The sound is being prepared." };
-const NOTHING_WRITTEN = "Nothing is written here yet: you hear the film of this slot.";
+const PRESS_AGAIN = text("player.press_again");
+const PREPARING = {
+  line: text("player.line_prepared"),
+  sound: text("player.sound_prepared"),
+};
+const NOTHING_WRITTEN = text("player.nothing_written");
 
 /**
  * @typedef {"mix"|"programme"|"voice"} Kind  The film with its description, the film alone, the voice alone.
@@ -178,16 +183,16 @@ function loop() {
 
 /** Repeats the slot of the chosen line, or not any more: then the film goes on. */
 function toggleLoop() {
-  if (!isLooping && !chosenLine()) return say("No line is chosen.");
+  if (!isLooping && !chosenLine()) return say(text("list.none_chosen"));
   isLooping = !isLooping;
-  say(isLooping ? "This slot is repeated." : "The slot is not repeated any more.");
+  say(isLooping ? text("player.repeated") : text("player.not_repeated"));
   if (isLooping) return loop();
   if (playback?.mode === "loop") playback = { ...playback, mode: "watch", until: Infinity };
   return showState();
 }
 
 /** Says after a while that something is being prepared, if it still is. @returns {number} A timer. */
-const announceLater = (text, startTurn) => setTimeout(() => turn === startTurn && say(text), PATIENCE);
+const announceLater = (words, startTurn) => setTimeout(() => turn === startTurn && say(words), PATIENCE);
 
 /**
  * Plays something; what is played ends.
@@ -202,7 +207,7 @@ async function begin(wanted) {
   captions.version = "";
   showState();
   emit("sound");
-  view.showMessage("Preparing the sound…");
+  view.showMessage(text("player.preparing_sound"));
   const timer = announceLater(PREPARING.sound, startTurn);
   try {
     await settled(); // what is typed is saved before it is spoken
@@ -232,7 +237,7 @@ function showFailure(error) {
     say(PRESS_AGAIN);
     return;
   }
-  alert(error instanceof ApiError ? error.message : `The sound cannot be played: ${error.message}`);
+  alert(error instanceof ApiError ? error.message : text("player.no_sound", { reason: error.message }));
 }
 
 /** What is written of a line, also what is not saved yet. */
@@ -248,7 +253,7 @@ const MODES = { mix: "hear", programme: "film", voice: "voice" };
 async function hear(kind) {
   const line = chosenLine();
   if (!line) {
-    say("No line is chosen.");
+    say(text("list.none_chosen"));
     return;
   }
   const { id } = line;
@@ -261,21 +266,21 @@ async function hear(kind) {
   playback = wanted;
   showState();
   emit("sound");
-  view.showMessage("Preparing the line…");
+  view.showMessage(text("player.preparing_line"));
   const timer = announceLater(PREPARING.line, startTurn);
   try {
     await settled();
     const answer = await get(`/api/hear/${encodeURIComponent(id)}?kind=${kind}`);
     clearTimeout(timer);
     if (turn !== startTurn) return;
-    const { start: from, end: until, url, text, warnings, settled: isSettled } = answer;
+    const { start: from, end: until, url, text: spoken, warnings, settled: isSettled } = answer;
     const isEmpty = !lineById(id)?.text;
     if (isEmpty && kind !== "voice") say(NOTHING_WRITTEN);
     const notes = [];
     if (isEmpty) notes.push(NOTHING_WRITTEN);
-    else if (kind === "mix" && !answer.line) notes.push("The line is not spoken: it does not fit.");
-    const caption = kind === "voice" ? text : undefined;
-    await begin({ ...wanted, from, until, url, caption, warnings: [...notes, ...warnings], isSettled });
+    else if (kind === "mix" && !answer.line) notes.push(text("player.not_spoken"));
+    const caption = kind === "voice" ? spoken : undefined;
+    await begin({ ...wanted, from, until, url, caption, warnings: [...notes, ...warnings.map(sentence)], isSettled });
   } catch (error) {
     if (turn === startTurn) showFailure(error);
   } finally {
@@ -293,11 +298,11 @@ function onEnd() {
   }
   stop();
   if (mode === "watch") {
-    say("The film is over.");
+    say(text("player.over"));
     return;
   }
   view.showWarnings(warnings);
-  for (const text of warnings) if (text !== NOTHING_WRITTEN) say(text); // that was said at the start
+  for (const warning of warnings) if (warning !== NOTHING_WRITTEN) say(warning); // that was said at the start
   if (!isSettled) say(MEASURING);
 }
 
@@ -327,8 +332,8 @@ async function fetchCaptions(from, { isNew = true } = {}) {
     Object.assign(captions, { to: end, lines: answer.lines });
     if (isNew) captions.version = answer.version;
     const { problem, warnings } = answer;
-    if (problem && playback) view.showWarnings([`${problem.what} ${problem.hint}`]);
-    else if (warnings.length && playback?.mode === "watch") view.showWarnings(warnings);
+    if (problem && playback) view.showWarnings([faultText(problem)]);
+    else if (warnings.length && playback?.mode === "watch") view.showWarnings(warnings.map(sentence));
     return answer;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -388,7 +393,7 @@ async function changeSound() {
   try {
     await sound.change(urlFrom("mix"));
   } catch (error) {
-    if (turn === startTurn) say(`The changed line cannot be heard: ${error.message}`);
+    if (turn === startTurn) say(text("player.no_change", { reason: error.message }));
   }
 }
 
@@ -431,24 +436,24 @@ async function toggleSubtitles() {
     return;
   }
   if (isAtWork("subtitles")) {
-    say("The subtitles are being spoken already.");
+    say(text("player.subtitles_already"));
     return;
   }
   followJob(await post("/api/subtitles", { on: true }));
-  say("The subtitles are being spoken; you hear them when that is done.");
+  say(text("player.subtitles_begun"));
 }
 
 /** What is played goes over to the sound with the subtitles, or without them. */
 function onSubtitles() {
   showState();
-  if (!store.film.voice.subtitles) say("Subtitles are not spoken.");
+  if (!store.film.voice.subtitles) say(text("player.subtitles_off"));
   changeSound();
 }
 
 /** With the description, or the film alone: what is played on goes over. */
 async function toggleDescription() {
   isDescribed = !isDescribed;
-  say(isDescribed ? "With description." : "The film alone.");
+  say(isDescribed ? text("player.with_description") : text("player.film_alone"));
   if (isWatching()) playback = { ...playback, kind: isDescribed ? "mix" : "programme" };
   showState();
   if (!isWatching()) return;
@@ -470,7 +475,7 @@ function setSpeed(speed) {
 function changeSpeed(direction) {
   const index = SPEEDS.indexOf(sound.speed) + direction;
   setSpeed(SPEEDS[Math.min(SPEEDS.length - 1, Math.max(0, index))]);
-  say(`Speed ${sound.speed}.`, "speed");
+  say(text("player.speed", { speed: sound.speed }), "speed");
 }
 
 /** @param {number} seconds  To go on; negative: back. */
@@ -517,10 +522,10 @@ function setVolume(level) {
 
 /** The browser cannot play what it was given: the server makes a copy that it can, or says why there is none. */
 async function onVideoError() {
-  const reason = video.error?.message || `code ${video.error?.code}`;
+  const reason = video.error?.message || text("player.error_code", { code: video.error?.code ?? 0 });
   const playable = store.film?.playable;
   if (!video.error || !hasFilm(playable)) return;
-  const problem = `The browser cannot play this film (${reason}).`;
+  const problem = text("player.no_film", { reason });
   showFilm({ ...playable, state: "none", url: null, why: problem });
   try {
     const copy = await post("/api/proxy", { error: reason });
@@ -553,8 +558,8 @@ function showFilm(playable) {
     };
     video.addEventListener("loadedmetadata", onLoaded, { once: true });
   } else if (!canShow()) sound.hasPicture = false;
-  if (playable.state === "gone" && stateBefore !== "gone") alert(playable.why);
-  else if (stateBefore === "gone" && playable.state !== "gone") say("The film is back.");
+  if (playable.state === "gone" && stateBefore !== "gone") alert(sentence(playable.why));
+  else if (stateBefore === "gone" && playable.state !== "gone") say(text("player.film_back"));
 }
 
 function toggleFullScreen() {
@@ -563,30 +568,30 @@ function toggleFullScreen() {
 
 function togglePictureInPicture() {
   if (document.pictureInPictureElement) return document.exitPictureInPicture();
-  if (!canShow()) return say(view.noPictureReason() || "There is no picture.");
+  if (!canShow()) return say(view.noPictureReason() || text("player.no_picture"));
   return video.requestPictureInPicture();
 }
 
 function registerCommands() {
-  const command = (name, title, keys, run) => register({ name, title, group: "Hear", keys, run });
-  const repeated = (name, title, keys, run) => register({ name, title, group: "Hear", keys, run, repeats: true });
-  const hearTitle = "Hear the line, from two seconds before; again: stop";
-  command("play", "Play with description, or pause", { list: [" "], any: ["F8", "Alt+K"] }, togglePlay);
-  repeated("back-2", "Back 2 seconds", { any: ["Alt+J"] }, () => skip(-STEP));
-  repeated("on-2", "On 2 seconds", { any: ["Alt+L"] }, () => skip(STEP));
-  command("loop", "Repeat this slot, or not", { list: ["l"], any: ["Alt+O"] }, toggleLoop);
+  const command = (name, title, keys, run) => register({ name, title, group: "hear", keys, run });
+  const repeated = (name, title, keys, run) => register({ name, title, group: "hear", keys, run, repeats: true });
+  const hearTitle = text("command.hear");
+  command("play", text("command.play"), { list: [" "], any: ["F8", "Alt+K"] }, togglePlay);
+  repeated("back-2", text("command.back_2"), { any: ["Alt+J"] }, () => skip(-STEP));
+  repeated("on-2", text("command.on_2"), { any: ["Alt+L"] }, () => skip(STEP));
+  command("loop", text("command.loop"), { list: ["l"], any: ["Alt+O"] }, toggleLoop);
   command("hear", hearTitle, { list: ["h"], any: ["Ctrl+ ", "Alt+H"] }, () => hear("mix"));
-  command("hear-voice", "Hear the voice alone", ["v"], () => hear("voice"));
-  command("hear-film", "Hear the film alone", ["o"], () => hear("programme"));
-  command("description", "Film with its description, or alone", [], toggleDescription);
-  command("subtitles", "Speak subtitles of foreign dialogue too, or not", [], toggleSubtitles);
-  repeated("slower", "Slower", ["<"], () => changeSpeed(-1));
-  repeated("faster", "Faster", [">"], () => changeSpeed(1));
-  command("full-screen", "Full screen, or not", [], toggleFullScreen);
+  command("hear-voice", text("command.hear_voice"), ["v"], () => hear("voice"));
+  command("hear-film", text("command.hear_film"), ["o"], () => hear("programme"));
+  command("description", text("command.description"), [], toggleDescription);
+  command("subtitles", text("command.subtitles"), [], toggleSubtitles);
+  repeated("slower", text("command.slower"), ["<"], () => changeSpeed(-1));
+  repeated("faster", text("command.faster"), [">"], () => changeSpeed(1));
+  command("full-screen", text("command.full_screen"), [], toggleFullScreen);
   if (document.pictureInPictureEnabled)
-    command("picture-in-picture", "Picture in a window of its own, or not", [], togglePictureInPicture);
-  repeated("frame-back", "Film one frame back", [], () => stepFrame(-1));
-  repeated("frame-on", "Film one frame on", [], () => stepFrame(1));
+    command("picture-in-picture", text("command.picture_in_picture"), [], togglePictureInPicture);
+  repeated("frame-back", text("command.frame_back"), [], () => stepFrame(-1));
+  repeated("frame-on", text("command.frame_on"), [], () => stepFrame(1));
 }
 
 /** Keys of the keyboard and of headphones that play and pause, and those of a picture in its own window. */
@@ -642,7 +647,7 @@ export function start() {
   video = view.video;
   const onBreak = () => {
     stop();
-    alert("The sound broke off. Press play to go on.");
+    alert(text("player.broke_off"));
   };
   sound = new Sound(...view.audios, video, { onMoment, onEnd, onBreak });
   listenToMediaKeys();
@@ -650,7 +655,7 @@ export function start() {
   for (const name of ["seeked", "loadedmetadata"]) video.addEventListener(name, () => playback || emitPosition());
   video.addEventListener("error", onVideoError);
   subscribe("film", (film) => {
-    view.showNotice(film.voice.notice);
+    view.showNotice(sentence(film.voice.notice));
     showState();
     showFilm(film.playable);
     emitPosition();

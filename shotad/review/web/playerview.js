@@ -4,24 +4,30 @@ import { addressOf } from "./api.js";
 import { make, setText } from "./build.js";
 import { commandButton } from "./commands.js";
 import { followOpener, placeBeside } from "./popups.js";
+import { sentence } from "./sentences.js";
 import { lineNumber, store } from "./store.js";
+import { percent, text } from "./texts.js";
 import { clock, shortTime, spokenTime } from "./times.js";
 
 /** Speeds that can be chosen. */
 export const SPEEDS = [0.5, 0.75, 1, 1.25, 1.5, 2];
-export const MEASURING = "The film's loudness is still being measured: levels may change a little.";
+export const MEASURING = text("player.measuring");
 /** Seconds that the slider of the place moves by a key. */
 const SLIDER_STEP = 1;
 
-/** In which way a line is heard. */
-const MODE_WORDS = { hear: "as the audience hears it", film: "the film alone", voice: "the voice alone" };
+/** Which line is heard, and in which way. */
+const MODE_TEXTS = {
+  hear: (number) => text("player.hear_line", { number }),
+  film: (number) => text("player.hear_film", { number }),
+  voice: (number) => text("player.hear_voice", { number }),
+};
 /** The commands that do it. */
 const MODE_COMMANDS = { hear: "hear", film: "hear-film", voice: "hear-voice" };
 
 /** What is seen of a button, and not read. */
-const sign = (text) => make("span", { "aria-hidden": "true" }, text);
+const sign = (symbol) => make("span", { "aria-hidden": "true" }, symbol);
 /** What is read of a button, and not seen. */
-const spokenName = (text) => make("span", { class: "hidden" }, text);
+const spokenName = (name) => make("span", { class: "hidden" }, name);
 
 /** A button of which a sign is seen and a name is heard. */
 function signButton(command, signNode, name) {
@@ -32,11 +38,13 @@ function signButton(command, signNode, name) {
 
 /** What the screen says where no film can be shown. */
 function noPictureText(playable) {
-  if (playable.state === "gone") return playable.why;
-  if (playable.state !== "making") return `There is no picture. ${playable.why} Everything else works.`;
-  const share = playable.done ? ` (${Math.round(playable.done * 100)} %)` : "";
-  const text = `A copy of the film that this browser can play is being made${share}.`;
-  return `${text} Everything else works meanwhile, and the sound too. ${playable.why}`;
+  const reason = sentence(playable.why);
+  if (playable.state === "gone") return reason;
+  if (playable.state !== "making") return text("player.without", { reason });
+  const making = playable.done
+    ? text("player.making_share", { share: percent(playable.done) })
+    : text("player.making");
+  return `${making} ${text("player.making_hint")} ${reason}`;
 }
 
 /** A row of buttons of the panel. */
@@ -46,41 +54,63 @@ const buttonRow = (label, buttons, className = "p-row") =>
 /** The panel of what is needed less: place, volume, frames, and one line in three ways. */
 function makeMorePanel({ volume, seek, setVolume }) {
   const slider = make("input", {
-    type: "range", class: "p-slider", min: 0, max: 1, step: SLIDER_STEP, value: 0, "aria-label": "Place in the film",
+    type: "range",
+    class: "p-slider",
+    min: 0,
+    max: 1,
+    step: SLIDER_STEP,
+    value: 0,
+    "aria-label": text("player.place_label"),
   });
   slider.addEventListener("input", () => seek(Number(slider.value)));
-  const percent = Math.round(volume * 100);
+  const volumePercent = Math.round(volume * 100);
   const volumeSlider = make("input", {
-    type: "range", class: "p-slider", min: 0, max: 100, step: 5, value: percent, "aria-label": "Volume",
-    "aria-valuetext": `${percent} percent`,
+    type: "range",
+    class: "p-slider",
+    min: 0,
+    max: 100,
+    step: 5,
+    value: volumePercent,
+    "aria-label": text("player.volume"),
+    "aria-valuetext": percent(volume),
   });
   volumeSlider.addEventListener("input", () => {
     setVolume(Number(volumeSlider.value) / 100);
-    volumeSlider.setAttribute("aria-valuetext", `${volumeSlider.value} percent`);
+    volumeSlider.setAttribute("aria-valuetext", percent(Number(volumeSlider.value) / 100));
   });
   const hearButtons = [
-    commandButton("hear", "Hear line"),
-    commandButton("hear-voice", "Voice alone"),
-    commandButton("hear-film", "Film alone"),
+    commandButton("hear", text("player.line")),
+    commandButton("hear-voice", text("player.voice")),
+    commandButton("hear-film", text("player.film")),
   ];
-  const pictureButtons = [commandButton("frame-back", "−1 frame"), commandButton("frame-on", "+1 frame")];
-  pictureButtons.push(commandButton("full-screen", "Full screen"));
-  const soundButtons = [commandButton("subtitles", "Spoken subtitles")];
-  if (document.pictureInPictureEnabled) pictureButtons.push(commandButton("picture-in-picture", "Own window"));
+  const pictureButtons = [
+    commandButton("frame-back", text("moments.earlier")),
+    commandButton("frame-on", text("moments.later")),
+  ];
+  pictureButtons.push(commandButton("full-screen", text("player.full_screen")));
+  const soundButtons = [commandButton("subtitles", text("player.subtitles"))];
+  if (document.pictureInPictureEnabled)
+    pictureButtons.push(commandButton("picture-in-picture", text("player.own_window")));
   // On a telephone the row of keys has no space for these.
   const narrowButtons = [
-    commandButton("loop", "Repeat slot"),
-    commandButton("slower", "Slower"),
-    commandButton("faster", "Faster"),
+    commandButton("loop", text("player.repeat")),
+    commandButton("slower", text("player.slower")),
+    commandButton("faster", text("player.faster")),
   ];
-  const options = { id: "player-more", class: "p-more", role: "group", "aria-label": "More of the player", hidden: true };
+  const options = {
+    id: "player-more",
+    class: "p-more",
+    role: "group",
+    "aria-label": text("player.more"),
+    hidden: true,
+  };
   const panel = make("div", options,
-    make("label", { class: "p-field" }, make("span", {}, "Place"), slider),
-    make("label", { class: "p-field" }, make("span", {}, "Volume"), volumeSlider),
-    buttonRow("Hear the chosen line", hearButtons),
-    buttonRow("Foreign dialogue", soundButtons),
-    buttonRow("Picture", pictureButtons),
-    buttonRow("Film", narrowButtons, "p-row p-narrow"));
+    make("label", { class: "p-field" }, make("span", {}, text("player.place")), slider),
+    make("label", { class: "p-field" }, make("span", {}, text("player.volume")), volumeSlider),
+    buttonRow(text("player.hear"), hearButtons),
+    buttonRow(text("player.foreign"), soundButtons),
+    buttonRow(text("player.picture"), pictureButtons),
+    buttonRow(text("page.film"), narrowButtons, "p-row p-narrow"));
   return { panel, slider };
 }
 
@@ -114,12 +144,12 @@ function makeDisclosure(opener, panel) {
 
 /** The screen: the film with its caption, or why there is none. */
 function makeScreen() {
-  const video = make("video", { class: "p-video", preload: "metadata", tabIndex: -1, "aria-label": "Film" });
+  const video = make("video", { class: "p-video", preload: "metadata", tabIndex: -1, "aria-label": text("page.film") });
   video.playsInline = true;
   video.muted = true; // its sound is that of the server, with the description or without
   const caption = make("p", { class: "p-caption", "aria-hidden": "true", hidden: true }); // who listens hears the line itself
   const reason = make("p");
-  const progress = make("progress", { max: 1, "aria-label": "Copy of the film", hidden: true });
+  const progress = make("progress", { max: 1, "aria-label": text("player.copy"), hidden: true });
   const noPicture = make("div", { class: "p-without", hidden: true }, reason, progress);
   const screen = make("div", { class: "p-screen" }, video, noPicture, caption);
   const element = make("div", { class: "p-frame" }, screen);
@@ -134,10 +164,10 @@ function makeScreen() {
     element,
     video,
     reason: () => reason.textContent,
-    showCaption(text) {
-      if (caption.hidden === !text && caption.textContent === text) return;
-      caption.hidden = !text;
-      setText(caption, text);
+    showCaption(line) {
+      if (caption.hidden === !line && caption.textContent === line) return;
+      caption.hidden = !line;
+      setText(caption, line);
       caption.lang = store.film?.language ?? "";
     },
     showFilm(playable) {
@@ -198,30 +228,36 @@ export function buildPlayer(place, controls) {
   const screen = makeScreen();
   const audios = [make("audio", { preload: "auto" }), make("audio", { preload: "auto" })];
 
-  const play = commandButton("play", "Play");
+  const play = commandButton("play", text("player.play"));
   play.classList.add("primary", "p-play");
-  const loop = commandButton("loop", "⟲ Slot");
+  const loop = commandButton("loop", text("player.slot"));
   loop.classList.add("p-wide");
-  loop.replaceChildren(sign("⟲ "), "Slot");
-  const description = commandButton("description", "AD on");
+  loop.prepend(sign("⟲ "));
+  const description = commandButton("description", text("player.ad_on"));
   const position = make("span");
   const total = make("span", { class: "p-wide" });
   const time = make("span", { class: "p-time" }, position, total);
-  const speedOptions = SPEEDS.map((speed) => make("option", { value: speed, selected: speed === 1 }, `${speed}×`));
-  const speedField = make("select", { class: "p-speed p-wide", "aria-label": "Speed" }, ...speedOptions);
+  const speedOptions = SPEEDS.map((speed) =>
+    make("option", { value: speed, selected: speed === 1 }, text("player.times", { speed })),
+  );
+  const speedField = make(
+    "select",
+    { class: "p-speed p-wide", "aria-label": text("player.speed_label") },
+    ...speedOptions,
+  );
   speedField.addEventListener("change", () => controls.setSpeed(Number(speedField.value)));
-  const opener = make("button", { type: "button", class: "p-opener" }, sign("…"), spokenName("More of the player"));
+  const opener = make("button", { type: "button", class: "p-opener" }, sign("…"), spokenName(text("player.more")));
   const { panel, slider } = makeMorePanel(controls);
   const closePanel = makeDisclosure(opener, panel);
-  const back = signButton("back-2", sign("↶ 2"), "Back 2 seconds");
-  const on = signButton("on-2", sign("2 ↷"), "On 2 seconds");
+  const back = signButton("back-2", sign("↶ 2"), text("command.back_2"));
+  const on = signButton("on-2", sign("2 ↷"), text("command.on_2"));
   const keys = [back, play, on, time, loop, speedField, description, opener, panel];
 
   const message = make("p", { class: "p-message" });
-  const warningList = make("ul", { class: "p-warnings", "aria-label": "Of what was heard", hidden: true });
+  const warningList = make("ul", { class: "p-warnings", "aria-label": text("player.warnings"), hidden: true });
   const notice = make("p", { class: "p-notice", hidden: true });
   place.append(screen.element, ...audios,
-    make("div", { class: "p-keys", role: "group", "aria-label": "Player" }, ...keys),
+    make("div", { class: "p-keys", role: "group", "aria-label": text("player.label") }, ...keys),
     make("div", { class: "p-notes" }, notice, make("div", { class: "p-heard" }, message, warningList)));
 
   /** Marks all buttons of a command as pressed or not. */
@@ -237,7 +273,7 @@ export function buildPlayer(place, controls) {
 
   const showWarnings = (warnings) => {
     warningList.hidden = !warnings.length;
-    warningList.replaceChildren(...warnings.map((text) => make("li", {}, sign("▲ "), text)));
+    warningList.replaceChildren(...warnings.map((warning) => make("li", {}, sign("▲ "), warning)));
   };
   return {
     video: screen.video,
@@ -249,16 +285,16 @@ export function buildPlayer(place, controls) {
     showTime(seconds, length) {
       setText(total, ` / ${clock(length)}`);
       slider.max = String(length);
-      const text = shortTime(seconds);
-      if (position.textContent === text) return; // within the same tenth of a second
-      setText(position, text);
+      const time = shortTime(seconds);
+      if (position.textContent === time) return; // within the same tenth of a second
+      setText(position, time);
       if (document.activeElement !== slider) slider.value = String(seconds);
       slider.setAttribute("aria-valuetext", spokenTime(seconds, 0));
     },
     showState({ mode, isDescribed, isLooping, isWithSubtitles }) {
-      setText(play, mode ? "Pause" : "Play");
-      const playName = isDescribed ? "Play with description" : "Play the film alone";
-      play.setAttribute("aria-label", mode ? "Pause" : playName);
+      setText(play, mode ? text("player.pause") : text("player.play"));
+      const playName = isDescribed ? text("player.play_description") : text("player.play_film");
+      play.setAttribute("aria-label", mode ? text("player.pause") : playName);
       setPressed("loop", isLooping);
       setPressed("description", isDescribed);
       setPressed("subtitles", isWithSubtitles);
@@ -268,19 +304,19 @@ export function buildPlayer(place, controls) {
       if (!mode && !warningList.childElementCount) setText(message, "");
     },
     showSpeed: (speed) => (speedField.value = String(speed)),
-    showMessage(text) {
-      setText(message, text);
-      if (text) showWarnings([]);
+    showMessage(words) {
+      setText(message, words);
+      if (words) showWarnings([]);
     },
     showHeard({ mode, id, isSettled, warnings }) {
-      if (!MODE_WORDS[mode]) return;
-      const text = `You hear line ${lineNumber(id)}: ${MODE_WORDS[mode]}.`;
-      setText(message, isSettled ? text : `${text} ${MEASURING}`);
+      if (!MODE_TEXTS[mode]) return;
+      const words = MODE_TEXTS[mode](lineNumber(id));
+      setText(message, isSettled ? words : `${words} ${MEASURING}`);
       showWarnings(warnings);
     },
-    showNotice(text) {
-      setText(notice, text);
-      notice.hidden = !text;
+    showNotice(words) {
+      setText(notice, words);
+      notice.hidden = !words;
     },
     async enterFullScreen() {
       await place.requestFullscreen();

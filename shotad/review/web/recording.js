@@ -10,7 +10,10 @@ import { make, setText } from "./build.js";
 import { commandButton, register } from "./commands.js";
 import * as player from "./player.js";
 import { alert, say } from "./say.js";
+import { sentence } from "./sentences.js";
 import { act, applyChange, chosenLine, flush, lineById, lineNumber, store, subscribe } from "./store.js";
+import { decimal, text } from "./texts.js";
+import { sizeText } from "./wording.js";
 
 /** Seconds after which a recording ends by itself. */
 const LONGEST = 120;
@@ -30,13 +33,12 @@ const SILENCE = -60;
 const LARGEST = 50_000_000;
 /** Times the film's pace at which a line may be spoken. */
 const PACES = [0.8, 0.9, 1, 1.1, 1.2, 1.3];
-const NO_MICROPHONE =
-  "The browser gives the microphone only to pages on this computer. " +
-  "Open the page at 127.0.0.1, through an SSH tunnel from elsewhere; or choose a sound file.";
-const NO_DRAFT = "Nothing is recorded that waits to be kept.";
+const NO_MICROPHONE = text("recording.no_microphone");
+const NO_DRAFT = text("recording.no_draft");
+const NOT_HEARD = text("recording.not_heard");
 const HEAR_KEY = "Alt+P";
 const KEEP_KEY = "Alt+U";
-const WHAT_NEXT = `Hear it (${HEAR_KEY}), keep it (${KEEP_KEY}) or discard it.`;
+const WHAT_NEXT = text("recording.next", { hear: HEAR_KEY, keep: KEEP_KEY });
 
 /** @typedef {{blob: Blob, seconds: number, name?: string}} Draft  name: of the file that was brought. */
 /** @type {Map<string, Draft>} Recordings that are neither kept nor discarded, by line. */
@@ -67,19 +69,17 @@ const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, mill
 /** Why a microphone cannot be had, and what people do about it. */
 function microphoneProblem(error) {
   const problems = {
-    NotAllowedError:
-      "This page may not use the microphone. Allow it beside the address of the page, and record again; " +
-      "or choose a sound file.",
-    NotFoundError: "No microphone was found. Plug one in and record again, or choose a sound file.",
-    NotReadableError: "Another program uses the microphone. Close it and record again.",
+    NotAllowedError: text("recording.not_allowed"),
+    NotFoundError: text("recording.not_found"),
+    NotReadableError: text("recording.not_readable"),
   };
-  return problems[error?.name] ?? `The microphone cannot be used: ${error?.message ?? error}`;
+  return problems[error?.name] ?? text("recording.microphone_fails", { reason: error?.message ?? String(error) });
 }
 
 /** "good", or what to do. @param {number} peak dBFS */
 function levelWords(peak) {
-  if (peak > TOO_LOUD) return "too loud: go further away";
-  return peak < TOO_SOFT ? "too soft: come nearer" : "good";
+  if (peak > TOO_LOUD) return text("recording.too_loud");
+  return peak < TOO_SOFT ? text("recording.too_soft") : text("recording.good");
 }
 
 /** Plays a tone of a tenth of a second; resolves when it is over. */
@@ -166,7 +166,7 @@ function stopSound() {
 
 /** Counts down; ends early where the recording is called off. */
 async function countDown(started) {
-  say(`Recording begins in ${COUNTDOWN} seconds, with a tone.`);
+  say(text("recording.begins_said", { count: COUNTDOWN }));
   for (started.countdown = COUNTDOWN; started.countdown > 0 && recording === started; started.countdown -= 1) {
     showPanel();
     await wait(1000);
@@ -178,7 +178,7 @@ async function begin() {
   const line = chosenLine();
   if (!line) return;
   if (!line.heard) {
-    say("A line that is not heard cannot be recorded. Write it first.");
+    say(NOT_HEARD);
     return;
   }
   if (!navigator.mediaDevices?.getUserMedia) {
@@ -224,15 +224,15 @@ async function end() {
   recording = null;
   showPanel();
   if (!microphone?.startTime) {
-    say("Nothing was recorded.");
+    say(text("recording.nothing"));
     return;
   }
   const draft = await microphone.stop();
   if (draft) drafts.set(id, draft);
   showPanel();
   if (!draft) return;
-  const length = `${draft.seconds.toFixed(1)} s recorded, level ${levelWords(microphone.peak)}`;
-  say(`Line ${lineNumber(id)}: ${length}. ${WHAT_NEXT}`);
+  const values = { number: lineNumber(id), seconds: decimal(draft.seconds, 1), level: levelWords(microphone.peak) };
+  say(`${text("recording.recorded", values)} ${WHAT_NEXT}`);
 }
 
 /** Plays the draft of the chosen line; again: stops it. */
@@ -257,7 +257,7 @@ async function hearDraft() {
     source.start();
   } catch {
     if (heardDraft === wanted) heardDraft = null;
-    say("The browser cannot play this file here. Keep it to hear it in the film.");
+    say(text("recording.cannot_play"));
   }
   return undefined;
 }
@@ -272,43 +272,43 @@ async function keepDraft() {
   const answer = await upload(`/api/lines/${encodeURIComponent(id)}/recording?${query}`, draft.blob);
   drafts.delete(id);
   applyChange(answer.changed);
-  say([answer.changed.said, ...answer.warnings].join(" "));
+  say([answer.changed.said, ...answer.warnings].map(sentence).join(" "));
   return showPanel();
 }
 
 function discardDraft() {
   if (!drafts.delete(store.current)) return say(NO_DRAFT);
   stopSound();
-  say("Discarded.");
+  say(text("recording.discarded"));
   return showPanel();
 }
 
 /** Takes a sound file as the draft of the chosen line. */
 function bringFile(file) {
   const line = chosenLine();
-  if (!line?.heard) return say("A line that is not heard cannot be recorded. Write it first.");
-  if (file.size > LARGEST) return alert(`${file.name} has more than ${LARGEST / 1e6} MB. Give the sound of one line.`);
+  if (!line?.heard) return say(NOT_HEARD);
+  if (file.size > LARGEST) return alert(text("recording.too_large", { file: file.name, size: sizeText(LARGEST) }));
   const blob = file.type.startsWith("audio/") ? file : new Blob([file], { type: "audio/wav" });
   drafts.set(line.id, { blob, seconds: 0, name: file.name });
   showPanel();
-  return say(`${file.name} for line ${lineNumber(line.id)}. ${WHAT_NEXT}`);
+  return say(`${text("recording.file_for", { file: file.name, number: lineNumber(line.id) })} ${WHAT_NEXT}`);
 }
 
 /** How the line is spoken, or what is being recorded of it. */
 function stateText(line) {
   if (recording?.id === line.id) {
-    if (recording.countdown) return `Recording begins in ${recording.countdown}…`;
+    if (recording.countdown) return text("recording.begins", { seconds: recording.countdown });
     const { microphone } = recording;
-    if (!microphone?.startTime) return "The microphone is being opened…";
-    return `Recording: ${microphone.seconds.toFixed(1)} s. Read the line, then stop.`;
+    if (!microphone?.startTime) return text("recording.opening");
+    return text("recording.running", { seconds: decimal(microphone.seconds, 1) });
   }
   const draft = drafts.get(line.id);
-  if (draft?.name) return `${draft.name}: not kept yet.`;
-  if (draft) return `${draft.seconds.toFixed(1)} s recorded: not kept yet.`;
+  if (draft?.name) return text("recording.file_not_kept", { file: draft.name });
+  if (draft) return text("recording.not_kept", { seconds: decimal(draft.seconds, 1) });
   const { recording: kept } = line;
-  if (!kept) return line.heard ? "Spoken by the voice." : "Write the line first; then it can be recorded.";
-  if (kept.fits) return `In your own voice, ${kept.seconds.toFixed(1)} s.`;
-  return "Recorded for another text: the voice speaks the line until you keep the recording or record again.";
+  if (!kept) return line.heard ? text("recording.by_voice") : text("recording.write_first");
+  if (kept.fits) return text("recording.own_voice", { seconds: decimal(kept.seconds, 1) });
+  return text("recording.other_text");
 }
 
 const choiceLabel = (label, input) => make("label", { className: "rec-choose" }, make("span", {}, label), input);
@@ -322,18 +322,19 @@ function voiceField() {
   const show = (chosen) => {
     // Voices that send lines away speak a whole film or nothing.
     const usable = store.film.voice.choices.filter(({ name, speaks }) => speaks !== false && !name.startsWith("openai"));
-    const options = [["", "As the film"], ...usable.map(({ name, title }) => [name, title])];
+    const options = [["", text("recording.as_film")], ...usable.map(({ name, title }) => [name, title])];
     if (chosen && !usable.some(({ name }) => name === chosen)) options.push([chosen, chosen]);
     const before = [...select.options].map((option) => option.value).join("\n");
     if (before !== options.map(([name]) => name).join("\n")) select.replaceChildren(...options.map(optionOf));
     select.value = chosen;
   };
-  return { element: choiceLabel("Voice", select), show };
+  return { element: choiceLabel(text("recording.voice"), select), show };
 }
 
 /** The pace of the line. */
 function paceField() {
-  const optionOfPace = (pace) => optionOf([pace, pace === 1 ? "As the film" : `${pace} times`]);
+  const optionOfPace = (pace) =>
+    optionOf([pace, pace === 1 ? text("recording.as_film") : text("recording.pace_times", { pace })]);
   const select = make("select", {}, ...PACES.map(optionOfPace));
   select.addEventListener("change", () => act("pace", { times: Number(select.value) }));
   const show = (pace) => {
@@ -341,7 +342,7 @@ function paceField() {
     if (!isListed) select.append(optionOfPace(pace));
     select.value = String(pace);
   };
-  return { element: choiceLabel("Pace", select), show };
+  return { element: choiceLabel(text("recording.pace"), select), show };
 }
 
 /** A file that is dropped on the panel is taken as well. */
@@ -359,14 +360,14 @@ function takeDroppedFiles(panel) {
 }
 
 function registerCommands() {
-  const command = (name, title, run, keys) => register({ name, title, group: "Choose and edit", keys, run });
+  const command = (name, title, run, keys) => register({ name, title, group: "edit", keys, run });
   const toggle = () => (recording ? end() : begin());
-  command("record", "Record the line in your own voice; again: stop", toggle, { any: ["Alt+R"] });
-  command("record-hear", "Hear the recording that is not kept yet; again: stop", hearDraft, { any: [HEAR_KEY] });
-  command("record-keep", "Keep the recording", keepDraft, { any: [KEEP_KEY] });
-  command("record-discard", "Discard the recording that is not kept yet", discardDraft);
-  command("recording-fits", "Use the recording for the line's new words", () => act("keep_recording"));
-  command("recording-remove", "Remove the recording: the voice speaks the line", () => act("discard_recording"));
+  command("record", text("command.record"), toggle, { any: ["Alt+R"] });
+  command("record-hear", text("command.record_hear"), hearDraft, { any: [HEAR_KEY] });
+  command("record-keep", text("command.record_keep"), keepDraft, { any: [KEEP_KEY] });
+  command("record-discard", text("command.record_discard"), discardDraft);
+  command("recording-fits", text("command.recording_fits"), () => act("keep_recording"));
+  command("recording-remove", text("command.recording_remove"), () => act("discard_recording"));
 }
 
 /**
@@ -387,18 +388,18 @@ export function recordingPanel(place) {
   const state = make("p", { className: "rec-state" });
   const meter = make("meter", {
     min: SILENCE, max: 0, low: TOO_SOFT, high: TOO_LOUD, optimum: -12, value: SILENCE,
-    "aria-label": "Level of the microphone",
+    "aria-label": text("recording.meter"),
   });
   const level = make("span", { className: "rec-level" });
   const levels = make("p", { className: "rec-levels", hidden: true }, meter, level);
-  const record = commandButton("record", "Record");
+  const record = commandButton("record", text("recording.record"));
   const draftButtons = [
-    commandButton("record-hear", "Hear recording"),
-    commandButton("record-keep", "Keep"),
-    commandButton("record-discard", "Discard"),
+    commandButton("record-hear", text("recording.hear")),
+    commandButton("record-keep", text("recording.keep")),
+    commandButton("record-discard", text("recording.discard")),
   ];
-  const fits = commandButton("recording-fits", "Use it for these words");
-  const remove = commandButton("recording-remove", "Back to the voice");
+  const fits = commandButton("recording-fits", text("recording.use"));
+  const remove = commandButton("recording-remove", text("recording.back"));
   const countdown = make("input", { type: "checkbox" });
   countdown.addEventListener("change", () => (isCountdownWanted = countdown.checked));
   const file = make("input", { type: "file", accept: "audio/*,.wav,.flac", className: "rec-file" });
@@ -408,12 +409,17 @@ export function recordingPanel(place) {
   });
   const voice = voiceField();
   const pace = paceField();
-  const countdownLabel = make("label", { className: "choice" }, countdown, ` Count ${COUNTDOWN}, 2, 1 first`);
-  const sayAs = commandButton("say-as", "Say a word as…");
+  const countdownLabel = make(
+    "label",
+    { className: "choice" },
+    countdown,
+    ` ${text("recording.countdown", { from: COUNTDOWN })}`,
+  );
+  const sayAs = commandButton("say-as", text("recording.say_as"));
   const panel = make("details", { className: "d-more rec" },
-    make("summary", {}, "How it is spoken"), state, levels,
+    make("summary", {}, text("recording.heading")), state, levels,
     make("div", { className: "d-row" }, record, ...draftButtons, fits, remove),
-    make("div", { className: "d-row rec-options" }, countdownLabel, choiceLabel("Sound file", file)),
+    make("div", { className: "d-row rec-options" }, countdownLabel, choiceLabel(text("recording.file"), file)),
     make("div", { className: "d-row rec-options" }, voice.element, pace.element, sayAs));
   place.append(panel);
   takeDroppedFiles(panel);
@@ -425,7 +431,8 @@ export function recordingPanel(place) {
     // A button that goes away must not take the focus along.
     const focused = panel.contains(document.activeElement) ? document.activeElement : null;
     setText(state, stateText(line));
-    setText(record, isRecording ? "Stop" : hasDraft || kept ? "Record again" : "Record");
+    const again = hasDraft || kept ? text("recording.again") : text("recording.record");
+    setText(record, isRecording ? text("recording.stop") : again);
     const canRecord = line.heard || isRecording || hasDraft;
     record.setAttribute("aria-disabled", String(!canRecord));
     file.disabled = !line.heard;
@@ -437,7 +444,7 @@ export function recordingPanel(place) {
     levels.hidden = recording?.level === undefined;
     if (!levels.hidden) {
       meter.value = Math.max(SILENCE, recording.level);
-      setText(level, `Level ${levelWords(recording.microphone.peak)}`);
+      setText(level, text("recording.level", { level: levelWords(recording.microphone.peak) }));
     }
     voice.show(line.own_voice);
     pace.show(line.pace);

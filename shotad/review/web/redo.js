@@ -4,20 +4,18 @@ import { make } from "./build.js";
 import { register } from "./commands.js";
 import { checkedValue, disabledWhile, makeDialog, radios } from "./dialogs.js";
 import { jobCard, startJob, whenEnded } from "./jobs.js";
+import { sentence } from "./sentences.js";
 import { chosenLine, lineById, lineNumber, store } from "./store.js";
+import { text } from "./texts.js";
 import { clock } from "./times.js";
 
 /** Why the machine asks before it writes over a line. */
 const WARNINGS = {
-  edited: "Somebody edited this line.",
-  accepted: "This line is accepted.",
+  edited: text("redo.edited"),
+  accepted: text("redo.accepted"),
 };
-const NOTE_HINT =
-  "What the machine should know or look at, in any words: “The woman is Sintel.” “Say what he holds.” " +
-  "You may leave it empty.";
-const NO_NOTE_HINT =
-  "The embedded engine tells what it measures in the picture and reads no notes. " +
-  "Write the line yourself, or describe the film with another engine.";
+const NOTE_HINT = text("redo.hint");
+const NO_NOTE_HINT = text("redo.no_notes");
 
 /** Lines that may be described again together without anybody's work being given up. */
 const untouchedLines = () => store.shown.map(lineById).filter((line) => line?.slot && line.state === "machine");
@@ -27,15 +25,15 @@ function redoDialog() {
   const about = make("div");
   const scope = make("div");
   const note = make("textarea", { id: "redo-note", rows: 3, maxLength: 2000, "aria-describedby": "redo-hint" });
-  const noteLabel = make("label", { htmlFor: note.id, className: "above" }, "Note for the machine");
+  const noteLabel = make("label", { htmlFor: note.id, className: "above" }, text("redo.note"));
   const hint = make("p", { className: "hint", id: "redo-hint" }, NOTE_HINT);
   const permission = make("div");
   const engineNotice = make("p", { className: "hint" });
-  const submit = make("button", { type: "submit", className: "primary" }, "Describe again");
+  const submit = make("button", { type: "submit", className: "primary" }, text("redo.submit"));
   const buttons = make("div", { className: "buttons" }, submit);
   const form = make("form", {}, about, scope, noteLabel, note, hint, permission, engineNotice, buttons);
   const result = make("div", { className: "result" });
-  const dialog = makeDialog("redo-dialog", "Describe again", form, result);
+  const dialog = makeDialog("redo-dialog", text("redo.heading"), form, result);
   let id = null;
 
   const isForSeveral = () => checkedValue(form, "redo-scope") === "shown";
@@ -46,25 +44,32 @@ function redoDialog() {
     permission.replaceChildren();
     if (isForSeveral() || !warning) return;
     const box = make("input", { type: "checkbox", id: "redo-over", "aria-describedby": "redo-over-hint" });
-    const boxHint = "Its text stays among the candidates, and you can undo.";
+    const boxHint = text("redo.over_hint");
     permission.replaceChildren(
       make("p", { className: "warning" }, warning),
-      make("label", { className: "choice" }, box, " Let a new line take its place"),
+      make("label", { className: "choice" }, box, ` ${text("redo.over")}`),
       make("p", { className: "hint", id: "redo-over-hint" }, boxHint),
     );
   };
 
   const showAbout = (line) => {
-    const words = line ? `Line ${lineNumber(id)} at ${clock(line.start)}` : "No line is chosen.";
-    const quote = make("blockquote", line?.text ? { lang: line.language } : {}, line?.text || line?.reason || "");
+    const words = line
+      ? text("job.line", { number: lineNumber(id), time: clock(line.start) })
+      : text("list.none_chosen");
+    const quote = make(
+      "blockquote",
+      line?.text ? { lang: line.language } : {},
+      line?.text || sentence(line?.reason ?? ""),
+    );
     about.replaceChildren(make("p", {}, make("strong", {}, words)), quote);
   };
   const showScope = () => {
     const others = untouchedLines().length;
     scope.replaceChildren();
     if (others < 2) return;
-    const several = `The ${others} lines in the list that nobody edited or accepted`;
-    scope.append(radios("Which lines", "redo-scope", [["this", "This line"], ["shown", several]], "this"));
+    const several = text("redo.several", { count: others });
+    const choices = [["this", text("redo.this")], ["shown", several]];
+    scope.append(radios(text("redo.which"), "redo-scope", choices, "this"));
   };
   scope.addEventListener("change", showPermission);
 
@@ -73,7 +78,7 @@ function redoDialog() {
     showAbout(chosenLine());
     showScope();
     const { engines } = store.film;
-    engineNotice.textContent = engines.local ? "" : engines.notice || "Frames and words are sent to a server for this.";
+    engineNotice.textContent = engines.local ? "" : sentence(engines.notice) || text("redo.sent");
     hint.textContent = engines.notes ? NOTE_HINT : NO_NOTE_HINT;
     showPermission();
     result.replaceChildren();
@@ -87,7 +92,7 @@ function redoDialog() {
     const box = isSeveral ? null : form.querySelector("#redo-over");
     if (box && !box.checked) {
       box.focus();
-      dialog.announce(`Tick the box first. ${permission.querySelector(".warning").textContent}`, true);
+      dialog.announce(`${text("redo.tick_first")} ${permission.querySelector(".warning").textContent}`, true);
       return;
     }
     const lines = isSeveral ? untouchedLines().map((line) => line.id) : [id];
@@ -95,7 +100,7 @@ function redoDialog() {
       const job = await startJob({ kind: "redo", lines, note: note.value.trim(), over_edits: Boolean(box) });
       result.replaceChildren(jobCard(job.id));
       result.firstChild.scrollIntoView({ block: "nearest" });
-      dialog.announce("Begun. You may close this and go on working.");
+      dialog.announce(text("job.begun"));
       await whenEnded(job.id);
       showPermission();
       if (dialog.open) result.firstChild?.scrollIntoView({ block: "nearest" });
@@ -112,5 +117,11 @@ function redoDialog() {
 
 /** Registers the command. */
 export function start() {
-  register({ name: "describe-again", title: "Describe again, with a note", group: "Work", keys: ["r"], run: redoDialog() });
+  register({
+    name: "describe-again",
+    title: text("command.describe_again"),
+    group: "work",
+    keys: ["r"],
+    run: redoDialog(),
+  });
 }

@@ -2,6 +2,7 @@
 
 import { register } from "./commands.js";
 import { select, store } from "./store.js";
+import { text } from "./texts.js";
 
 const REGIONS = ["film", "lines", "time"];
 const LAST = REGIONS.length - 1;
@@ -63,11 +64,11 @@ function keepClear() {
 export function start() {
   keepClear();
   register({
-    name: "next-region", title: "Next region: film, script, time line", group: "Move", keys: { any: ["F6"] },
+    name: "next-region", title: text("command.next_region"), group: "move", keys: { any: ["F6"] },
     when: () => focusedRegion() < LAST, run: enterNext,
   });
   register({
-    name: "previous-region", title: "Previous region", group: "Move", keys: { any: ["Shift+F6"] },
+    name: "previous-region", title: text("command.previous_region"), group: "move", keys: { any: ["Shift+F6"] },
     when: () => focusedRegion() !== 0, run: enterPrevious,
   });
 }

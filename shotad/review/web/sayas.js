@@ -5,16 +5,18 @@ import { labelled, make } from "./build.js";
 import { register, runCommand } from "./commands.js";
 import { disabledWhile, makeDialog } from "./dialogs.js";
 import { say } from "./say.js";
+import { sentence } from "./sentences.js";
 import { chosenLine, settled } from "./store.js";
+import { text } from "./texts.js";
 
 /** The word that is selected in the text, or in which the cursor stands; else nothing. */
 function selectedWord() {
   const field = document.getElementById("line-text");
   if (!field) return "";
-  const { value: text, selectionStart: from, selectionEnd: to } = field;
-  if (from !== to) return text.slice(from, to).trim();
-  const before = /[\p{L}\p{N}'’-]*$/u.exec(text.slice(0, from))[0];
-  const after = /^[\p{L}\p{N}'’-]*/u.exec(text.slice(from))[0];
+  const { value: written, selectionStart: from, selectionEnd: to } = field;
+  if (from !== to) return written.slice(from, to).trim();
+  const before = /[\p{L}\p{N}'’-]*$/u.exec(written.slice(0, from))[0];
+  const after = /^[\p{L}\p{N}'’-]*/u.exec(written.slice(from))[0];
   return before + after;
 }
 
@@ -23,26 +25,32 @@ function sayAsDialog() {
   const input = { type: "text", maxLength: 200, autocomplete: "off", spellcheck: false };
   const word = make("input", { ...input, id: "say-word", required: true });
   const saying = make("input", { ...input, id: "say-saying" });
-  const keep = make("button", { type: "submit", className: "primary" }, "Keep and hear the line");
-  const hint = "Write it as one would read it: shiv-awn, sin-TELL. Empty: as the voice says it.";
-  const form = make("form", {}, labelled("Word", word), labelled("Said as", saying),
+  const keep = make("button", { type: "submit", className: "primary" }, text("say_as.keep"));
+  const hint = text("say_as.hint");
+  const form = make("form", {}, labelled(text("say_as.word"), word), labelled(text("say_as.saying"), saying),
     make("p", { className: "hint" }, hint), make("div", { className: "buttons" }, keep));
   const list = make("ul", { className: "sayings" });
-  const kept = make("section", { "aria-label": "Kept for this film" }, make("h3", {}, "Kept for this film"), list);
-  const dialog = makeDialog("say-as-dialog", "Say as", form, kept);
+  const keptTitle = text("say_as.kept");
+  const kept = make("section", { "aria-label": keptTitle }, make("h3", {}, keptTitle), list);
+  const dialog = makeDialog("say-as-dialog", text("say_as.heading"), form, kept);
 
   /** @param {{word: string, saying: string, own: boolean}} entry own: kept for this film, not by the cast. */
   const itemOf = (entry) => {
-    const remove = make("button", { type: "button", hidden: !entry.own, "aria-label": `Remove ${entry.word}` }, "Remove");
+    const remove = make(
+      "button",
+      { type: "button", hidden: !entry.own, "aria-label": text("say_as.remove_word", { word: entry.word }) },
+      text("say_as.remove"),
+    );
     remove.addEventListener("click", () => send(remove, entry.word, ""));
-    return make("li", {}, `${entry.word}: ${entry.saying}${entry.own ? "" : " (from the cast)"} `, remove);
+    const words = entry.own ? text("say_as.entry", entry) : text("say_as.entry_cast", entry);
+    return make("li", {}, `${words} `, remove);
   };
   const refresh = async () => {
     const { sayings } = await get("/api/sayings");
     const same = sayings.find((entry) => entry.word === word.value);
     if (same && !saying.value) saying.value = same.saying;
     const items = sayings.map(itemOf);
-    list.replaceChildren(...(items.length ? items : [make("li", {}, "Nothing yet.")]));
+    list.replaceChildren(...(items.length ? items : [make("li", {}, text("say_as.nothing"))]));
   };
   /** Sends a saying; whether it was kept. */
   const send = async (button, wordText, sayingText) => {
@@ -52,7 +60,7 @@ function sayAsDialog() {
         const answer = await post("/api/sayings", { word: wordText, saying: sayingText });
         isKept = true;
         await refresh();
-        dialog.announce(answer.said);
+        dialog.announce(sentence(answer.said));
       } catch (error) {
         dialog.announce(error.message, true);
       }
@@ -63,7 +71,7 @@ function sayAsDialog() {
     event.preventDefault();
     if (!(await send(keep, word.value, saying.value))) return;
     dialog.close();
-    say(`“${word.value}” is said as “${saying.value || word.value}” in this film.`);
+    say(text("say_as.said", { word: word.value, saying: saying.value || word.value }));
     await settled();
     if (chosenLine()?.heard) await runCommand("hear");
   });
@@ -78,6 +86,6 @@ function sayAsDialog() {
 
 /** Registers the command. */
 export function start() {
-  const title = "Say a word of the text in another way";
-  register({ name: "say-as", title, group: "Choose and edit", keys: { any: ["Alt+Y"] }, run: sayAsDialog() });
+  const title = text("command.say_as");
+  register({ name: "say-as", title, group: "edit", keys: { any: ["Alt+Y"] }, run: sayAsDialog() });
 }

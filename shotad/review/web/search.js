@@ -1,20 +1,20 @@
 /** Finding lines: search in their text, the filter, the time to go to. */
 
-import { labelled, make } from "./build.js";
+import { labelled, make, setText } from "./build.js";
 import { register } from "./commands.js";
 import { makeDialog } from "./dialogs.js";
 import { FILTERS, setFilter } from "./list.js";
 import { seek } from "./player.js";
 import { say } from "./say.js";
 import { chosenLine, lineById, lineNumber, openLine, select, store, subscribe } from "./store.js";
+import { text } from "./texts.js";
 import { clock, parseTime } from "./times.js";
-import { pluralize } from "./wording.js";
 
 /** Milliseconds after which the player, which goes to a chosen line after a rest, can be sent elsewhere. */
 const SEEK_DELAY = 300;
 
 /** Without case and accents: who searches "cafe" finds "Café". */
-const plain = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+const plain = (words) => words.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 
 /** @type {HTMLInputElement} */
 let searchField;
@@ -37,12 +37,12 @@ function highlight(ids) {
   const query = plain(searchedText());
   const ranges = [];
   for (const id of ids) {
-    const text = document.getElementById(`line-${id}`)?.querySelector(".text")?.firstChild;
-    const place = text ? text.data.toLowerCase().indexOf(query) : -1;
+    const words = document.getElementById(`line-${id}`)?.querySelector(".text")?.firstChild;
+    const place = words ? words.data.toLowerCase().indexOf(query) : -1;
     if (place < 0) continue; // it matches without its accents: the places of letters differ
     const range = new Range();
-    range.setStart(text, place);
-    range.setEnd(text, place + query.length);
+    range.setStart(words, place);
+    range.setEnd(words, place + query.length);
     ranges.push(range);
   }
   CSS.highlights.set("found", new Highlight(...ranges));
@@ -53,8 +53,9 @@ function showMatches() {
   const ids = matchingIds();
   const index = ids.indexOf(store.current);
   if (!searchedText()) matchCount.textContent = "";
-  else if (!ids.length) matchCount.textContent = "nothing found";
-  else matchCount.textContent = index < 0 ? `${ids.length} found` : `${index + 1} of ${ids.length}`;
+  else if (!ids.length) matchCount.textContent = text("search.none");
+  else if (index < 0) matchCount.textContent = text("search.found", { number: ids.length });
+  else matchCount.textContent = text("search.match", { number: index + 1, total: ids.length });
   highlight(ids);
 }
 
@@ -76,7 +77,7 @@ function step(direction) {
   }
   const ids = matchingIds();
   if (!ids.length) {
-    say(`Nothing found for “${searchedText()}”.`);
+    say(text("search.none_said", { words: searchedText() }));
     return;
   }
   const current = lineNumber(store.current ?? "");
@@ -87,7 +88,9 @@ function step(direction) {
   select(target);
   showMatches();
   if (document.activeElement === searchField)
-    say(`${matchCount.textContent}. Line ${lineNumber(target)}: ${lineById(target).text}`);
+    say(text("search.match_said", {
+      match: matchCount.textContent, number: lineNumber(target), text: lineById(target).text,
+    }));
 }
 
 /** @param {KeyboardEvent} event In the field of the search. */
@@ -109,8 +112,7 @@ function showFilterCounts() {
   const lines = [...store.lines.values()];
   for (const option of filterField.options) {
     const { title, lets } = FILTERS[option.value];
-    const text = `${title} (${lines.filter(lets).length})`;
-    if (option.textContent !== text) option.textContent = text;
+    setText(option, text("search.filter_count", { filter: title, number: lines.filter(lets).length }));
   }
 }
 
@@ -120,12 +122,12 @@ function timeDialog() {
     type: "text", inputMode: "decimal", autocomplete: "off", required: true, id: "go-to-time",
     "aria-describedby": "go-to-hint",
   });
-  const hint = make("p", { id: "go-to-hint", className: "hint" }, "Seconds, or minutes and seconds: 80 or 1:20.5");
+  const hint = make("p", { id: "go-to-hint", className: "hint" }, text("go_to.hint", { example: clock(80.5, 1) }));
   const error = make("p", { role: "alert", className: "fault" });
-  const go = make("button", { className: "primary" }, "Go");
-  const label = labelled("Time in the film", field);
+  const go = make("button", { className: "primary" }, text("go_to.submit"));
+  const label = labelled(text("go_to.label"), field);
   const form = make("form", { method: "dialog", noValidate: true }, label, hint, error, go);
-  const dialog = makeDialog("go-to", "Go to time", form);
+  const dialog = makeDialog("go-to", text("go_to.heading"), form);
   form.addEventListener("submit", (event) => {
     const seconds = parseTime(field.value);
     if (seconds !== null) {
@@ -133,7 +135,7 @@ function timeDialog() {
       return;
     }
     event.preventDefault();
-    error.textContent = `“${field.value}” is no time. Write it like 80 or 1:20.5.`;
+    error.textContent = text("go_to.no_time", { written: field.value, example: clock(80.5, 1) });
     field.setAttribute("aria-invalid", "true");
     field.focus();
   });
@@ -153,8 +155,8 @@ function goToTime(seconds) {
   if (id) openLine(id);
   // The player goes to the line's start, after a rest; here a moment within it is asked for.
   setTimeout(() => seek(seconds), SEEK_DELAY);
-  const time = `${clock(seconds, 1)} of ${clock(store.film.film.duration)}.`;
-  say(id ? `${time} Line ${lineNumber(id)}.` : time);
+  const values = { time: clock(seconds, 1), length: clock(store.film.film.duration), number: lineNumber(id ?? "") };
+  say(id ? text("go_to.at_line", values) : text("go_to.at", values));
 }
 
 function registerCommands() {
@@ -162,30 +164,42 @@ function registerCommands() {
     searchField.focus();
     searchField.select();
   };
-  register({ name: "search", title: "Find in the script", group: "Find", keys: ["/"], run: toSearch });
-  register({ name: "search-next", title: "Next match", group: "Find", keys: { any: ["F3"] }, run: () => step(1) });
+  register({ name: "search", title: text("command.search"), group: "find", keys: ["/"], run: toSearch });
+  register({
+    name: "search-next",
+    title: text("command.search_next"),
+    group: "find",
+    keys: { any: ["F3"] },
+    run: () => step(1),
+  });
   const previousKeys = { any: ["Shift+F3"] };
-  register({ name: "search-previous", title: "Previous match", group: "Find", keys: previousKeys, run: () => step(-1) });
-  register({ name: "go-to", title: "Go to time", group: "Find", keys: ["g"], run: timeDialog() });
-  register({ name: "filter", title: "Choose which lines are shown", group: "Find", run: () => filterField.focus() });
+  register({
+    name: "search-previous",
+    title: text("command.search_previous"),
+    group: "find",
+    keys: previousKeys,
+    run: () => step(-1),
+  });
+  register({ name: "go-to", title: text("command.go_to"), group: "find", keys: ["g"], run: timeDialog() });
+  register({ name: "filter", title: text("command.filter"), group: "find", run: () => filterField.focus() });
 }
 
 /** Starts the tools above the list. */
 export function start() {
   searchField = make("input", {
-    type: "search", id: "search", autocomplete: "off", spellcheck: false, placeholder: "Find",
-    "aria-label": "Find in the script", "aria-keyshortcuts": "/", "aria-describedby": "search-count",
+    type: "search", id: "search", autocomplete: "off", spellcheck: false, placeholder: text("search.placeholder"),
+    "aria-label": text("command.search"), "aria-keyshortcuts": "/", "aria-describedby": "search-count",
   });
   matchCount = make("output", { id: "search-count", htmlFor: "search" });
   const options = Object.entries(FILTERS).map(([value, { title }]) => make("option", { value }, title));
-  filterField = make("select", { id: "filter", "aria-label": "Show" }, ...options);
+  filterField = make("select", { id: "filter", "aria-label": text("search.filter") }, ...options);
   registerCommands();
   document.getElementById("find").append(searchField, matchCount, filterField);
   searchField.addEventListener("input", showMatches);
   searchField.addEventListener("keydown", onKey);
   filterField.addEventListener("change", () => {
     setFilter(filterField.value);
-    say(`${FILTERS[filterField.value].title}: ${pluralize(store.shown.length, "line")}.`);
+    say(text("search.filtered", { filter: FILTERS[filterField.value].title, count: store.shown.length }));
   });
   for (const topic of ["film", "lines"])
     subscribe(topic, () => {

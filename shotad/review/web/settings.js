@@ -2,8 +2,13 @@
 
 const STORAGE_KEY = "shotad-settings";
 
-/** @type {{singleKeys: boolean, name: string}} singleKeys: whether keys of one character act. name: who reviews. */
-export const settings = { singleKeys: true, name: "", ...read() };
+/**
+ * singleKeys: whether keys of one character act. name: who reviews. language: tag of the language of the page; empty:
+ * as the browser wants it.
+ *
+ * @type {{singleKeys: boolean, name: string, language: string}}
+ */
+export const settings = { singleKeys: true, name: "", language: "", ...read() };
 
 /** @returns {object} */
 function read() {

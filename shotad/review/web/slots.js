@@ -5,10 +5,13 @@ import { make, setText } from "./build.js";
 import { register } from "./commands.js";
 import { checkedValue, disabledWhile, makeDialog, radios } from "./dialogs.js";
 import { jobCard, startJob } from "./jobs.js";
+import { VOICES } from "./list.js";
 import { say } from "./say.js";
+import { sentence, withUndo } from "./sentences.js";
 import { chosenLine, emit, lineById, openLine, perform, select, store } from "./store.js";
-import { exactTime, parseTime, shortTime } from "./times.js";
-import { pluralize } from "./wording.js";
+import { text } from "./texts.js";
+import { clock, exactTime, parseTime, secondsText, shortTime } from "./times.js";
+import { about } from "./wording.js";
 
 /** @typedef {[number, number]} Gap  Free time: from, to. */
 
@@ -17,8 +20,7 @@ const PROPOSED = 8; // seconds of a slot that is proposed, at most
 const PLAYHEAD_NEED = 2; // seconds that must be free behind the playhead for a slot to be proposed from there
 const PAGE = 25; // slots shown at once
 
-const secondsText = (seconds) => `${seconds.toFixed(1)} s`;
-const rangeText = (start, end) => `${shortTime(start)} to ${shortTime(end)}`;
+const rangeText = (start, end) => text("times.range", { start: shortTime(start), end: shortTime(end) });
 
 /**
  * Parts of the film without speech, slots and lines of a person's own, of a second or longer.
@@ -62,7 +64,7 @@ async function performNow(name, lineId, args) {
   return changed;
 }
 
-/** Takes a slot and its line away. @returns {Promise<string>} What the server says of it. */
+/** Takes a slot and its line away. @returns {Promise<import("./sentences.js").Sentence>} What the server says of it. */
 async function removeSlot(id) {
   const changed = await performNow("remove_slot", id, {});
   return changed.said;
@@ -87,13 +89,22 @@ class AddForm {
     this.note = make("input", { id: "slot-note", type: "text", maxLength: 2000 });
     const label = (field, words) => make("label", { htmlFor: field.id }, words);
     const row = (...children) => make("div", { className: "fields" }, ...children);
-    this.textRow = row(label(this.text, "Your line"), this.text);
-    this.noteRow = row(label(this.note, "Note for the machine"), this.note);
-    const submit = make("button", { type: "submit", className: "primary" }, "Add");
+    this.textRow = row(label(this.text, text("slots.your_line")), this.text);
+    this.noteRow = row(label(this.note, text("redo.note")), this.note);
+    const submit = make("button", { type: "submit", className: "primary" }, text("slots.add"));
     this.result = make("div", { className: "result" });
-    this.form = make("form", {}, make("h3", {}, "Add"),
-      row(label(this.start, "Start"), this.start, label(this.end, "End"), this.end), this.room,
-      this.method, this.textRow, this.noteRow, make("div", { className: "buttons" }, submit), this.result);
+    this.form = make(
+      "form",
+      {},
+      make("h3", {}, text("slots.add")),
+      row(label(this.start, text("moments.start")), this.start, label(this.end, text("moments.end")), this.end),
+      this.room,
+      this.method,
+      this.textRow,
+      this.noteRow,
+      make("div", { className: "buttons" }, submit),
+      this.result,
+    );
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
       disabledWhile(submit, () => this.submit(onAdded));
@@ -102,15 +113,19 @@ class AddForm {
 
   /** @param {"machine"|"self"} method Who describes it, at first. */
   show(method) {
-    const choices = [["machine", "The machine"], ["self", "I write the line"], ["later", "Nobody yet: add the slot only"]];
-    this.method.replaceChildren(radios("Who describes it", "slot-how", choices, method));
+    const choices = [
+      ["machine", text("slots.by_machine")],
+      ["self", text("slots.by_me")],
+      ["later", text("slots.by_nobody")],
+    ];
+    this.method.replaceChildren(radios(text("slots.who"), "slot-how", choices, method));
     this.result.replaceChildren();
     this.showFields();
     const second = currentSecond();
     const gap = nearestGap(second);
     if (!gap) {
       this.start.value = this.end.value = "";
-      this.room.textContent = "No time is free: everywhere people speak, or slots are.";
+      this.room.textContent = text("slots.nothing_free");
       return;
     }
     // From the playhead where that lies in the gap, with some time behind it.
@@ -143,24 +158,30 @@ class AddForm {
     const isEndWrong = end === null || (start !== null && end <= start);
     this.start.setAttribute("aria-invalid", String(start === null));
     this.end.setAttribute("aria-invalid", String(isEndWrong));
-    let text = "Write times as 1:20.5 or as seconds.";
-    if (start !== null) {
-      text = this.roomText(start);
-      if (end !== null && end > start) text += ` This is ${secondsText(end - start)}.`;
-      else if (end !== null) text += " The end must be after the start.";
+    const sentences = [];
+    if (start === null) sentences.push(text("slots.write_times", { example: clock(80.5, 1) }));
+    else {
+      sentences.push(this.roomText(start));
+      if (end !== null && end > start) sentences.push(text("slots.length", { length: secondsText(end - start) }));
+      else if (end !== null) sentences.push(text("slots.end_after"));
     }
-    setText(this.room, text);
+    setText(this.room, sentences.join(" "));
   }
 
   /** What is free at a second. */
   roomText(second) {
     const gaps = freeTime();
     const gap = gaps.find(([from, to]) => second >= from - 0.001 && second < to);
-    if (gap) return `Free here: from ${rangeText(...gap)}, ${secondsText(gap[1] - gap[0])}.`;
+    if (gap) {
+      const values = { from: shortTime(gap[0]), to: shortTime(gap[1]), length: secondsText(gap[1] - gap[0]) };
+      return text("slots.free_here", values);
+    }
     const isSpeech = store.film.speech.some(({ start, end }) => start < second + 0.001 && second < end - 1e-6);
-    const reason = isSpeech ? "Somebody speaks then." : "A slot or a line is there.";
+    const reason = isSpeech ? text("slots.speech") : text("slots.taken");
     const next = gaps.find(([from]) => from >= second);
-    return next ? `${reason} Free next: from ${rangeText(...next)}.` : reason;
+    if (!next) return reason;
+    const values = { from: shortTime(next[0]), to: shortTime(next[1]) };
+    return `${reason} ${text("slots.free_next", values)}`;
   }
 
   /** The line is chosen now, and again when the dialog closes: that gives the focus back to the line before. */
@@ -172,21 +193,21 @@ class AddForm {
   async submit(onAdded) {
     const [start, end] = this.times();
     const method = checkedValue(this.form, "slot-how");
-    const text = this.text.value.trim();
+    const written = this.text.value.trim();
     if (start === null || end === null || end <= start) {
-      this.dialog.announce("Give a start, and an end after it.", true);
+      this.dialog.announce(text("slots.give_times"), true);
       (start === null ? this.start : this.end).focus();
       return;
     }
-    if (method === "self" && !text) {
-      this.dialog.announce("Write the line first.", true);
+    if (method === "self" && !written) {
+      this.dialog.announce(text("slots.write_first"), true);
       this.text.focus();
       return;
     }
     try {
-      const [act, args] = method === "self" ? ["add", { start, end, text }] : ["add_slot", { start, end }];
+      const [act, args] = method === "self" ? ["add", { start, end, text: written }] : ["add_slot", { start, end }];
       const changed = await performNow(act, "", args);
-      this.dialog.announce(changed.said);
+      this.dialog.announce(sentence(changed.said));
       if (changed.focus) this.choose(changed.focus);
       this.text.value = "";
       if (method === "machine") {
@@ -200,13 +221,21 @@ class AddForm {
   }
 }
 
+/** What became of the line of a slot that is not heard. */
+const LINE_STATUSES = {
+  dropped: text("slots.dropped"),
+  failed: text("slots.failed"),
+  silent: text("slots.silent"),
+};
+
 /** The text of a slot's lines; why it has none. */
 function slotText(lines) {
   const heardTexts = lines.filter((line) => line.heard).map((line) => line.text);
   if (heardTexts.length) return heardTexts.join(" / ");
-  if (!lines.length) return "(not described)";
+  if (!lines.length) return text("slots.not_described");
   const [{ status, reason }] = lines;
-  return `(${status}${reason ? `: ${reason}` : ""})`;
+  const word = LINE_STATUSES[status] ?? status;
+  return `(${reason ? about(word, sentence(reason)) : word})`;
 }
 
 /** The table of slots, page by page. */
@@ -217,12 +246,13 @@ class SlotTable {
     this.from = 0;
     this.body = make("tbody");
     this.range = make("p", { className: "hint" });
-    this.heading = make("h3", { id: "slots-heading", tabIndex: -1 }, "Slots");
-    this.earlier = make("button", { type: "button" }, "Earlier");
-    this.later = make("button", { type: "button" }, "Later");
+    this.heading = make("h3", { id: "slots-heading", tabIndex: -1 }, text("slots.slots"));
+    this.earlier = make("button", { type: "button" }, text("slots.earlier"));
+    this.later = make("button", { type: "button" }, text("slots.later"));
     this.earlier.addEventListener("click", () => this.draw(this.from - PAGE));
     this.later.addEventListener("click", () => this.draw(this.from + PAGE));
-    const columns = ["Slot", "Length", "Line", "Actions"].map((title) => make("th", { scope: "col" }, title));
+    const titles = [text("slots.slot"), text("slots.column_length"), text("slots.line"), text("slots.actions")];
+    const columns = titles.map((title) => make("th", { scope: "col" }, title));
     const table = make("table", { className: "slots" }, make("thead", {}, make("tr", {}, ...columns)), this.body);
     const buttons = make("div", { className: "buttons" }, this.earlier, this.later);
     this.element = make("section", { "aria-labelledby": this.heading.id }, this.heading, this.range, table, buttons);
@@ -241,8 +271,8 @@ class SlotTable {
     this.from = Math.max(0, Math.min(from, slots.length - PAGE));
     const shown = slots.slice(this.from, this.from + PAGE);
     const isPaged = slots.length > shown.length;
-    const range = `${this.from + 1} to ${this.from + shown.length} of ${slots.length}`;
-    this.range.textContent = isPaged ? range : `${slots.length} in all`;
+    const range = { from: this.from + 1, to: this.from + shown.length, total: slots.length };
+    this.range.textContent = isPaged ? text("slots.page", range) : text("slots.in_all", range);
     this.earlier.setAttribute("aria-disabled", String(this.from === 0));
     this.later.setAttribute("aria-disabled", String(this.from + PAGE >= slots.length));
     this.earlier.hidden = this.later.hidden = !isPaged;
@@ -256,19 +286,32 @@ class SlotTable {
   row(slot, lines) {
     const line = lines.find((each) => each.heard) ?? lines[0];
     const time = shortTime(slot.start);
-    const go = make("button", { type: "button", "aria-label": `Go to the slot at ${time}` }, "Go");
+    const go = make("button", { type: "button", "aria-label": text("slots.go_to", { time }) }, text("slots.go"));
     go.addEventListener("click", () => {
       this.dialog.close();
       setTimeout(() => openLine(line.id));
     });
-    const remove = make("button", { type: "button", "aria-label": `Remove the slot at ${time}` }, "Remove");
+    const remove = make(
+      "button",
+      { type: "button", "aria-label": text("slots.remove_at", { time }) },
+      text("slots.remove"),
+    );
     remove.addEventListener("click", () => disabledWhile(remove, () => this.remove(slot, row)));
-    const hint = (text) => (text ? make("span", { className: "hint" }, ` ${text}`) : null);
-    const row = make("tr", { className: line?.id === store.current ? "here" : "" },
-      make("th", { scope: "row" }, rangeText(slot.start, slot.end), hint(slot.by_hand ? "by hand" : ""), hint(slot.voice)),
-      make("td", {}, `${secondsText(slot.end - slot.start)}, ${slot.words} words`),
+    const hint = (words) => (words ? make("span", { className: "hint" }, ` ${words}`) : null);
+    const row = make(
+      "tr",
+      { className: line?.id === store.current ? "here" : "" },
+      make(
+        "th",
+        { scope: "row" },
+        rangeText(slot.start, slot.end),
+        hint(slot.by_hand ? text("slots.by_hand") : ""),
+        hint(VOICES[slot.voice]),
+      ),
+      make("td", {}, text("slots.size", { length: secondsText(slot.end - slot.start), count: slot.words })),
       make("td", {}, slotText(lines)),
-      make("td", {}, make("div", { className: "buttons" }, line ? go : null, remove)));
+      make("td", {}, make("div", { className: "buttons" }, line ? go : null, remove)),
+    );
     return row;
   }
 
@@ -277,7 +320,7 @@ class SlotTable {
     try {
       const index = [...this.body.children].indexOf(row);
       const message = await removeSlot(slot.id);
-      this.dialog.announce(`${message} You can undo it.`);
+      this.dialog.announce(withUndo(message));
       this.draw(this.from);
       const next = this.body.children[Math.min(index, this.body.children.length - 1)];
       (next?.querySelector("button") ?? this.dialog.querySelector("button")).focus();
@@ -289,11 +332,11 @@ class SlotTable {
 
 /** The list of free time, of which a click proposes a slot. @param {AddForm} form */
 function gapList(form) {
-  const title = make("summary", {}, "Free time");
+  const title = make("summary");
   const list = make("ul", { className: "gaps" });
   const itemOf = (gap) => {
     const [from, to] = gap;
-    const words = `${rangeText(from, to)}, ${secondsText(to - from)}`;
+    const words = [rangeText(from, to), secondsText(to - from)].join(", ");
     const button = make("button", { type: "button", className: "plain" }, words);
     button.addEventListener("click", () => {
       form.propose(gap);
@@ -304,13 +347,13 @@ function gapList(form) {
   const draw = () => {
     const gaps = freeTime();
     const total = gaps.reduce((sum, [from, to]) => sum + to - from, 0);
-    title.textContent = `Free time: ${pluralize(gaps.length, "gap")}, ${secondsText(total)} in all`;
+    title.textContent = text("slots.free_time", { count: gaps.length, length: secondsText(total) });
     const second = currentSecond();
     const nearestFirst = [...gaps].sort((a, b) => Math.abs(a[0] - second) - Math.abs(b[0] - second));
     const nearGaps = nearestFirst.slice(0, PAGE).sort((a, b) => a[0] - b[0]);
     const items = nearGaps.map(itemOf);
     const farther = gaps.length - nearGaps.length;
-    if (farther) items.push(make("li", { className: "hint" }, `and ${farther} farther away`));
+    if (farther) items.push(make("li", { className: "hint" }, text("slots.farther", { number: farther })));
     list.replaceChildren(...items);
   };
   return { element: make("details", {}, title, list), draw };
@@ -319,7 +362,7 @@ function gapList(form) {
 /** @returns {(method: "machine"|"self") => void} Opens the dialog. */
 function slotsDialog() {
   const body = make("div", { className: "slots-body" });
-  const dialog = makeDialog("slots-dialog", "Slots and free time", body);
+  const dialog = makeDialog("slots-dialog", text("slots.heading"), body);
   const table = new SlotTable(dialog);
   const form = new AddForm(dialog, () => {
     table.draw(table.from);
@@ -341,14 +384,14 @@ function slotsDialog() {
 /** Removes the slot of the chosen line. */
 async function removeChosenSlot() {
   const slotId = chosenLine()?.slot;
-  if (!slotId) throw new Error("The chosen line has no slot. A line of your own is removed by itself.");
-  say(await removeSlot(slotId));
+  if (!slotId) throw new Error(text("slots.no_slot"));
+  say(sentence(await removeSlot(slotId)));
 }
 
 /** Registers the commands. */
 export function start() {
   const open = slotsDialog();
-  register({ name: "slots", title: "Slots and free time", group: "Work", keys: ["t"], run: () => open("machine") });
-  register({ name: "add-line", title: "Add a line of your own", group: "Work", run: () => open("self") });
-  register({ name: "remove-slot", title: "Remove the slot of this line", group: "Work", run: removeChosenSlot });
+  register({ name: "slots", title: text("command.slots"), group: "work", keys: ["t"], run: () => open("machine") });
+  register({ name: "add-line", title: text("command.add_line"), group: "work", run: () => open("self") });
+  register({ name: "remove-slot", title: text("command.remove_slot"), group: "work", run: removeChosenSlot });
 }

@@ -3,6 +3,8 @@
  * picture follows.
  */
 
+import { text } from "./texts.js";
+
 /** Seconds that the picture may be off before it is made to run faster or slower. */
 const DRIFT = 0.08;
 /** Seconds at which it jumps instead. */
@@ -61,7 +63,7 @@ function nextEvent(target, name, { signal, limit = Infinity }) {
 async function whenPlayable(audio, signal) {
   if (audio.readyState >= HTMLMediaElement.HAVE_FUTURE_DATA) return;
   await Promise.race([nextEvent(audio, "canplay", { signal }), nextEvent(audio, "error", { signal })]);
-  if (!signal.aborted && audio.error) throw new Error(audio.error.message || "it cannot be read");
+  if (!signal.aborted && audio.error) throw new Error(audio.error.message || text("player.unreadable"));
 }
 
 /** Lets go of what an element plays: the server stops making it. */

@@ -18,6 +18,8 @@
  *   `unsaved`: a text was refused, or put off.
  * - `trouble` {what, hint}: something is wrong with the files; empty when it is mended.
  *
+ * @typedef {import("./sentences.js").Sentence} Sentence
+ * @typedef {import("./sentences.js").Fault} Fault
  * @typedef {{rule: string, title: string, level: "error"|"warning", text: string, hint: string}} Finding
  *
  * @typedef {object} Line  One line of the script, or an empty slot (no text, not heard).
@@ -30,13 +32,13 @@
  * @property {string} language
  * @property {"placed"|"shortened"|"dropped"|"failed"|"silent"} status  The first two are heard.
  * @property {boolean} heard  Whether the audience hears it.
- * @property {string} reason  Why it was dropped, shortened or failed.
+ * @property {Sentence} reason  Why it was dropped, shortened or failed.
  * @property {{text: string, by: string}|null} note  To a colleague.
  * @property {{value: number, reasons: string[]}|null} doubt  From 0 to 1.
  * @property {"machine"|"edited"|"accepted"} state
  * @property {string} by  Who accepted it.
  * @property {string|null} slot  Id of its slot.
- * @property {string} voice  Remark on a voice in its slot, such as a song.
+ * @property {"song"|"shout"|""} voice  Voice that is likely heard in its slot.
  * @property {number|null} seconds  How long it takes to say.
  * @property {string[]} candidates
  * @property {number|null} chosen  Index of the chosen candidate.
@@ -48,19 +50,19 @@
  * @property {{start: number, end: number, text: string, status: string, reason: string}|null} machine  As the machine
  *   wrote it, where a person changed it.
  * @property {string[]} hold  What of it a person changed.
- * @property {string} apart  Why it cannot be joined with the next line; empty: it can.
+ * @property {Fault|null} apart  Why it cannot be joined with the next line; null: it can.
  * @property {[number, number]|null} room  Free time around it.
  * @property {number|null} room_seconds  Seconds that it may last.
  * @property {Finding[]} findings
  *
  * @typedef {{lines: number, machine: number, edited: number, accepted: number, dropped: number, by: string[]}} Progress
- * @typedef {{undo: string|null, redo: string|null, undo_line: string|null, redo_line: string|null}} History  What the
+ * @typedef {{undo: Sentence|null, redo: Sentence|null, undo_line: string|null, redo_line: string|null}} History  What the
  *   next undo and redo would do, and on which line, if it is one.
- * @typedef {{id: string, start: number, end: number, words: number, by_hand: boolean, voice: string}} Slot
+ * @typedef {{id: string, start: number, end: number, words: number, by_hand: boolean, voice: "song"|"shout"|""}} Slot
  * @typedef {{index: number, start: number, end: number, thread: number|null, scale: string|null}} Shot
  * @typedef {{start: number, end: number, kind: string, text: string, speaker: string}} Utterance
- * @typedef {{state: "film"|"proxy"|"making"|"gone"|"none", url: string|null, done: number, why: string}} Playable
- * @typedef {{name: string, title: string, speaks: boolean|null, why: string}} VoiceChoice
+ * @typedef {{state: "film"|"proxy"|"making"|"gone"|"none", url: string|null, done: number, why: Sentence}} Playable
+ * @typedef {{name: string, title: string, speaks: boolean|null, why: Sentence}} VoiceChoice
  *
  * @typedef {object} Film  Answer of /api/film.
  * @property {string} version
@@ -68,7 +70,7 @@
  * @property {string} language
  * @property {string} reviewer
  * @property {Playable} playable
- * @property {{name: string, notice: string, choices: VoiceChoice[], subtitles: boolean}} voice  subtitles: those of
+ * @property {{name: string, notice: Sentence, choices: VoiceChoice[], subtitles: boolean}} voice  subtitles: those of
  *   foreign dialogue are spoken too.
  * @property {Shot[]} shots
  * @property {Utterance[]} speech
@@ -80,11 +82,11 @@
  * @property {History} history
  * @property {{done: boolean, version: number}} findings
  * @property {number} revision
- * @property {{what: string, hint: string}} trouble  What is wrong with the files; empty: nothing.
+ * @property {Fault} trouble  What is wrong with the files; empty: nothing.
  * @property {Job[]} jobs
  * @property {number} jobs_version
- * @property {{name: string, title: string}[]} formats
- * @property {{kind: string, title: string, endings: string[]}[]} makes  What can be rendered.
+ * @property {string[]} formats  Of the script.
+ * @property {{kind: string, endings: string[]}[]} makes  What can be rendered.
  * @property {{stage1: string|null, stage2: string|null, local: boolean, notice: string, notes: boolean}} engines
  * @property {{wordless: number, missing: string, written: number[]}|null} transcript  Places of dialogue without words,
  *   what is missing to transcribe them, and the indexes in `speech` of words that a machine wrote down; null: that is
@@ -95,18 +97,18 @@
  * @property {string} id
  * @property {number} version  A newer view has a greater one.
  * @property {string} kind
- * @property {string} title
+ * @property {Sentence} title
  * @property {"waiting"|"running"|"done"|"failed"|"stopped"} state
  * @property {boolean} stopping
  * @property {string} step
  * @property {number|null} done  Share of it, 0 to 1.
- * @property {string[]} notes
+ * @property {Sentence[]} notes
  * @property {any} result
- * @property {{what: string, hint: string}|null} error
+ * @property {Fault|null} error
  *
  * @typedef {object} Changed  Answer to an act, and news of one.
  * @property {number} revision
- * @property {string} said  One sentence on what happened.
+ * @property {Sentence} said  What happened.
  * @property {Line[]} lines
  * @property {string[]} gone
  * @property {string|null} focus  Line to go to.
@@ -119,6 +121,8 @@
 import { ApiError, get, post, tab } from "./api.js";
 import * as outbox from "./outbox.js";
 import { alert, say } from "./say.js";
+import { sentence } from "./sentences.js";
+import { text } from "./texts.js";
 
 export const store = {
   /** @type {Film|null} */
@@ -378,7 +382,7 @@ const earlyRefusals = [];
 function showAnswer(changed, { quiet, from }) {
   applyChange(changed);
   if (quiet) return;
-  say(changed.said);
+  say(sentence(changed.said));
   // Who has gone on meanwhile stays where he is.
   if (changed.focus && store.lines.has(changed.focus) && store.current === from) select(changed.focus);
 }
@@ -515,7 +519,7 @@ function showRefusal(error, { act: name, line: id, args }) {
 async function step(direction) {
   // What was asked for before may be the step to take back.
   if (!outbox.waitingCount() && !store.film?.history?.[direction]) {
-    say(`There is nothing to ${direction}.`);
+    say(direction === "undo" ? text("header.nothing_to_undo") : text("header.nothing_to_redo"));
     return null;
   }
   return act(direction, {}, { line: "", seen: null, quiet: false });

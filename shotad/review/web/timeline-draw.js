@@ -5,17 +5,18 @@
  * @typedef {{peaks: Uint8Array, rate: number}} Waveform  rate: peaks a second.
  */
 
+import { text } from "./texts.js";
 import { eachInView, tickStep } from "./timeline-scale.js";
 import { clock } from "./times.js";
 import { threadLetters } from "./wording.js";
 
 /** Rows from the top: name, height in CSS pixels. */
 export const ROWS = [
-  { name: "time", title: "Time", height: 18 },
-  { name: "shots", title: "Shots", height: 18 },
-  { name: "sound", title: "Sound", height: 44 },
-  { name: "speech", title: "Dialogue", height: 20 },
-  { name: "lines", title: "Lines", height: 40 },
+  { name: "time", title: text("timeline.time"), height: 18 },
+  { name: "shots", title: text("timeline.shots"), height: 18 },
+  { name: "sound", title: text("timeline.sound"), height: 44 },
+  { name: "speech", title: text("timeline.dialogue"), height: 20 },
+  { name: "lines", title: text("timeline.lines"), height: 40 },
 ];
 const heightOf = (rows) => rows.reduce((sum, row) => sum + row.height, 0);
 export const HEIGHT = heightOf(ROWS);
@@ -38,7 +39,13 @@ const LEAST_WIDTH = 8;
 const LEAST_LETTERS = 6;
 /** Pixels under which a line has no pattern. */
 const NARROW = 4;
-const SCALES = { "extreme close-up": "ECU", "close-up": "CU", medium: "MS", full: "FS", long: "LS" };
+const SCALES = {
+  "extreme close-up": text("timeline.scale.extreme_close_up"),
+  "close-up": text("timeline.scale.close_up"),
+  medium: text("timeline.scale.medium"),
+  full: text("timeline.scale.full"),
+  long: text("timeline.scale.long"),
+};
 
 /** Reads the colours that the style sheet gives now. */
 function coloursOf(element) {
@@ -70,19 +77,19 @@ function stripes(context, colour, gap) {
  * What of a text stays within a box: the whole, or its beginning, or else a shorter text, or nothing.
  *
  * @param {CanvasRenderingContext2D} context
- * @param {string} text
+ * @param {string} words
  * @param {number} width  Pixels that it may take.
  * @param {string} [shorter]  What stands where too little of the text would be seen.
  * @returns {string}
  */
-function fittingText(context, text, width, shorter = "") {
-  if (!text || width < LEAST_WIDTH) return "";
+function fittingText(context, words, width, shorter = "") {
+  if (!words || width < LEAST_WIDTH) return "";
   const widthOf = (part) => context.measureText(part).width;
-  const fullWidth = widthOf(text);
-  if (fullWidth <= width) return text;
-  let letters = Math.floor((text.length * width) / fullWidth);
-  while (letters > 0 && widthOf(`${text.slice(0, letters)}…`) > width) letters -= 1;
-  if (letters >= LEAST_LETTERS) return `${text.slice(0, letters).trimEnd()}…`;
+  const fullWidth = widthOf(words);
+  if (fullWidth <= width) return words;
+  let letters = Math.floor((words.length * width) / fullWidth);
+  while (letters > 0 && widthOf(`${words.slice(0, letters)}…`) > width) letters -= 1;
+  if (letters >= LEAST_LETTERS) return `${words.slice(0, letters).trimEnd()}…`;
   return widthOf(shorter) <= width ? shorter : "";
 }
 
@@ -185,8 +192,8 @@ export class Drawing {
       }
       context.fillStyle = colours.ink;
       const words = [thread === null ? "" : threadLetters(thread), width > 40 ? (SCALES[shot.scale] ?? "") : ""];
-      const text = fittingText(context, words.filter(Boolean).join(" "), width - 4, words[0]);
-      context.fillText(text, x + 3, top + 8);
+      const label = fittingText(context, words.filter(Boolean).join(" "), width - 4, words[0]);
+      context.fillText(label, x + 3, top + 8);
     });
   }
 
@@ -293,15 +300,16 @@ export class Drawing {
     context.strokeRect(x + 0.5, y + 0.5, Math.max(1, width - 1), height - 1);
     context.setLineDash([]);
     const signs = isEmpty ? "" : lineSigns(line);
-    const words = isEmpty ? "to write" : `${signs}${line.heard ? "" : " left out"} ${line.text}`;
-    const text = fittingText(context, words, width - 8, signs);
-    if (isStriped && text) {
+    const lead = line.heard ? signs : `${signs} ${text("list.state.dropped")}`;
+    const words = isEmpty ? text("list.state.empty") : `${lead} ${line.text}`;
+    const label = fittingText(context, words, width - 8, signs);
+    if (isStriped && label) {
       // Words on stripes would be hard to read.
       context.fillStyle = colours.ground;
-      context.fillRect(x + 3, y + 5, context.measureText(text).width + 2, height - 10);
+      context.fillRect(x + 3, y + 5, context.measureText(label).width + 2, height - 10);
     }
     context.fillStyle = isFilled ? colours["on-chosen"] : colours.ink;
-    context.fillText(text, x + 4, y + height / 2 + 0.5);
+    context.fillText(label, x + 4, y + height / 2 + 0.5);
     if (isChosen) this.drawHandles(x, width, y, height);
   }
 

@@ -6,6 +6,7 @@ import { register } from "./commands.js";
 import * as player from "./player.js";
 import { say } from "./say.js";
 import { act, chosenLine, lineById, openLine, store, subscribe } from "./store.js";
+import { text } from "./texts.js";
 import { Drawing, HEIGHT, ROWS, TOP } from "./timeline-draw.js";
 import { firstEndingAfter } from "./timeline-scale.js";
 import { exactTime, spokenTime } from "./times.js";
@@ -49,13 +50,13 @@ class Timeline {
   }
 
   build(place) {
-    this.canvas = make("canvas", { class: "t-canvas", role: "img", "aria-label": "Time line" });
+    this.canvas = make("canvas", { class: "t-canvas", role: "img", "aria-label": text("page.timeline") });
     this.head = make("div", { class: "t-head", "aria-hidden": "true" });
     // The canvas is as wide as the window and stays in it; the spacer is as wide as the film, and is scrolled.
     this.spacer = make("div", { class: "t-spacer" }, make("div", { class: "t-stay" }, this.canvas, this.head));
     this.spacer.style.blockSize = `${HEIGHT}px`;
     this.scroller = make("div", {
-      class: "t-scroll", tabIndex: 0, role: "group", "aria-label": "Time line; plus and minus zoom, zero shows all",
+      class: "t-scroll", tabIndex: 0, role: "group", "aria-label": text("timeline.label"),
       "aria-describedby": "t-where",
     }, this.spacer);
     const titles = ROWS.map((row) => {
@@ -146,7 +147,8 @@ class Timeline {
   /** Says how much is seen. */
   sayExtent() {
     const seconds = this.width / this.scale;
-    say(`The time line shows ${spokenTime(seconds, seconds < 20 ? 1 : 0)}.`, "zoom");
+    const length = spokenTime(seconds, seconds < 20 ? 1 : 0);
+    say(text("timeline.extent", { length }), "zoom");
   }
 
   /** Shows an interval, with `margin` times its length before it and after it. */
@@ -309,7 +311,8 @@ class Timeline {
     const isStart = this.drag.end === "start";
     const time = isStart ? Math.min(seconds, line.end - frame) : Math.max(seconds, line.start + frame);
     this.drag.times = isStart ? { start: time } : { end: time };
-    setText(this.where, `${isStart ? "Start" : "End"} at ${exactTime(time)}`);
+    const values = { time: exactTime(time) };
+    setText(this.where, isStart ? text("timeline.start_at", values) : text("timeline.end_at", values));
     this.drawSoon();
   }
 
@@ -337,23 +340,23 @@ const patch = (name) => make("span", { class: `t-patch t-patch-${name}`, "aria-h
 function legend() {
   const itemOf = ([sign, meaning, patchName]) =>
     make("div", {}, make("dt", {}, patchName ? patch(patchName) : null, sign), make("dd", {}, meaning));
-  const thread = itemOf(["letter", "thread: shots from the same camera"]);
+  const thread = itemOf([text("timeline.sign.letter"), text("timeline.meaning.letter")]);
   const items = [
-    ["dashed box", "empty slot, or what a line leaves of its slot", "slot"],
-    ["filled bar", "dialogue, with its words where they are known", "speech"],
-    ["box with grips", "the chosen line", "chosen"],
-    ["upright line", "where the film stands", "head"],
-    ["○", "as the machine wrote it"],
-    ["✎, striped", "written by a person"],
-    ["✓, filled", "accepted"],
-    ["dashed, lower", "left out"],
-    ["thin: low, middle, high", "machine, written, accepted, where there is no space for signs"],
-    ["▲ ✖", "warning, error"],
-    ["hatched", "slot made by hand"],
-    ["ECU CU MS FS LS", "extreme close-up, close-up, medium, full, long shot"],
+    [text("timeline.sign.slot"), text("timeline.meaning.slot"), "slot"],
+    [text("timeline.sign.speech"), text("timeline.meaning.speech"), "speech"],
+    [text("timeline.sign.chosen"), text("timeline.meaning.chosen"), "chosen"],
+    [text("timeline.sign.head"), text("timeline.meaning.head"), "head"],
+    ["○", text("timeline.meaning.machine")],
+    [text("timeline.sign.edited"), text("timeline.meaning.edited")],
+    [text("timeline.sign.accepted"), text("timeline.meaning.accepted")],
+    [text("timeline.sign.dropped"), text("timeline.meaning.dropped")],
+    [text("timeline.sign.thin"), text("timeline.meaning.thin")],
+    ["▲ ✖", text("timeline.meaning.findings")],
+    [text("timeline.sign.by_hand"), text("timeline.meaning.by_hand")],
+    [text("timeline.sign.scales"), text("timeline.meaning.scales")],
   ].map(itemOf);
   const list = make("dl", {}, ...items, thread);
-  const element = make("details", { class: "t-legend" }, make("summary", {}, "What the signs mean"), list);
+  const element = make("details", { class: "t-legend" }, make("summary", {}, text("timeline.legend")), list);
   return { element, showThreads: (hasThreads) => (thread.hidden = !hasThreads) };
 }
 
@@ -361,18 +364,18 @@ function legend() {
 let timeline;
 
 function registerCommands() {
-  const zoom = (name, title, keys, run) => register({ name, title: `Time line: ${title}`, group: "Time", keys, repeats: true, run });
-  zoom("zoom-in", "zoom in", ["+", "="], () => timeline.zoom(ZOOM));
-  zoom("zoom-out", "zoom out", ["-"], () => timeline.zoom(1 / ZOOM));
+  const zoom = (name, title, keys, run) => register({ name, title, group: "time", keys, repeats: true, run });
+  zoom("zoom-in", text("command.zoom_in"), ["+", "="], () => timeline.zoom(ZOOM));
+  zoom("zoom-out", text("command.zoom_out"), ["-"], () => timeline.zoom(1 / ZOOM));
   const fitLine = () => {
     const line = chosenLine();
     if (line) timeline.fit(line.start, line.end, 1);
   };
   const fitFilm = () => timeline.fit(0, timeline.length);
-  register({ name: "zoom-all", title: "Time line: the whole film", group: "Time", keys: ["0"], run: fitFilm });
-  register({ name: "zoom-line", title: "Time line: the chosen line", group: "Time", keys: ["z"], run: fitLine });
+  register({ name: "zoom-all", title: text("command.zoom_all"), group: "time", keys: ["0"], run: fitFilm });
+  register({ name: "zoom-line", title: text("command.zoom_line"), group: "time", keys: ["z"], run: fitLine });
   register({
-    name: "where-am-i", title: "Where am I: shot, thread, scale, speech, gap", group: "Find", keys: ["w"],
+    name: "where-am-i", title: text("command.where_am_i"), group: "find", keys: ["w"],
     run: () => store.film && say(whereSpoken(store.film, timeline.lines, player.now())),
   });
 }

@@ -5,24 +5,24 @@ import { isAtWork, startJob } from "./jobs.js";
 import { transcriptOffer } from "./list.js";
 import { say } from "./say.js";
 import { store, subscribe } from "./store.js";
-import { pluralize } from "./wording.js";
+import { text } from "./texts.js";
 
 /** Starts to transcribe, or says why that cannot be done. */
 async function transcribe() {
   const { wordless, missing } = store.film?.transcript ?? { wordless: 0, missing: "" };
-  if (isAtWork("transcribe")) say("The dialogue is being transcribed already.");
-  else if (!wordless) say("Nothing to transcribe: all dialogue has words already, or nobody speaks.");
-  else if (missing) say(`${missing}. Then start shotad review again.`);
+  if (isAtWork("transcribe")) say(text("transcribe.already"));
+  else if (!wordless) say(text("transcribe.nothing"));
+  else if (missing) say(text("transcribe.missing", { problem: missing }));
   else {
     await startJob({ kind: "transcribe" });
-    say(`Transcribing begun, ${pluralize(wordless, "place")}. You can go on working; the words will stand between the lines.`);
+    say(text("transcribe.begun", { count: wordless }));
   }
 }
 
 /** Registers the command, and offers it in the script where it can be done. */
 export function start() {
-  register({ name: "transcribe", title: "Transcribe the dialogue", group: "Work", run: transcribe });
-  const button = commandButton("transcribe", "Transcribe the dialogue");
+  register({ name: "transcribe", title: text("command.transcribe"), group: "work", run: transcribe });
+  const button = commandButton("transcribe", text("command.transcribe"));
   transcriptOffer.append(button);
   const showOffer = () => {
     const { wordless = 0, missing = "" } = store.film?.transcript ?? {};

@@ -3,6 +3,8 @@
 import { addressOf, post } from "./api.js";
 import { make, setText } from "./build.js";
 import { alert, say } from "./say.js";
+import { faultText } from "./sentences.js";
+import { percent, text } from "./texts.js";
 import { about, sizeText } from "./wording.js";
 
 const byId = (id) => document.getElementById(id);
@@ -28,11 +30,11 @@ function sendFile(file, onProgress, signal) {
     request.upload.addEventListener("progress", ({ loaded, total }) => onProgress(total ? loaded / total : 0));
     request.addEventListener("load", () => {
       if (request.status === 200) return resolve(request.response);
-      const { what: problem, hint } = request.response?.error ?? { what: `The server answered ${request.status}.` };
-      return reject(new Error([problem, hint].filter(Boolean).join(" ")));
+      const answered = text("server.answered", { status: String(request.status) });
+      return reject(new Error(faultText(request.response?.error ?? { what: answered })));
     });
-    request.addEventListener("error", () => reject(new Error("The connection broke off. Send it again.")));
-    request.addEventListener("abort", () => reject(new Error("Cancelled.")));
+    request.addEventListener("error", () => reject(new Error(text("upload.broke_off"))));
+    request.addEventListener("abort", () => reject(new Error(text("upload.cancelled_sentence"))));
     signal.addEventListener("abort", () => request.abort());
     request.send(file);
   });
@@ -40,22 +42,23 @@ function sendFile(file, onProgress, signal) {
 
 /** Makes the row of a file that is sent. */
 function makeRow(file) {
-  const title = make("p", {}, `${file.name}, ${sizeText(file.size)}`);
-  const bar = make("progress", { max: 1, value: 0, "aria-label": `Upload: ${file.name}` });
-  const text = make("span", {}, "Waiting");
-  const cancel = make("button", { type: "button", "aria-label": `Cancel: ${file.name}` }, "Cancel");
-  const progress = make("div", { className: "film-progress" }, bar, text, cancel);
-  return { row: make("li", { className: "upload" }, title, progress), bar, text, cancel };
+  const title = make("p", {}, [file.name, sizeText(file.size)].join(", "));
+  const bar = make("progress", { max: 1, value: 0, "aria-label": text("upload.progress", { file: file.name }) });
+  const state = make("span", {}, text("upload.waiting"));
+  const cancelLabel = text("upload.cancel_file", { file: file.name });
+  const cancel = make("button", { type: "button", "aria-label": cancelLabel }, text("upload.cancel"));
+  const progress = make("div", { className: "film-progress" }, bar, state, cancel);
+  return { row: make("li", { className: "upload" }, title, progress), bar, state, cancel, name: file.name };
 }
 
 /** Ends a row: its button becomes one that takes it away. */
-function endRow({ row, bar, text, cancel }, state, words) {
-  row.dataset.state = state;
+function endRow({ row, bar, state, cancel, name }, outcome, words) {
+  row.dataset.state = outcome;
   bar.hidden = true;
-  setText(text, words);
-  text.classList.toggle("fault", state === "failed");
-  cancel.textContent = "Dismiss";
-  cancel.setAttribute("aria-label", cancel.getAttribute("aria-label").replace("Cancel", "Dismiss"));
+  setText(state, words);
+  state.classList.toggle("fault", outcome === "failed");
+  cancel.textContent = text("upload.dismiss");
+  cancel.setAttribute("aria-label", text("upload.dismiss_file", { file: name }));
   cancel.addEventListener("click", () => {
     row.remove();
     byId("upload-files").focus();
@@ -71,19 +74,22 @@ async function upload(file, parts, signal) {
   try {
     signal.throwIfAborted();
     await post("/api/films/check", { name: file.name, size: file.size });
-    setText(parts.text, "Sending");
+    setText(parts.state, text("upload.sending"));
     const showShare = (share) => {
       parts.bar.value = share;
-      setText(parts.text, share < 1 ? `Sending ${Math.floor(share * 100)} %` : "Checking the film");
+      setText(
+        parts.state,
+        share < 1 ? text("upload.sending_share", { share: percent(share) }) : text("upload.checking"),
+      );
     };
     const { name } = await sendFile(file, showShare, signal);
-    endRow(parts, "done", name === file.name ? "In the folder" : `In the folder, as ${name}`);
-    say(`${name} is in the folder.`);
+    endRow(parts, "done", name === file.name ? text("upload.done") : text("upload.done_as", { name }));
+    say(text("upload.done_said", { file: name }));
     return true;
   } catch (error) {
     if (signal.aborted) {
-      endRow(parts, "stopped", "Cancelled");
-      say(`${file.name}: cancelled.`);
+      endRow(parts, "stopped", text("upload.cancelled"));
+      say(text("upload.cancelled_said", { file: file.name }));
       return false;
     }
     endRow(parts, "failed", error.message);
@@ -104,7 +110,8 @@ export function startUploads(onAdded) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const chosen = [...input.files];
-    if (chosen.length) say(chosen.length === 1 ? `Sending ${chosen[0].name}.` : `Sending ${chosen.length} films.`);
+    if (chosen.length === 1) say(text("upload.sending_film", { file: chosen[0].name }));
+    else if (chosen.length) say(text("upload.sending_films", { count: chosen.length }));
     for (const file of chosen) {
       const stopping = new AbortController();
       const parts = makeRow(file);

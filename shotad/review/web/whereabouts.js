@@ -1,8 +1,11 @@
 /** Where a moment lies in the film, in words: what the time line shows, for those who do not see it. Pure. */
 
+import { STATES, stateOf } from "./list.js";
+import { SCALES } from "./material.js";
+import { language, text, withUnit } from "./texts.js";
 import { countInView, firstEndingAfter, itemAt } from "./timeline-scale.js";
-import { shortTime, spokenTime } from "./times.js";
-import { pluralize, threadLetters } from "./wording.js";
+import { shortTime, spokenSeconds, spokenTime } from "./times.js";
+import { threadLetters } from "./wording.js";
 
 /** @typedef {import("./store.js").Film} Film */
 /** @typedef {import("./store.js").Line} Line */
@@ -10,9 +13,10 @@ import { pluralize, threadLetters } from "./wording.js";
 /** "shot 3 of 17, thread B, close-up" */
 function shotWords(film, seconds) {
   const shot = itemAt(film.shots, seconds);
-  if (!shot) return "after the last shot";
-  const thread = shot.thread === null ? "" : `thread ${threadLetters(shot.thread)}`;
-  return [`shot ${shot.index + 1} of ${film.shots.length}`, thread, shot.scale].filter(Boolean).join(", ");
+  if (!shot) return text("where.after_shots");
+  const place = text("where.shot", { number: shot.index + 1, total: film.shots.length });
+  const thread = shot.thread === null ? "" : text("where.thread", { letters: threadLetters(shot.thread) });
+  return [place, thread, SCALES[shot.scale] ?? shot.scale].filter(Boolean).join(", ");
 }
 
 /** The gap in speech around a second; null where there is speech, or none is known. */
@@ -22,26 +26,22 @@ const gapAt = (film, seconds) => itemAt(film.free.map(([start, end]) => ({ start
 function speechWords(film, seconds, timeText) {
   const gap = gapAt(film, seconds);
   if (gap) {
-    const length = pluralize(Number((gap.end - gap.start).toFixed(1)), "second");
-    return `no speech from ${timeText(gap.start)} to ${timeText(gap.end)}, ${length}`;
+    const length = withUnit(gap.end - gap.start, "second", { maximumFractionDigits: 1 });
+    return text("where.no_speech", { from: timeText(gap.start), to: timeText(gap.end), length });
   }
   const utterance = itemAt(film.speech, seconds);
-  return utterance ? `speech until ${timeText(utterance.end)}` : "just before or after speech";
-}
-
-/** What a line is, as the list calls it too. */
-function stateWord(line) {
-  if (!line.heard) return line.text ? "left out" : "to write";
-  return line.state === "edited" ? "written" : line.state;
+  return utterance ? text("where.speech", { time: timeText(utterance.end) }) : text("where.beside_speech");
 }
 
 /** "line 4 of 17, accepted" or "1.2 seconds before line 5" */
 function lineWords(lines, seconds) {
   const index = firstEndingAfter(lines, seconds);
   const line = lines[index];
-  if (!line) return "after the last line";
-  if (line.start > seconds) return `${(line.start - seconds).toFixed(1)} seconds before line ${index + 1}`;
-  return `line ${index + 1} of ${lines.length}, ${stateWord(line)}`;
+  if (!line) return text("where.after_lines");
+  const number = index + 1;
+  if (line.start > seconds) return text("where.before_line", { seconds: spokenSeconds(line.start - seconds), number });
+  const [, state] = STATES[stateOf(line)];
+  return text("where.line", { number, total: lines.length, state });
 }
 
 /**
@@ -63,7 +63,9 @@ export function whereText(film, lines, seconds) {
  */
 export function whereSpoken(film, lines, seconds) {
   const words = [shotWords(film, seconds), speechWords(film, seconds, spokenTime), lineWords(lines, seconds)];
-  const sentences = [spokenTime(seconds), ...words].map((part) => `${part[0].toUpperCase()}${part.slice(1)}.`);
+  const sentences = [spokenTime(seconds), ...words].map(
+    (part) => `${part[0].toLocaleUpperCase(language)}${part.slice(1)}.`,
+  );
   return sentences.join(" ");
 }
 
@@ -77,10 +79,13 @@ export function whereSpoken(film, lines, seconds) {
 export function viewWords(film, lines, from, to) {
   const utterances = countInView(film.speech, from, to);
   const parts = [
-    pluralize(countInView(film.shots, from, to), "shot"),
-    utterances ? `speech in ${pluralize(utterances, "place")}` : "no speech",
-    pluralize(countInView(film.slots, from, to), "slot"),
-    pluralize(countInView(lines, from, to), "line"),
+    text("where.shots", { count: countInView(film.shots, from, to) }),
+    utterances
+      ? text("where.speech_places", { count: utterances })
+      : text("where.silence"),
+    text("where.slots", { count: countInView(film.slots, from, to) }),
+    text("where.lines", { count: countInView(lines, from, to) }),
   ];
-  return `Time line from ${shortTime(from)} to ${shortTime(to)}: ${parts.join(", ")}.`;
+  const values = { from: shortTime(from), to: shortTime(to), content: parts.join(", ") };
+  return text("where.view", values);
 }

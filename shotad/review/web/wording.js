@@ -1,12 +1,6 @@
 /** Numbers and letters, as words for people. */
 
-/**
- * @param {number} number
- * @param {string} noun
- * @param {string} [nouns] Its plural, where that is not made by an s.
- * @returns {string} "1 word", "2 words"
- */
-export const pluralize = (number, noun, nouns = `${noun}s`) => `${number} ${number === 1 ? noun : nouns}`;
+import { hasText, text, withUnit } from "./texts.js";
 
 /**
  * @param {number} thread From 0.
@@ -19,7 +13,7 @@ export function threadLetters(thread) {
   return letters;
 }
 
-const UNITS = ["bytes", "kB", "MB", "GB"];
+const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte"];
 
 /**
  * @param {number} bytes
@@ -28,12 +22,20 @@ const UNITS = ["bytes", "kB", "MB", "GB"];
 export function sizeText(bytes) {
   const power = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(bytes, 1)) / 3));
   const size = bytes / 1000 ** power;
-  return `${power && size < 10 ? size.toFixed(1) : Math.round(size)} ${UNITS[power]}`;
+  const digits = power && size < 10 ? 1 : 0;
+  const unitDisplay = power ? "short" : "long";
+  return withUnit(size, UNITS[power], { unitDisplay, minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
 /**
  * @param {string} name
- * @param {string} text  A sentence about what is called so.
+ * @param {string} said  A sentence about what is called so.
  * @returns {string} "movie.mp4: It failed.", and as it is where the sentence begins with the name.
  */
-export const about = (name, text) => (text.startsWith(name) ? text : `${name}: ${text}`);
+export const about = (name, said) => (said.startsWith(name) ? said : text("page.about", { name, text: said }));
+
+/**
+ * @param {string} name  What a part of the program calls the step of work that it does.
+ * @returns {string} The same in the language of the page, where that has a word for it.
+ */
+export const stepName = (name) => (hasText(`step.${name}`) ? text(`step.${name}`) : name);
