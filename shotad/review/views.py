@@ -262,6 +262,7 @@ FORMAT_TITLES: Mapping[str, str] = {
     "fcpxml": "FCPXML: markers for Final Cut Pro and DaVinci Resolve",
     "hls": "HLS: announces the description to streaming players",
     "dash": "DASH: announces the description to streaming players",
+    "txt": "Text: the description to read, with a screen reader or in braille",
 }
 """What a format is for, in a few words."""
 
