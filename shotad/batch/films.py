@@ -36,6 +36,8 @@ from shotad.film.beside import (
     HEAD_BYTES,
     SUBTITLE_ENDINGS,
     SUBTITLE_FOLDERS,
+    choose_cast,
+    choose_note,
     choose_subtitles,
     descriptions_named,
     is_dialogue_beside,
@@ -217,10 +219,9 @@ def beside_of(film: str, near: FilesBeside, language: str) -> Beside:
     folder, name = parent_of(film), name_of(film)
     names, stem = near.of(folder), stem_of(name)
     settings = [_first(names, (f"{name}{ending}" for ending in _YAML)) for name in (ALL, stem)]
-    cast = _first(names, (f"{stem}.cast", f"{stem}.cast.yaml", f"{stem}.cast.yml",
-                          "cast", "cast.yaml", "cast.yml"))  # fmt: skip
+    cast = choose_cast(stem, names)
     subtitles = _subtitles_of(film, near, language)
-    note = _first(names, (f"{stem}.note.txt",))
+    note = choose_note(stem, names)
     return Beside(
         settings=tuple(join(folder, file) for file in settings if file is not None),
         subtitles=None if subtitles is None else join(folder, subtitles),

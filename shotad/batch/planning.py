@@ -44,12 +44,9 @@ from shotad.core.files import read_file
 from shotad.core.progress import film_name_problem, is_text
 from shotad.core.records import parse_json
 from shotad.core.settings import assignments_of, load_settings
-from shotad.core.trust import (
-    is_inside,
-    is_trusted,
-    refuse_foreign,
-)
+from shotad.core.trust import is_trusted, refuse_foreign
 from shotad.core.workfolder import SETTINGS_FILE, file_stem
+from shotad.film.beside import refuse_link_out
 
 STDIN = "-"
 
@@ -120,8 +117,8 @@ class Planner:
     def _with(self, job: FilmJob, beside: Beside) -> FilmJob:
         """The job with what lies beside its film in place of what the batch says."""
         for place in (beside.note, beside.cast):
-            if place is not None:
-                _refuse_link_out(place, job.film)
+            if place is not None and is_local(place):
+                refuse_link_out(local_path(place), local_path(job.film))
         files = beside.settings
         if files not in self._configs:
             self._configs[files] = self._config_with(files)
@@ -173,26 +170,6 @@ class Planner:
         version = f"{film.size} {film.changed.isoformat() if film.changed else ''}"
         stamp = "" if is_local(film.place) else version
         return replace(self._shared, film=film.place, folder=folder, cast_key=key, stamp=stamp)
-
-
-def _refuse_link_out(place: str, film: str) -> None:
-    """Raises ConfigError for a link beside a film that leads out of the film's folder, unless the user trusts
-    that folder: what a note or a cast says is sent to the engine, and kept in the work folder."""
-    if not is_local(place):
-        return
-    path = local_path(place)
-    # Where the film is a link itself, the note may lie beside the film that it leads to.
-    folders = (path.parent, local_path(film).resolve().parent)
-    if (
-        path.is_symlink()
-        and not any(is_inside(path, folder) for folder in folders)
-        and not is_trusted(path.parent)
-    ):
-        raise ConfigError(
-            f"{path} is a link out of the folder of the film.",
-            "Put the file or folder itself there. If all files beside these films are your own: "
-            f"shotad doctor --trust {path.parent}",
-        )
 
 
 def _failed(job: FilmJob, error: ShotadError) -> FilmResult:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from shotad.cli.interface import cast_or_beside, with_note
 from shotad.cli.options import (
     AGAIN,
     DETAIL,
@@ -67,8 +68,12 @@ if TYPE_CHECKING:
     "--context", is_flag=True, default=None, help="Tell the models the story so far, dialogue and names."
 )
 @click.option("--verify", is_flag=True, default=None, help="Check each line against the frames again.")
-@click.option("--note", type=PATH, help="Text file with your notes on the film: names, place, tone.")
-@click.option("--cast", type=PATH, help="Cast folder, cast.yaml, folder of photos, or character bank.")
+@click.option(
+    "--note", type=PATH, help="Text file with your notes on the film (default: FILM.note.txt), or off."
+)
+@click.option(
+    "--cast", type=PATH, help="Cast folder (default: FILM.cast), cast.yaml, photos, character bank, or off."
+)
 @click.option("--cast-photos", type=PATH, help="Pictures of a character bank (JSON).")
 @click.option("--cast-key", metavar="KEY", help="The film's key in a character bank.")
 @click.option("--estimate", is_flag=True, help="Print what a run would ask and cost; send nothing.")
@@ -93,6 +98,8 @@ def command(console: Console, **options: Any) -> None:
     stopped. With --voice or --make it also speaks the lines and writes the described film, as shotad
     render does.
 
+    A note and a cast that lie beside the film are used, and named in the output.
+
     A film that has an audio description already, inside it or beside it, is not described: exit code 4.
     --existing says otherwise.
 
@@ -101,7 +108,7 @@ def command(console: Console, **options: Any) -> None:
     from shotad.description import Engines
 
     options = with_taste(options)
-    config = settings(options, **flags_of(options))
+    config, options = settings_and_files(options, console)
     engines = Engines.of(config)
     if not options["estimate"] and options["shown_slot"] is None:
         engines.check_machine(config)
@@ -206,6 +213,19 @@ def command(console: Console, **options: Any) -> None:
         strict=options["strict"],
         hint=SLOTS_OUTSIDE if outcome.only_outside else AGAIN,
     )
+
+
+def settings_and_files(options: Mapping[str, Any], console: Console) -> tuple[Config, dict[str, Any]]:
+    """The settings that the options ask for, and the options; with the note and the cast that lie beside the
+    film, where none are named."""
+    config = settings(options, **flags_of(options))
+    film, cast = options["film"], options["cast"]
+    if options["note"] is None:
+        config = with_note(config, None, film, console)
+    # A key or pictures belong to a bank, which has to be named: without it they are refused later.
+    if options["cast_key"] is None and options["cast_photos"] is None:
+        cast = cast_or_beside(cast, film, console)
+    return config, {**options, "cast": cast}
 
 
 def _tell(console: Console, lines: list[str], content: dict[str, Any], recorded: Recording | None) -> None:

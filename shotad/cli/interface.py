@@ -48,6 +48,7 @@ from shotad.core.memory_errors import explain_memory_errors
 from shotad.core.progress import LOG, Display, LoggedProgress, display_mode, terminal_text
 from shotad.core.redaction import redact_sent_secrets
 from shotad.core.settings import assignments_of
+from shotad.core.text_files import read_text_file
 from shotad.core.types import frame_rate_of
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ if TYPE_CHECKING:
 
 PathLike = str | os.PathLike[str]
 OFF = "off"
-"""In place of a subtitle file: none are used, neither those beside the film nor those inside it."""
+"""In place of subtitles, a cast or a note: none is used, also not what lies beside the film or inside it."""
 Settings = Mapping[str, Any] | Iterable[str] | None
 """Settings by dotted key, nested ones, or ``KEY=VALUE`` as the commands take them."""
 
@@ -81,6 +82,7 @@ def describe(
     engine: str | None = None,
     existing: str | None = None,
     cast: PathLike | GivenCast | None = None,
+    note: PathLike | None = None,
     subtitles: PathLike | None = None,
     slots: PathLike | None = None,
     shots: PathLike | None = None,
@@ -109,7 +111,11 @@ def describe(
         existing: What to do if the film has an audio description in this language already: ``"stop"``,
             ``"complete"`` (keep its lines, describe slots without one) or ``"ignore"``. None: as ``config``
             says, else ``"stop"``.
-        cast: The people to name: a cast folder, a ``cast.yaml``, a folder of photos, or a `GivenCast`.
+        cast: The people to name: a cast folder, a ``cast.yaml``, a folder of photos, or a `GivenCast`. None:
+            ``movie.cast`` or ``movie.cast.yaml`` beside the film, else ``cast`` or ``cast.yaml`` there.
+            ``"off"``: nobody.
+        note: Text file with your note on the film. None: the setting ``prompt.note``, else ``movie.note.txt``
+            beside the film. ``"off"``: as the setting says.
         subtitles: Subtitle file of the film. Lines then keep clear of its dialogue. None: the file beside the
             film, else the text track inside it, else the sound. ``"off"``: the sound.
         slots: File with the slots to describe (VTT, SRT, CSV or JSON). None: they are found.
@@ -161,20 +167,25 @@ def describe(
         taste = os.fspath(path_of("taste", taste))
         names = (*names, taste_config(taste))
         out = out or taste_folder(_film_path(film), taste)
-    is_off = subtitles == OFF
+    no_subtitles = is_off(subtitles)
     resolved = load_config(
         names,
         settings,
         engine=optional_text("engine", engine),
         existing=optional_text("existing", existing),
-        speech__source="sound" if is_off else None,
+        speech__source="sound" if no_subtitles else None,
     )
-    named = cast
-    if not isinstance(named, GivenCast):
-        people = optional_path("cast", named)
+    shown = shown_progress(progress)
+    source = _film_or_path(film)
+    film_file = source if isinstance(source, Path) else source.info.path
+    resolved = with_note(resolved, optional_path("note", note), film_file, shown)
+    if isinstance(cast, GivenCast):
+        named: GivenCast | None = cast
+    else:
+        people = cast_or_beside(optional_path("cast", cast), film_file, shown)
         named = None if people is None else GivenCast(people)
     run_inputs = RunInputs(
-        None if is_off else optional_path("subtitles", subtitles),
+        None if no_subtitles else optional_path("subtitles", subtitles),
         optional_path("slots", slots),
         optional_path("shots", shots),
         start,
@@ -183,7 +194,6 @@ def describe(
     )
     engines = Engines.of(resolved)
     engines.check_machine(resolved)
-    shown = shown_progress(progress)
     if taste is not None:
         begin_with_records(_work_folder(film, out), _film_path(film))
     with work_on(
@@ -235,6 +245,7 @@ def iter_cues(
     engine: str | None = None,
     existing: str | None = None,
     cast: PathLike | GivenCast | None = None,
+    note: PathLike | None = None,
     subtitles: PathLike | None = None,
     slots: PathLike | None = None,
     shots: PathLike | None = None,
@@ -273,6 +284,7 @@ def iter_cues(
             engine=engine,
             existing=existing,
             cast=cast,
+            note=note,
             subtitles=subtitles,
             slots=slots,
             shots=shots,
@@ -803,6 +815,55 @@ def work_on(
         folder = stack.enter_context(WorkFolder(place, force=force))
         present_track(folder, film.info, with_scripts=False)
         yield film, folder, inputs
+
+
+def with_note(config: Config, note: Path | None, film: Path | None, progress: Progress) -> Config:
+    """``config`` with the text of the file ``note``; without one, with that of the note beside the film,
+    where the settings have none. `OFF`: as it is.
+
+    Raises UsageError for a file that cannot be read, or is empty and was named; ConfigError for a link beside
+    the film that leads elsewhere.
+    """
+    from shotad.film.beside import note_beside
+
+    if is_off(note):
+        return config
+    is_named = note is not None
+    if note is None and film is not None and not config.prompt.note:
+        note = note_beside(film)
+    if note is None:
+        return config
+    error = partial(UsageError, usage=False)
+    file = read_text_file(note, "note", error, hint="Name a text file.")
+    text = file.text.strip()
+    if file.note:
+        progress.note(f"{note} {file.note}.")
+    if not text and is_named:
+        raise UsageError(f"The note {note} is empty.", "Write names, place and tone of the film into it.")
+    if not is_named:
+        state = "" if text else ", is empty"
+        progress.note(f"Note: {note.name}, beside the film{state}.")
+    return config.model_copy(update={"prompt": config.prompt.model_copy(update={"note": text})})
+
+
+def cast_or_beside(cast: Path | None, film: Path | None, progress: Progress) -> Path | None:
+    """``cast``, else the cast beside the film; None where there is none, and for `OFF`. Raises ConfigError
+    for a link beside the film that leads elsewhere."""
+    from shotad.film.beside import cast_beside
+
+    if is_off(cast):
+        return None
+    if cast is not None or film is None:
+        return cast
+    cast = cast_beside(film)
+    if cast is not None:
+        progress.note(f"Cast: {cast.name}, beside the film.")
+    return cast
+
+
+def is_off(value: object) -> bool:
+    """Whether `OFF` stands in place of a file."""
+    return isinstance(value, str | os.PathLike) and os.fspath(value) == OFF
 
 
 def shown_progress(progress: bool | Progress) -> Progress:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from shotad.cli.interface import is_off
 from shotad.cli.lazy import HerePath
 from shotad.core import (
     Config,
@@ -204,16 +205,9 @@ def _flags(options: Mapping[str, Any]) -> dict[str, Any]:
         "existing": options.get("existing"),
         "film__audio_track": options["audio_track"],
         "speech__encoding": options.get("encoding"),
-        "speech__source": "sound" if _is_off(options.get("subtitles")) else None,
+        "speech__source": "sound" if is_off(options.get("subtitles")) else None,
         "slots__detail": options.get("detail"),
     }
-
-
-def _is_off(subtitles: Path | None) -> bool:
-    """Whether ``--subtitles off`` was given."""
-    from shotad.cli.interface import OFF
-
-    return subtitles is not None and str(subtitles) == OFF
 
 
 AGAIN = "Run the same command again: what is done is kept, and what failed is tried again."
@@ -253,9 +247,9 @@ def text_of(option: str, path: Path, hint: str) -> str:
 
 
 def note_text(path: Path | None) -> str | None:
-    """The note on the film in the file of ``--note``; None where there is none. Raises UsageError."""
+    """The note in the file of ``--note``; None without one, and for ``off``. Raises UsageError."""
     hint = "Write names, place and tone of the film into it."
-    return None if path is None else text_of("--note", path, hint)
+    return None if path is None or is_off(path) else text_of("--note", path, hint)
 
 
 def track_folder(path: Path) -> Path:
@@ -297,7 +291,7 @@ def opened(
         raise UsageError("--cast-key and --cast-photos say more of a cast, but there is no --cast.")
     cast = None if path is None else GivenCast(path, key or "", photos)
     subtitles = options.get("subtitles")
-    subtitles = None if _is_off(subtitles) else subtitles
+    subtitles = None if is_off(subtitles) else subtitles
     run_inputs = RunInputs(subtitles, options.get("slots"), options.get("shots"), start, end, cast)
     rate, force = frame_rate_of(options["frame_rate"]), bool(options.get("force"))
     with work_on(

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="NAME",
     help="vtt, srt, dapt, csv, json, frazier (or frazier@24: 24 frames per second), reaper, docx, xlsx, edl, "
-    "fcpxml (or edl@29.97df+01:00:00;00), hls or dash; repeatable.",
+    "fcpxml (or edl@29.97df+01:00:00;00), hls, dash or txt; repeatable.",
 )
 @click.option("--out", type=HerePath(), metavar="DIR|FILE", help="Folder (DIR/), or file for one format.")
 @click.option("--check", is_flag=True, help="Check script files instead of writing.")
@@ -52,7 +52,8 @@ def export_command(
     PATH is a film, a work folder, or the file of a translation. Without --format it writes the first five
     formats next to the track. docx and xlsx show the material of each slot beside its line (docx with
     pictures). edl and fcpxml are markers for editing programs, at the film's frame rate and time code. hls
-    and dash are lines for a playlist or manifest, which tell players about the description.
+    and dash are lines for a playlist or manifest, which tell players about the description. txt is the
+    description to read, with a screen reader or in braille; it cannot be imported.
 
     With --check, PATHS are script files from any program; exit code 1 if one breaks the rules of its format.
     """

@@ -1,4 +1,4 @@
-"""What lies beside a film and is meant for it, by the names of files: subtitles, and audio description.
+"""What lies beside a film and is meant for it, by the names of files: subtitles, a description, cast, note.
 
 A name begins with that of the film, as players and media servers want it: ``movie.srt``, ``movie.en.srt``,
 ``movie.en.sdh.srt``, ``movie.en.ad.m4a`` (Jellyfin, Kodi, Plex, mpv). Subtitles may also lie in a folder
@@ -12,13 +12,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
 
 from shotad.core.config.languages import language_named
+from shotad.core.errors import ConfigError
+from shotad.core.trust import is_inside, is_trusted
 
 FILM_ENDINGS = frozenset(
     {
@@ -324,3 +326,59 @@ def language_order(spoken: str | None, description: str) -> tuple[str, ...]:
     known), that of the description, English."""
     codes = (language_named(spoken or ""), language_named(description), "en")
     return tuple(dict.fromkeys(code for code in codes if code))
+
+
+def choose_note(stem: str, names: Collection[str]) -> str | None:
+    """The note on the film ``stem`` among the names in its folder: ``movie.note.txt``.
+
+    There is none for all films of a folder: a file ``note.txt`` may be about anything, and its text is sent.
+    """
+    name = f"{stem}.note.txt"
+    return name if name in names else None
+
+
+def choose_cast(stem: str, names: Collection[str]) -> str | None:
+    """The cast of the film ``stem`` among the names in its folder: its own, else that of all films there."""
+    own = (f"{stem}.cast", f"{stem}.cast.yaml", f"{stem}.cast.yml")
+    return next((name for name in (*own, "cast", "cast.yaml", "cast.yml") if name in names), None)
+
+
+def note_beside(film: Path) -> Path | None:
+    """The note beside a film of this machine, as `choose_note`. Raises ConfigError as `refuse_link_out`."""
+    return _chosen_beside(film, choose_note)
+
+
+def cast_beside(film: Path) -> Path | None:
+    """The cast beside a film of this machine, as `choose_cast`. Raises ConfigError as `refuse_link_out`."""
+    return _chosen_beside(film, choose_cast)
+
+
+def _chosen_beside(film: Path, choose: Callable[[str, Collection[str]], str | None]) -> Path | None:
+    # The film may be a folder of frames that is called ".".
+    film = Path(os.path.abspath(film))
+    try:
+        names = os.listdir(film.parent)
+    except OSError:
+        return None
+    name = choose(stem_of(film.name), names)
+    if name is None:
+        return None
+    refuse_link_out(film.parent / name, film)
+    return film.parent / name
+
+
+def refuse_link_out(path: Path, film: Path) -> None:
+    """Raises ConfigError for a link beside a film that leads out of the film's folder, unless the user trusts
+    that folder: what a note or a cast says is sent to the engine, and kept in the work folder."""
+    # Where the film is a link itself, the note may lie beside the film that it leads to.
+    folders = (path.parent, film.resolve().parent)
+    if (
+        path.is_symlink()
+        and not any(is_inside(path, folder) for folder in folders)
+        and not is_trusted(path.parent)
+    ):
+        raise ConfigError(
+            f"{path} is a link out of the folder of the film.",
+            "Put the file or folder itself there. If all files beside these films are your own: "
+            f"shotad doctor --trust {path.parent}",
+        )

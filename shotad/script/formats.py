@@ -260,6 +260,7 @@ def detect_format(file_name: str, data: bytes) -> str:
         "dapt": head.startswith(b"<"),
         "json": head.startswith((b"{", b"[")),
         "hls": head.startswith(b"#EXTM3U") or b"\n#EXT-X-MEDIA:" in head,
+        "txt": head.startswith(b"# ") and b"\nAudio description made by machine: shotad" in head,
     }
     for name, has_sign in signs.items():
         if has_sign:
@@ -353,10 +354,17 @@ MARKERS = {
 }
 """The lines as markers for editing programs."""
 
-ALL_FORMATS = {**FORMATS, **EXCHANGE, **SIGNALS, **MARKERS}
+READING = {"txt": Format("txt", "ad.txt", "reading_text")}
+"""The lines as text for people; they hold too little of the track to be read back."""
+
+ALL_FORMATS = {**FORMATS, **EXCHANGE, **SIGNALS, **MARKERS, **READING}
 
 _FORMAT_BY_EXTENSION = {
-    **{each.ending.rpartition(".")[2]: each.name for each in reversed(ALL_FORMATS.values())},
+    **{
+        each.ending.rpartition(".")[2]: each.name
+        for each in reversed(ALL_FORMATS.values())
+        if each.name not in READING
+    },
     "ttml": "dapt", "tsv": "csv", "mpd": "dash", "m3u8": "hls",
 }  # fmt: skip
 """Format by the last part of a file's name, to detect the format of a file that is read. Reversed, so that
@@ -416,9 +424,14 @@ def check_unchanged(
     if not path.exists() or file_format.name in SIGNALS:
         return
     hint = f"Bring the changes in with shotad import, move {path.name} away, or add --overwrite."
+    if file_format.name in READING:
+        hint = f"Move {path.name} away, or add --overwrite."
     try:
         data = read_file_bytes(path, "script", ScriptError)
         if hashlib.sha256(data).hexdigest() in exported:
+            return
+        # It cannot be read back to be compared line by line.
+        if file_format.name in READING and _load_function(file_format.module, "is_as_written")(data):
             return
         script = file_format.read(data, path.name)
         if _is_as_written(script) and not _has_new_notes(script, track):

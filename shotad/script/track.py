@@ -468,7 +468,8 @@ class Track:
         Args:
             path: ``.json`` is the whole track, as `load_track` reads it. All others hold the spoken lines:
                 ``.vtt``, ``.srt``, ``.dapt.xml``, ``.ttml``, ``.csv``, ``.frazier.csv``, ``.reaper.csv``,
-                ``.docx``, ``.xlsx``, ``.edl``, ``.fcpxml``, ``.hls.m3u8``, ``.dash.xml``.
+                ``.docx``, ``.xlsx``, ``.edl``, ``.fcpxml``, ``.hls.m3u8``, ``.dash.xml``,
+                ``.txt``.
 
         Returns:
             The path of the file.

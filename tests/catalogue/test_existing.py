@@ -17,7 +17,8 @@ import pytest
 import shotad as package
 from shotad.batch import FilmJob, Planner, StoredObject, existing_result
 from shotad.core import Interval, NoProgress, load_config
-from shotad.core.errors import DescriptionExists
+from shotad.core.errors import DescriptionExists, UsageError
+from shotad.core.runsettings import GivenCast, read_settings
 from shotad.description.inputs import GivenFile
 from shotad.description.preparing import find_speech_of_film
 from shotad.film import HeardSpeech, open_film, read_subtitles
@@ -275,6 +276,60 @@ def test_subtitles_beside_a_film_are_taken_by_every_command(tmp_path: Path, shot
     (tmp_path / "movie.en.srt").unlink()
     run(out, film, shotad=shotad)
     assert slots_of(out) == without
+
+
+def note_of(folder: Path) -> str:
+    """The note of the run in a work folder, which ``redo`` takes too."""
+    return read_settings(folder).config.prompt.note
+
+
+def test_a_note_and_a_cast_beside_a_film_are_used_as_if_they_were_named(
+    tmp_path: Path, shotad: Shotad
+) -> None:
+    film = film_in(tmp_path / "films", "movie.mp4")
+    out = tmp_path / "out"
+    without = run(out, film, shotad=shotad)
+    assert "beside the film" not in without.err
+    (film.parent / "movie.note.txt").write_text("Ada owns the cat.\n", encoding="utf-8")
+    (film.parent / "movie.cast.yaml").write_text("people:\n  - {id: ada, name: Ada}\n", encoding="utf-8")
+    with_files = run(out, film, shotad=shotad)
+    assert "Note: movie.note.txt, beside the film." in with_files.err
+    assert "Cast: movie.cast.yaml, beside the film." in with_files.err
+    assert note_of(out) == "Ada owns the cat."
+    assert read_settings(out).given.cast == GivenCast(film.parent / "movie.cast.yaml")
+    stage1 = (out / "stage1.jsonl").read_bytes()
+    # The same text by name is the same run: nothing is asked again.
+    named = tmp_path / "about.txt"
+    named.write_text("Ada owns the cat.", encoding="utf-8")
+    run(out, film, "--note", named, shotad=shotad)
+    assert (out / "stage1.jsonl").read_bytes() == stage1
+    # In the prompts it stands, fenced.
+    shown = shotad("describe", film, *OPTIONS, "--out", out, "--show-prompts", "1")
+    assert "Ada owns the cat." in shown.out
+    # What is named goes before it, and both can be left out.
+    named.write_text("A cold night.", encoding="utf-8")
+    run(out, film, "--note", named, shotad=shotad)
+    assert note_of(out) == "A cold night."
+    run(out, film, "--set", "prompt.note=By hand.", shotad=shotad)
+    assert note_of(out) == "By hand."
+    off = run(out, film, "--note", "off", "--cast", "off", shotad=shotad)
+    assert ("beside the film" in off.err, note_of(out), read_settings(out).given.cast) == (False, "", None)
+    (film.parent / "movie.note.txt").write_text(" \n", encoding="utf-8")
+    assert "movie.note.txt, beside the film, is empty" in run(out, film, shotad=shotad).err
+
+
+def test_python_takes_a_note_as_the_command_does(tmp_path: Path) -> None:
+    film = film_in(tmp_path / "films", "movie.mp4")
+    (film.parent / "movie.note.txt").write_text("Ada owns the cat.", encoding="utf-8")
+    named = tmp_path / "about.txt"
+    named.write_text("A cold night.", encoding="utf-8")
+    for note, text in ((None, "Ada owns the cat."), (named, "A cold night."), ("off", "")):
+        out = tmp_path / f"out-{text[:3]}"
+        package.describe(film, engine="fake", settings=SETTINGS, note=note, out=out, worksheet=False)
+        assert note_of(out) == text
+    named.write_text("", encoding="utf-8")
+    with pytest.raises(UsageError, match="is empty"):
+        package.describe(film, engine="fake", note=named, out=tmp_path / "none")
 
 
 def test_one_that_cannot_be_read_is_said_and_left_out(tmp_path: Path, shotad: Shotad) -> None:

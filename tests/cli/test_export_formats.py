@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -56,6 +58,43 @@ def test_each_format_is_written_beside_the_track_and_valid(shotad, folder, name,
     assert Path(path) == folder / f"movie.{ending}"
     checked = shotad("export", "--check", path)
     assert (checked.code, checked.out.strip()) == (0, f"{path}: valid")
+
+
+def test_the_text_to_read_has_a_heading_for_each_ten_minutes_and_is_not_imported(
+    shotad: Shotad, folder: Path
+) -> None:
+    late = (
+        Cue("s00610900", None, Interval(610.9, 612.5), "Two lines\nin one."),
+        Cue("s03723900", None, Interval(3723.9, 3725.0), "# No heading."),
+    )
+    track = replace(TRACK, film=replace(TRACK.film, duration=4000.0)).with_cues((*TRACK.cues, *late))
+    (folder / "track.json").write_text(to_json(track), encoding="utf-8")
+    assert shotad("export", folder, "--format", "txt").code == 0
+    path = folder / "movie.ad.txt"
+    paragraphs = path.read_text(encoding="utf-8").split("\n\n")
+    assert paragraphs[0] == "# movie"
+    assert paragraphs[1].startswith("Audio description made by machine: shotad 0.1.0 (stage2: fake).")
+    assert paragraphs[2:-1] == [
+        "## 0:00:00", "0:00:10 A dog runs.", '0:00:20 She says "=1".', "0:00:30 Night.",
+        "## 0:10:00", "0:10:10 Two lines in one.",
+        "## 1:00:00", "1:02:03 # No heading.",
+    ]  # fmt: skip
+    assert re.fullmatch(r"End: 5 lines in 1 h 6 min\. \([0-9a-f]{8}\)\n", paragraphs[-1])
+    # Written again over a text of an earlier track; not over what somebody changed, which cannot be brought in.
+    (folder / "track.json").write_text(to_json(TRACK), encoding="utf-8")
+    assert shotad("export", folder, "--format", "txt").code == 0
+    assert "End: 3 lines" in path.read_text(encoding="utf-8")
+    path.write_text(path.read_text(encoding="utf-8").replace("Night.", "Dawn."), encoding="utf-8")
+    refused = shotad("export", folder, "--format", "txt")
+    assert "Move movie.ad.txt away" in refused.err
+    assert (refused.code, "may hold somebody's changes" in refused.err) == (1, True)
+    imported = shotad("import", folder, path)
+    assert (imported.code, "Edit the lines in Word" in imported.err) == (1, True)
+    assert "Night." in (folder / "track.json").read_text(encoding="utf-8")
+    # Other people's text files are tables or subtitles, as before.
+    table = path.with_name("other.txt")
+    table.write_text("start,end,text\n10.003,12.5,A hound runs.\n", encoding="utf-8")
+    assert "A hound runs." in shotad("import", folder, table, "--dry-run").out
 
 
 @pytest.mark.parametrize("name", ["frazier@24", "reaper"])

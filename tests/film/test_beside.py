@@ -3,7 +3,7 @@ it are descriptions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,14 @@ import av
 import pytest
 from av.stream import Disposition
 
+from shotad.core.errors import ConfigError
 from shotad.film.beside import (
+    cast_beside,
     choose_subtitles,
     descriptions_named,
     is_description_title,
     is_own_script,
+    note_beside,
     subtitles_beside,
 )
 from shotad.film.description_tracks import description_tracks
@@ -73,6 +76,35 @@ def test_a_file_that_holds_a_description_is_never_taken_for_dialogue(tmp_path: P
     (tmp_path / "m.srt").unlink()
     (tmp_path / "m.srt").mkdir()
     assert subtitles_beside(film, ["en"]) == tmp_path / "m.en.srt"
+
+
+def test_a_note_is_of_its_film_alone_and_a_cast_may_be_of_all_films_of_a_folder(tmp_path: Path) -> None:
+    film = tmp_path / "movie.mp4"
+    for name in ("note.txt", "other.note.txt", "movie2.note.txt", "movie.txt"):
+        (tmp_path / name).write_text("Not of this film.", encoding="utf-8")
+    assert (note_beside(film), cast_beside(film)) == (None, None)
+    (tmp_path / "movie.note.txt").write_text("Ada owns the cat.", encoding="utf-8")
+    (tmp_path / "cast").mkdir()
+    assert note_beside(film) == tmp_path / "movie.note.txt"
+    assert cast_beside(film) == tmp_path / "cast"
+    (tmp_path / "movie.cast.yaml").write_text("people: []", encoding="utf-8")
+    assert cast_beside(film) == tmp_path / "movie.cast.yaml"
+    # A film that is a folder of frames, and one whose folder is not there.
+    (tmp_path / "frames").mkdir()
+    (tmp_path / "frames.note.txt").write_text("Drawn.", encoding="utf-8")
+    assert note_beside(tmp_path / "frames") == tmp_path / "frames.note.txt"
+    assert note_beside(tmp_path / "gone" / "movie.mp4") is None
+
+
+@pytest.mark.parametrize(("name", "beside"), [("m.note.txt", note_beside), ("m.cast", cast_beside)])
+def test_a_note_or_a_cast_that_is_a_link_out_of_the_folder_is_refused(
+    tmp_path: Path, name: str, beside: Callable[[Path], Path | None]
+) -> None:
+    (tmp_path / "films").mkdir()
+    (tmp_path / "private").write_text("secret", encoding="utf-8")
+    (tmp_path / "films" / name).symlink_to(tmp_path / "private")
+    with pytest.raises(ConfigError, match="link out of the folder"):
+        beside(tmp_path / "films" / "m.mp4")
 
 
 DESCRIBED: Mapping[str, str] = {

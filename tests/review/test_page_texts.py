@@ -13,7 +13,6 @@ from pygments.token import Comment, String
 
 from shotad.core.errors import ReviewError
 from shotad.core.types import Interval
-from shotad.description.cues import SILENT
 from shotad.description.pipeline import ADDED
 from shotad.review.acts import DROPPED
 from shotad.review.english_sentences import finding_message, notice_message, reason_message
@@ -32,6 +31,7 @@ from shotad.review.messages import (
 from shotad.script.guidelines import rule_hint
 from shotad.script.rules import check_lead, check_line, check_order
 from shotad.script.track import EMPTIED, REMOVED
+from shotad.script.track_texts import texts_in
 from shotad.sound.voicing import NO_WORDS
 
 WEB = TEXTS.parent
@@ -261,7 +261,7 @@ def test_a_message_is_english_for_programs_and_comes_back_from_json() -> None:
 @pytest.mark.parametrize(
     "reason",
     [
-        ADDED, DROPPED, EMPTIED, NO_WORDS, REMOVED, SILENT, "left out of film.srt", "spoken 1.25 times faster",
+        ADDED, DROPPED, EMPTIED, NO_WORDS, REMOVED, texts_in("en")("reason.nothing"), "left out of film.srt", "spoken 1.25 times faster",
         "moved 0.5 s earlier", "text read at 0.45", "nobody is known to be called Ann", "a long line, 27 words",
     ],
 )  # fmt: skip

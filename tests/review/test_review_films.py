@@ -63,7 +63,7 @@ def test_a_film_with_a_description_is_shown_as_such_and_its_gaps_are_described(f
         (folder / "film.ad.vtt").write_text(text, encoding="utf-8")
         film = page.film("film.mp4")
         assert (film["state"], film["can_complete"], film["page"]) == ("has_description", True, None)
-        assert film["text"].startswith("film.mp4 has an audio description already: film.ad.vtt")
+        assert film["descriptions"] == ["film.ad.vtt"]
         # Who does not say what to do is told.
         assert page.describe("film.mp4").status == 202
         refused = page.ended("film.mp4")

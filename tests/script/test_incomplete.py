@@ -42,7 +42,7 @@ from shotad.script.track_files import TRACK
 FAULTS = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "faults" / "scripts"
 FILM = FilmId("movie.mp4", "f" * 32, 60.0)
 PACKAGES = {"docx": "docx", "xlsx": "openpyxl"}
-READ = [name for name in ALL_FORMATS if name not in ("hls", "dash", "edl", "fcpxml")]
+READ = [name for name in ALL_FORMATS if name not in ("hls", "dash", "edl", "fcpxml", "txt")]
 
 
 def made() -> Track:

@@ -81,6 +81,7 @@ const FORMATS = {
   fcpxml: text("export.format.fcpxml"),
   hls: text("export.format.hls"),
   dash: text("export.format.dash"),
+  txt: text("export.format.txt"),
 };
 
 /** What has to be known before anything is given out: lines nobody accepted, and findings. */
