@@ -116,12 +116,13 @@ function makeCard(film) {
     "button",
     {
       type: "button",
-      className: "film-complete primary",
+      className: "film-complete",
       "aria-label": text("films.describe_gaps_of", { film: film.name }),
       title: text("films.describe_gaps_hint"),
     },
     text("films.describe_gaps"),
   );
+  complete.classList.add("primary");
   complete.addEventListener("click", () => describeFilm(film.id, "complete"));
   const stop = make(
     "button",
