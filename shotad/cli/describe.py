@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,10 +19,11 @@ from shotad.cli.options import (
     SLOTS_OUTSIDE,
     Console,
     SectionedCommand,
+    confirm,
     console_options,
     engine_option,
     existing_option,
-    film_options,
+    film_or_address_options,
     note_text,
     opened,
     sampling_option,
@@ -31,6 +33,7 @@ from shotad.cli.options import (
 )
 from shotad.cli.render import sound_flags, sound_options
 from shotad.core import Config
+from shotad.core.errors import UsageError
 from shotad.core.profiling import (
     Recording,
     lines as time_lines,
@@ -51,7 +54,7 @@ if TYPE_CHECKING:
 
 
 @click.command(name="describe", cls=SectionedCommand)
-@film_options
+@film_or_address_options
 @existing_option
 @click.option("--slots", type=PATH, help="Describe these slots: VTT, SRT, CSV or JSON.")
 @click.option("--shots", type=PATH, help="Use these shots: CSV, JSON, EDL, a scene list of PySceneDetect.")
@@ -83,6 +86,7 @@ if TYPE_CHECKING:
     metavar="SLOT",
     help="Print what the models are asked about a slot, by its id or a time in it; send nothing.",
 )
+@click.option("--download", is_flag=True, help="Download FILM from its web address without asking.")
 @click.option("--force", is_flag=True, help="Do everything again; people's edits stay.")
 @click.option("--no-sheet", is_flag=True, help="Do not draw the worksheet.")
 @sound_options
@@ -98,6 +102,9 @@ def command(console: Console, **options: Any) -> None:
     stopped. With --voice or --make it also speaks the lines and writes the described film, as shotad
     render does.
 
+    FILM may also be a web address of a film, which is named and downloaded into this folder, or that of
+    --out, after you said yes (extra web).
+
     A note and a cast that lie beside the film are used, and named in the output.
 
     A film that has an audio description already, inside it or beside it, is not described: exit code 4.
@@ -107,7 +114,7 @@ def command(console: Console, **options: Any) -> None:
     """
     from shotad.description import Engines
 
-    options = with_taste(options)
+    options = with_taste(with_film_here(options, console))
     config, options = settings_and_files(options, console)
     engines = Engines.of(config)
     if not options["estimate"] and options["shown_slot"] is None:
@@ -234,6 +241,30 @@ def _tell(console: Console, lines: list[str], content: dict[str, Any], recorded:
         content["profile"] = recorded.as_json()
         lines += time_lines(recorded)
     console.result("\n".join(lines), content)
+
+
+def with_film_here(options: Mapping[str, Any], console: Console) -> dict[str, Any]:
+    """The options with the file of a film that was given by its web address, downloaded if the user wants.
+
+    Raises UsageError where there is nobody to ask, and for ``--download`` of a film that is here.
+    """
+    from shotad.film.web_film import download_film, look_up
+
+    address = options["film"]
+    if isinstance(address, Path):
+        if options["download"]:
+            raise UsageError(f"{address} is a path, and only films at web addresses are downloaded.")
+        return dict(options)
+    film = look_up(address)
+    folder = Path.cwd() if options["out"] is None else options["out"].parent
+    plan = f"To be downloaded into {folder}: {film}."
+    if options["download"]:
+        console.note(plan)
+    else:
+        confirm("Download it?", "Nothing was downloaded", "Add --download to say yes.", plan=plan)
+    path = download_film(film, folder, options["language"] or "en", console)
+    console.note(f"Downloaded: {path}")
+    return {**options, "film": path}
 
 
 def with_taste(options: Mapping[str, Any]) -> dict[str, Any]:

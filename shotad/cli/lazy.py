@@ -50,6 +50,7 @@ class LazyGroup(click.Group):
                 formatter.write_dl([(name, self._table[name][1]) for name in names.split()])
 
 
+_WEB_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+://")
 
 
@@ -64,7 +65,17 @@ class HerePath(click.Path):
         if isinstance(value, str) and _ADDRESS.match(value) and not Path(value).exists():
             raise UsageError(
                 f"{address_without_secrets(value)} is an address, and a path of this machine is wanted.",
-                "Films at addresses are described by shotad batch; for all else bring the file or the work "
-                "folder here, and back (docs/storage.md).",
+                "Films at addresses are described by shotad describe and shotad batch; for all else bring "
+                "the file or the work folder here, and back (docs/storage.md).",
             )
+        return super().convert(value, param, ctx)
+
+
+class FilmPath(HerePath):
+    """A film of this machine, or its web address, as text."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path, or the address."""
+        if isinstance(value, str) and _WEB_ADDRESS.match(value):
+            return value
         return super().convert(value, param, ctx)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shotad.cli.interface import is_off
-from shotad.cli.lazy import HerePath
+from shotad.cli.lazy import FilmPath, HerePath
 from shotad.core import (
     Config,
     ShotadError,
@@ -145,21 +145,32 @@ encoding_option = click.option(
     metavar="NAME",
     help="Encoding of subtitles that are not in Unicode: cp1251, gbk (default: detected).",
 )
-film_options = together(
-    click.argument("film", type=PATH),
-    click.option("--out", type=PATH, help="Output folder (default: FILM.shotad next to the film)."),
-    click.option(
-        "--subtitles",
-        type=PATH,
-        metavar="FILE|off",
-        help="The film's subtitles (default: those beside the film, else inside it; off: the sound alone).",
-    ),
-    encoding_option,
-    click.option("--audio-track", type=int, metavar="N", help="Audio track to listen to, counted from 0."),
-    click.option("--frame-rate", metavar="RATE", help="Frame rate of numbered frames: 3 or 24000/1001."),
-    settings_options,
-)
+
+
+def _film_options(kind: HerePath) -> Callable[[Command], Command]:
+    """FILM of this kind, and how it is read."""
+    return together(
+        click.argument("film", type=kind),
+        click.option("--out", type=PATH, help="Output folder (default: FILM.shotad next to the film)."),
+        click.option(
+            "--subtitles",
+            type=PATH,
+            metavar="FILE|off",
+            help="The film's subtitles (default: those beside it, else inside it; off: the sound alone).",
+        ),
+        encoding_option,
+        click.option(
+            "--audio-track", type=int, metavar="N", help="Audio track to listen to, counted from 0."
+        ),
+        click.option("--frame-rate", metavar="RATE", help="Frame rate of numbered frames: 3 or 24000/1001."),
+        settings_options,
+    )
+
+
+film_options = _film_options(PATH)
 """FILM, and how it is read."""
+film_or_address_options = _film_options(FilmPath(path_type=Path))
+"""The same, where FILM may also be a web address."""
 film_file_option = click.option("--film", "film_file", type=PATH, help="The film, if it has moved.")
 strict_option = click.option("--strict", is_flag=True, help="Exit with code 3, not 0, if some parts failed.")
 """See `tell_failures`."""

@@ -19,6 +19,7 @@ from . import (
     start_code as start_code,
     subtitles as subtitles,
     transcript as transcript,
+    web_film as web_film,
 )
 from .audio import (
     Samples as Samples,

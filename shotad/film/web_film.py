@@ -1,0 +1,173 @@
+"""A film at a web address, downloaded by yt-dlp (https://github.com/yt-dlp/yt-dlp, the extra ``web``).
+
+Nothing is downloaded that was not looked up and named before. yt-dlp is called as a library, so that settings
+of its program, which may run other programs, are not read.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from shotad.core import NoProgress, Progress
+from shotad.core.errors import FilmError
+from shotad.core.files import write_text
+from shotad.core.installation import install_command
+from shotad.core.progress import address_without_secrets, duration, printable, size_text
+
+WEB_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
+
+_NAME = "%(title).120B.%(ext)s"
+"""The file's name, of at most 120 bytes before its ending."""
+_WITH_MERGE = "bv*[height<=1080]+ba/b[height<=1080]/b"
+_WITHOUT_MERGE = "b[height<=1080]/b"
+"""Picture and sound apart are joined by ffmpeg, which may not be there; then one file that has both is taken.
+More than 1080 lines help no describer."""
+_SECONDS_TO_WAIT = 30
+_RETRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class WebFilm:
+    """What a page says of its film, before anything is downloaded. ``seconds`` and ``size`` (bytes) are None
+    where it does not say; ``subtitles`` are the tags of languages that people wrote subtitles in."""
+
+    address: str
+    title: str
+    seconds: float | None
+    size: int | None
+    licence: str
+    subtitles: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """``“Sintel”, 14 min 48 s, 129 MB, licence: CC BY``."""
+        facts = [f"“{printable(self.title)[:80]}”"]
+        facts += [duration(self.seconds)] if self.seconds else []
+        facts += [size_text(self.size)] if self.size else []
+        facts.append(f"licence: {printable(self.licence)[:60]}" if self.licence else "no licence is named")
+        return ", ".join(facts)
+
+
+def look_up(address: str) -> WebFilm:
+    """What there is at a web address; downloads nothing of the film.
+
+    Raises FilmError where yt-dlp is not installed, for a page without a film, a list of films, a live stream,
+    and where the site refuses.
+    """
+    info = _extract(address, {}, download=False)
+    if info.get("_type") in ("playlist", "multi_video"):
+        count = len(list(info.get("entries") or ()))
+        raise FilmError(
+            f"{address_without_secrets(address)} is a list of {count} films, not one film.",
+            "Give the address of one of them.",
+        )
+    if info.get("is_live") or info.get("live_status") == "is_upcoming":
+        raise FilmError(
+            f"{address_without_secrets(address)} is a live stream.", "Give a film that has been recorded."
+        )
+    return WebFilm(
+        address=address,
+        title=str(info.get("title") or "film"),
+        seconds=info.get("duration"),
+        size=info.get("filesize") or info.get("filesize_approx"),
+        licence=str(info.get("license") or ""),
+        subtitles=tuple(sorted(info.get("subtitles") or {})),
+    )
+
+
+def download_film(film: WebFilm, folder: Path, language: str, progress: Progress | None = None) -> Path:
+    """The film as a file in ``folder``, with its subtitles in ``language`` beside it where people wrote some.
+
+    A download that broke off is gone on with; a file that is there whole is not fetched again. Where it came
+    from is written beside it, ``NAME.source.json``. Raises FilmError as `look_up`, and where the file cannot
+    be written.
+    """
+    options: dict[str, Any] = {
+        "paths": {"home": str(folder)},
+        "outtmpl": {"default": _NAME},
+        "windowsfilenames": True,
+        "format": _WITH_MERGE if shutil.which("ffmpeg") else _WITHOUT_MERGE,
+        "merge_output_format": "mkv",
+        "continuedl": True,
+        "overwrites": False,
+        "writesubtitles": True,
+        "subtitleslangs": [rf"{re.escape(language.partition('-')[0])}(-.*)?"],
+        "subtitlesformat": "vtt/srt/best",
+    }
+    task = (progress or NoProgress()).task("Downloading the film", film.size, "bytes")
+    bytes_shown = 0
+
+    def advance(state: Mapping[str, Any]) -> None:
+        nonlocal bytes_shown
+        received = int(state.get("downloaded_bytes") or 0)
+        task.advance(max(0, received - bytes_shown))
+        bytes_shown = max(bytes_shown, received)
+
+    try:
+        info = _extract(film.address, {**options, "progress_hooks": [advance]}, download=True)
+    finally:
+        task.done()
+    downloads: list[dict[str, Any]] = info.get("requested_downloads") or [{}]
+    path = Path(downloads[0].get("filepath") or "")
+    if not path.is_file():
+        raise FilmError(
+            f"{address_without_secrets(film.address)} was not downloaded.", "Try again, or update yt-dlp."
+        )
+    record = {**asdict(film), "address": address_without_secrets(film.address)}
+    write_text(path.with_suffix(".source.json"), json.dumps(record, ensure_ascii=False, indent=2) + "\n")
+    return path
+
+
+def _extract(address: str, options: Mapping[str, Any], *, download: bool) -> dict[str, Any]:
+    """What yt-dlp says of an address, after it has downloaded it if asked."""
+    try:
+        import yt_dlp
+    except ModuleNotFoundError as error:
+        raise FilmError(
+            "A film at a web address is downloaded by yt-dlp, which is not installed.",
+            f"Type: {install_command('shotad[web]')}. Or download the film yourself, and name the file.",
+        ) from error
+    common = {
+        "quiet": True,
+        "no_warnings": True,
+        "noprogress": True,
+        "noplaylist": True,
+        "extract_flat": "in_playlist",
+        "socket_timeout": _SECONDS_TO_WAIT,
+        "retries": _RETRIES,
+        "logger": _Silence(),
+    }
+    try:
+        with yt_dlp.YoutubeDL({**common, **options}) as downloader:
+            info = downloader.extract_info(address, download=download)
+            return dict(downloader.sanitize_info(info) or {})
+    except yt_dlp.utils.DownloadError as error:
+        reason = re.sub(r"\x1b\[[0-9;]*m", "", str(error)).removeprefix("ERROR: ")
+        # What yt-dlp advises to its own users is of options that are not ours.
+        reason = reason.partition("; please report")[0].partition(" Use --")[0].strip().rstrip(".")
+        raise FilmError(
+            f"{address_without_secrets(address)} cannot be downloaded: {printable(reason)[:300]}.",
+            "Check the address in a browser. A film that only you may see, or that is protected, must be "
+            "downloaded by other means.",
+        ) from error
+
+
+class _Silence:
+    """Takes what yt-dlp would print; its errors are raised too."""
+
+    def debug(self, text: str) -> None:
+        """Take it."""
+
+    def info(self, text: str) -> None:
+        """Take it."""
+
+    def warning(self, text: str) -> None:
+        """Take it."""
+
+    def error(self, text: str) -> None:
+        """Take it."""
