@@ -231,8 +231,8 @@ def _speech_key(context: RunContext) -> str:
     config = context.config
     digest = digest_of(context.inputs.subtitles)
     # Subtitles that were found give way to the sound where they do not fit it; those that were given do not.
-    found = ("found",) if context.run_inputs.subtitles_found and digest else ()
-    return hash_key("speech/4", context.film_key, config.speech, config.film.audio_track, digest, *found)
+    origin = ("found",) if context.run_inputs.subtitles_found and digest else ()
+    return hash_key("speech/4", context.film_key, config.speech, config.film.audio_track, digest, *origin)
 
 
 def film_sound_speech(context: RunContext) -> HeardSpeech | None:
