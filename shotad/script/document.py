@@ -48,7 +48,7 @@ from shotad.script.pace import budget_in_language_units, has_blanks
 from shotad.script.strip import Strip, strip_of, strip_words
 from shotad.script.table_formats import (
     SECONDS_PER_WORD,
-    UNHEARD,
+    is_heard_status,
     line_remarks,
     note_author,
     note_text,
@@ -437,7 +437,7 @@ def lines_of_table(
     People put a title, or nothing, above the heads.
 
     A status such as dropped empties the text. Stamps go into ``stamps`` by id. Raises ScriptError with
-    ``where`` and the row for a time that is none, and for too many rows.
+    ``place`` and the row for a time or a status that is none, and for too many rows.
     """
     heads: list[str] = []
     heads_row = 0
@@ -457,7 +457,7 @@ def lines_of_table(
         key = cells.get("id", "").strip()
         if text or start or end:
             interval = parse_interval(start, end, f"{place}, row {number}")
-            heard = cells.get("status", "").strip().lower() not in UNHEARD
+            heard = is_heard_status(cells.get("status", ""), f"{place}, row {number}")
             cues.append(ScriptCue(key or None, interval, text if heard else "", note))
         if stamps is not None and key and cells.get("stamp"):
             stamps[key] = cells["stamp"]

@@ -30,7 +30,8 @@ import io
 import json
 import math
 import re
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -77,13 +78,27 @@ _SPREADSHEET_ERROR = re.compile(r"#[¿¡]?[^\W\d_][\w/]{1,11}[?!]|#DIV/0!|#N/?[A
 in other languages ``#NOM?`` or ``#WERT!``."""
 _STAMP = re.compile(r"[0-9a-f]{8}-[0-9a-f]{8}")
 _TRACK_STAMP = re.compile(r"(?P<stamp>[0-9a-f]{8})(?P<end> end)?")
-UNHEARD = frozenset(
-    word
-    for status in CueStatus
-    if not status.heard
-    for word in (status.value, *in_all_languages(f"status.{status}"))
-)
+
+
+def _status_words(statuses: Iterable[CueStatus]) -> list[str]:
+    """The words for these statuses, their values first, then those of the texts in every language."""
+    values = [status.value for status in statuses]
+    return [*values, *(word for value in values for word in in_all_languages(f"status.{value}"))]
+
+
+_DROPPED_WORDS = [word for words in in_all_languages("status.dropped_words") for word in words.split(", ")]
+UNHEARD = frozenset([*_status_words(s for s in CueStatus if not s.heard), *_DROPPED_WORDS])
 """What a status says, in any language, of a line that is not spoken."""
+_STATES = ("machine", "edited", "accepted")
+_HEARD = frozenset(
+    [
+        *_status_words(status for status in CueStatus if status.heard),
+        *in_all_languages("status.empty"),
+        *_STATES,
+        *(word for state in _STATES for word in in_all_languages(f"state.{state}")),
+    ]
+)
+"""What a status says of a line that is spoken if it has a text; people write the state of its review too."""
 _LIST_KEYS = ("cues", "slots", "lines", "shots")
 
 
@@ -150,7 +165,7 @@ def read_csv(text: str, file_name: str) -> Script:
             message = f"{place}: the text is {quoted(cell_text.strip())}, the error of a spreadsheet."
             raise ScriptError(message, "Write the text itself into the cell.")
         interval = parse_interval(cells["start"], cells["end"], place)
-        if cells.get("status", "").strip().lower() in UNHEARD:
+        if not is_heard_status(cells.get("status", ""), place):
             cell_text = ""
         note = clean_text(text_of_cell(cells.get("note", "")))
         cues.append(ScriptCue(cells["id"].strip() or None, interval, clean_text(cell_text), note))
@@ -171,6 +186,24 @@ def read_csv(text: str, file_name: str) -> Script:
             "If the file is whole, write ' end' behind the stamp in the last row",
         )
     return Script(tuple(cues), stamp, line_stamps, is_proven=has_end)
+
+
+def is_heard_status(cell: str, place: str) -> bool:
+    """Whether a line with this status, in any language, is spoken; one without a status is.
+
+    Raises ScriptError that begins with ``place`` for a word that is none.
+    """
+    word = unicodedata.normalize("NFC", " ".join(cell.split())).lower()
+    if word in UNHEARD:
+        return False
+    if not word or word in _HEARD:
+        return True
+    dropped, placed = (", ".join(in_all_languages(f"status.{name}")) for name in ("dropped", "placed"))
+    raise ScriptError(
+        f"{place}: the column status says {quoted(cell)}, which is no status.",
+        f"To leave the line out, write one of: {dropped}. "
+        f"To keep it, empty the cell, or write one of: {placed}.",
+    )
 
 
 def column_list(heads: list[str]) -> str:
