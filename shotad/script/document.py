@@ -47,15 +47,17 @@ from shotad.script.cue import (
 from shotad.script.pace import budget_in_language_units, has_blanks
 from shotad.script.strip import Strip, strip_of, strip_words
 from shotad.script.table_formats import (
+    COLUMN_OF_HEAD,
     SECONDS_PER_WORD,
     is_heard_status,
     line_remarks,
     note_author,
     note_text,
+    plain_head,
     review_text,
 )
 from shotad.script.track import Track
-from shotad.script.track_texts import in_all_languages, texts_in
+from shotad.script.track_texts import texts_in
 from shotad.script.worksheet import (
     SheetEntry,
     Worksheet,
@@ -371,21 +373,6 @@ def _element(tag: str, **attributes: str) -> Any:
 
 MOST_ROWS = 50_000
 
-_COLUMN_OF_HEAD = {
-    "in": "start", "start": "start", "begin": "start", "tc in": "start", "time in": "start",
-    "timecode": "start", "time code": "start", "von": "start", "beginn": "start", "out": "end",
-    "end": "end", "tc out": "end",
-    "time out": "end", "bis": "end", "ende": "end", "line": "text", "text": "text", "description": "text",
-    "audio description": "text", "ad": "text", "audiodeskription": "text", "status": "status", "id": "id",
-    "stamp": "stamp", "note": "note", "notes": "note", "comment": "note", "comments": "note",
-} | {
-    head.lower(): content
-    for content, column in {
-        "start": "in", "end": "out", "text": "line", "status": "status", "id": "id", "stamp": "stamp",
-        "note": "note",
-    }.items()
-    for head in in_all_languages(f"head.{column}")
-}  # fmt: skip
 _UNREAD_TAGS = frozenset(
     f"{_W}{tag}" for tag in ("del", "moveFrom", "pPr", "rPr", "delText", "instrText", "tbl")
 )
@@ -443,7 +430,7 @@ def lines_of_table(
     heads_row = 0
     for row in islice(rows, ROWS_ABOVE_HEADS + 1):
         heads_row += 1
-        heads = [_COLUMN_OF_HEAD.get(" ".join(head.lower().replace(":", " ").split()), "") for head in row]
+        heads = [COLUMN_OF_HEAD.get(plain_head(head), "") for head in row]
         if {"start", "end", "text"} <= set(heads):
             break
     else:

@@ -31,7 +31,7 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -66,6 +66,22 @@ COLUMNS = (
     "id", "start", "end", "text", "kind", "status", "state", "reviewer", "note", "remarks", "doubt",
     "timecode", "made_by", "stamp", "track",
 )  # fmt: skip
+COLUMN_OF_HEAD = {
+    "in": "start", "start": "start", "begin": "start", "tc in": "start", "time in": "start",
+    "timecode": "start", "time code": "start", "von": "start", "beginn": "start", "out": "end",
+    "end": "end", "tc out": "end",
+    "time out": "end", "bis": "end", "ende": "end", "line": "text", "text": "text", "description": "text",
+    "audio description": "text", "ad": "text", "audiodeskription": "text", "status": "status", "id": "id",
+    "stamp": "stamp", "note": "note", "notes": "note", "comment": "note", "comments": "note",
+} | {
+    head.lower(): content
+    for content, column in {
+        "start": "in", "end": "out", "text": "line", "status": "status", "id": "id", "stamp": "stamp",
+        "note": "note",
+    }.items()
+    for head in in_all_languages(f"head.{column}")
+}  # fmt: skip
+"""What stands under a head that people write over a column of a script, in any language (`plain_head`)."""
 _FORMULA_SIGNS = "=+\\-@＝＋－＠\t\r"
 _BEFORE_SIGN = r"(^|(?:[;,|]|\n(?![^\S\n]*\n))\s*+)"
 _FORMULA_START = re.compile(rf"{_BEFORE_SIGN}('*[{_FORMULA_SIGNS}])")
@@ -139,9 +155,10 @@ def write_csv(track: Track) -> str:
 def read_csv(text: str, file_name: str) -> Script:
     """The cues of a CSV file, parted by comma, semicolon or tab.
 
-    Columns are known by their heads (start and end, and id and text if there); without heads they are
-    start, end, text. A status such as dropped empties the text, by which import drops the line.
-    Raises ScriptError with file and line, and for a file of ours of which the end is missing.
+    Columns are known by their heads (start and end, and id and text if there, or what `COLUMN_OF_HEAD` has
+    for them); without heads they are start, end, text. A status such as dropped empties the text, by which
+    import drops the line. Raises ScriptError with file and line, for a status that is none, and for a file of
+    ours of which the end is missing.
     """
     heads: list[str] | None = None
     cues: list[ScriptCue] = []
@@ -150,13 +167,13 @@ def read_csv(text: str, file_name: str) -> Script:
     has_end = is_last_row_short = False
     for place, row in rows_with_places(csv_rows(text), file_name):
         if heads is None:
-            heads = [cell.strip().lower() for cell in row]
+            heads = _column_names(row)
             if "start" in heads and "end" in heads:
                 continue
             try:
                 parse_time(row[0])
             except (ValueError, IndexError):
-                message = f"{place}: columns are {column_list(heads)}; start and end are missing."
+                message = f"{place}: columns are {column_list(row)}; start and end are missing."
                 raise ScriptError(message, "Name the columns.") from None
             heads = ["start", "end", "text"]
         cells = {"start": "", "end": "", "id": "", **dict(zip(heads, row, strict=False))}
@@ -186,6 +203,25 @@ def read_csv(text: str, file_name: str) -> Script:
             "If the file is whole, write ' end' behind the stamp in the last row",
         )
     return Script(tuple(cues), stamp, line_stamps, is_proven=has_end)
+
+
+def plain_head(head: str) -> str:
+    """A head of a column without case, colons and blanks at its ends, as `COLUMN_OF_HEAD` has it."""
+    return " ".join(unicodedata.normalize("NFC", head).lower().replace(":", " ").split())
+
+
+def _column_names(heads: Sequence[str]) -> list[str]:
+    """The names of a table's columns: that of a known head in any language, else the head itself.
+
+    The first of several heads for the same column names it, but for one that has its very name.
+    """
+    plain_heads = [plain_head(head) for head in heads]
+    names: list[str] = []
+    for head in plain_heads:
+        name = COLUMN_OF_HEAD.get(head, head)
+        is_taken = name in plain_heads or name in names
+        names.append(head if is_taken else name)
+    return names
 
 
 def is_heard_status(cell: str, place: str) -> bool:
