@@ -173,6 +173,9 @@ def _check(console: Console, paths: tuple[Path, ...]) -> None:
 @click.option(
     "--remove-missing", is_flag=True, help="Remove the lines that the script lacks, without asking."
 )
+@click.option(
+    "--encoding", metavar="NAME", help="Encoding of a script that is not in Unicode, such as cp1252."
+)
 @click.option("--dry-run", is_flag=True, help="Show what would change, line by line, and change nothing.")
 @console_options
 def import_command(
@@ -183,6 +186,7 @@ def import_command(
     reviewers: tuple[str, ...],
     overwrite: bool,
     remove_missing: bool,
+    encoding: str | None,
     dry_run: bool,
 ) -> None:
     """Bring an edited SCRIPT (VTT, SRT, DAPT, CSV, JSON, Frazier, Reaper, DOCX, XLSX, EDL, FCPXML) back into
@@ -209,7 +213,7 @@ def import_command(
     into = "" if file.name == TRACK else f" into {file.name}"
     if dry_run:
         lost_track = None if lost is None else lost[1]
-        plan = plan_import_into(place, script, form, overwrite=overwrite, lost=lost_track)
+        plan = plan_import_into(place, script, form, overwrite=overwrite, lost=lost_track, encoding=encoding)
         _show_plan(console, plan, f"{script}{into}", remove_missing=remove_missing)
         return
     bring_in = partial(
@@ -220,6 +224,7 @@ def import_command(
         reviewers=reviewers,
         overwrite=overwrite,
         lost=None if lost is None else lost[1],
+        encoding=encoding,
     )
     try:
         done = bring_in(remove_missing=remove_missing)

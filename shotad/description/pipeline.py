@@ -10,6 +10,7 @@ description is there. Every answer is kept as soon as it is there; what people e
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +27,11 @@ from shotad.core import (
     Slot,
     WorkFolder,
 )
+from shotad.core.config.languages import is_same_language, language_name
+from shotad.core.errors import EditConflict, quoted
 from shotad.core.profiling import time_step
+from shotad.core.progress import plural
+from shotad.core.system import quoted as quoted_for_shell
 from shotad.description.clip_builder import GRAMMAR_STEP, ClipBuilder, prepare_grammar
 from shotad.description.engine_pair import Engines, EngineUsage
 from shotad.description.existing import with_kept_lines
@@ -64,6 +69,9 @@ from shotad.script.track_files import keep_discarded
 
 LINE_STEPS = (SHOTS_STEP, GRAMMAR_STEP, STAGE1_STEP, STAGE2_STEP)
 """The steps on which a line depends, each with the version of its code (see `hash_key`)."""
+
+SHOWN_LINES = 5
+"""Lines that a message shows, of those because of which nothing is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +147,7 @@ def describe(
     context = RunContext.of(film, folder, config, inputs or RunInputs(), progress or NoProgress())
     # What cannot be used is refused before the engines are paid for anything.
     context.inputs.check()
-    check_edits(folder, film.info, discard_edits=discard_edits)
+    check_edits(folder, film.info, config.language, context.run_inputs, discard_edits=discard_edits)
     engines = engines or Engines.of(config)
     check_prompts()
     for note in context.inputs.notes:
@@ -171,14 +179,49 @@ def describe(
     return replace(outcome, sheet=page, used=written.used, warnings=warnings, recognised=outline.recognised)
 
 
-def check_edits(folder: WorkFolder, film: FilmInfo, *, discard_edits: bool) -> None:
+def check_edits(
+    folder: WorkFolder, film: FilmInfo, language: str, run_inputs: RunInputs, *, discard_edits: bool
+) -> None:
     """Raise OtherFilm where the folder's track is of another film, EditConflict where a run would write over
-    lines or slots of people that are newer than the track, or contradict each other."""
-    present_track(folder, film, with_scripts=not discard_edits)
+    lines or slots of people that are newer than the track, or contradict each other, or would leave lines of
+    another language than ``language`` in the track."""
+    track = present_track(folder, film, with_scripts=not discard_edits)
+    part = (run_inputs.start, math.inf if run_inputs.end is None else run_inputs.end)
+    refuse_other_language(track, folder.path, language, part, discard_edits=discard_edits)
     if discard_edits:
         forget_lost_slots(folder.path)
     else:
         refuse_lost_slots(folder.path)
+
+
+def refuse_other_language(
+    track: Track | None, folder: Path, language: str, part: tuple[float, float], *, discard_edits: bool
+) -> None:
+    """Raise EditConflict where lines in another language than ``language`` would stay in the track: those of
+    people, unless they are discarded, and those that start outside the ``part`` to describe."""
+    if track is None:
+        return
+    other = [cue for cue in track.heard if not is_same_language(cue.language, language)]
+    by_people = [] if discard_edits else [cue for cue in other if cue.edited is not None]
+    outside = [cue for cue in other if not part[0] <= cue.interval.start < part[1]]
+    staying = by_people or outside
+    if not staying:
+        return
+    asked_name, name = language_name(language), language_name(staying[0].language)
+    shown = [f"{cue.id} {quoted(cue.text)}" for cue in staying[:SHOWN_LINES]]
+    if len(staying) > SHOWN_LINES:
+        shown.append("…")
+    reason = "that people wrote, edited or accepted" if by_people else "outside the part to describe"
+    ways = [
+        f"To translate the track: shotad translate {quoted_for_shell([str(folder)])} --to {language}",
+        "to describe the film in both languages, name another folder with --out",
+    ]
+    ways.append("to throw the edits away, add --discard-edits" if by_people else "or describe the whole film")
+    raise EditConflict(
+        f"The track in {folder} is in {name}, and {plural(len(staying), 'line')} {reason} would stay in a "
+        f"{asked_name} track: {', '.join(shown)}. Nothing was written.",
+        f"{'; '.join(ways)}.",
+    )
 
 
 @time_step("track")
@@ -202,6 +245,9 @@ def write_track(
     # From here to the written track nobody else changes it: the review page may be open.
     with track_lock(folder.path):
         previous = present_track(folder, film, with_scripts=not discard_edits)
+        # Again: somebody may have edited lines meanwhile. The answers of the run are kept.
+        part = (described.start, described.end)
+        refuse_other_language(previous, folder.path, fresh.language, part, discard_edits=discard_edits)
         discarded = keep_discarded(previous, folder.path, film.name) if discard_edits else ""
         kept = context.inputs.description
         if kept is not None:

@@ -20,6 +20,7 @@ from shotad.core import (
     RunSettings,
     WorkFolder,
 )
+from shotad.core.config.languages import is_same_language, language_name
 from shotad.core.errors import (
     EditConflict,
     UsageError,
@@ -28,6 +29,7 @@ from shotad.core.errors import (
 from shotad.core.files import read_file
 from shotad.core.progress import progress_task
 from shotad.core.records import parse_record
+from shotad.core.system import quoted
 from shotad.core.workfolder import hash_key
 from shotad.description.choice import Situation, make_chooser
 from shotad.description.clip_builder import plan_clips, prepare_grammar
@@ -95,7 +97,8 @@ def redo(
 
     ``config`` are the settings, where they are not those of the run; ``note`` is a hint for these slots.
     A slot whose new answer is silent, dropped or failed keeps its line. Raises UsageError for a line that is
-    not there or has no slot, EditConflict for one that a person changed by hand, unless ``over_edits``.
+    not there or has no slot, and for settings in another language than the track's, EditConflict for a line
+    that a person changed by hand, unless ``over_edits``.
     """
     config = with_hint(config or run.config, note)
     check_setting_files(config)
@@ -108,6 +111,14 @@ def redo(
     film_id = FilmId(film.info.name, film.info.fingerprint, prepared.end)
     with track_lock(folder.path):
         track = _present(folder, film_id)
+        if not is_same_language(config.language, track.language):
+            name, asked_name = language_name(track.language), language_name(config.language)
+            place = quoted([str(folder.path)])
+            raise UsageError(
+                f"The track in {folder.path} is in {name}, and its lines cannot be described again in "
+                f"{asked_name}.",
+                f"To translate the track: shotad translate {place} --to {config.language}.",
+            )
         # A slot that a person added while a run was under way has no line yet.
         cue_ids = {cue.id for cue in track.cues}
         added = [slot for slot in prepared.added if slot.id in names and slot.id not in cue_ids]

@@ -273,6 +273,21 @@ def other_language(text: str, language: str, names: Collection[str] = ()) -> str
     return "another script" if is_other_script else None
 
 
+def plain_language(text: str, language: str) -> str | None:
+    """The code of the language of a longer text that is plainly not in ``language`` (a tag).
+
+    None where it may be in it, or has too few words to be sure.
+    """
+    if len(text.split()) < _WORDS_TO_BE_SURE or other_language(text, language) is None:
+        return None
+    code, share = _identifier().classify(text)
+    return str(code) if share >= _SURE and code in languages() else None
+
+
+_WORDS_TO_BE_SURE = 12
+_SURE = 0.99
+
+
 def language_fault(text: str, language: str, names: Collection[str] = (), material: str = "") -> str | None:
     """What a text is that is not, or not wholly, in ``language`` (a tag), as a sentence goes on; else None.
 

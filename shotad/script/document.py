@@ -47,15 +47,17 @@ from shotad.script.cue import (
 from shotad.script.pace import budget_in_language_units, has_blanks
 from shotad.script.strip import Strip, strip_of, strip_words
 from shotad.script.table_formats import (
+    COLUMN_OF_HEAD,
     SECONDS_PER_WORD,
-    UNHEARD,
+    is_heard_status,
     line_remarks,
     note_author,
     note_text,
+    plain_head,
     review_text,
 )
 from shotad.script.track import Track
-from shotad.script.track_texts import in_all_languages, texts_in
+from shotad.script.track_texts import texts_in
 from shotad.script.worksheet import (
     SheetEntry,
     Worksheet,
@@ -371,21 +373,6 @@ def _element(tag: str, **attributes: str) -> Any:
 
 MOST_ROWS = 50_000
 
-_COLUMN_OF_HEAD = {
-    "in": "start", "start": "start", "begin": "start", "tc in": "start", "time in": "start",
-    "timecode": "start", "time code": "start", "von": "start", "beginn": "start", "out": "end",
-    "end": "end", "tc out": "end",
-    "time out": "end", "bis": "end", "ende": "end", "line": "text", "text": "text", "description": "text",
-    "audio description": "text", "ad": "text", "audiodeskription": "text", "status": "status", "id": "id",
-    "stamp": "stamp", "note": "note", "notes": "note", "comment": "note", "comments": "note",
-} | {
-    head.lower(): content
-    for content, column in {
-        "start": "in", "end": "out", "text": "line", "status": "status", "id": "id", "stamp": "stamp",
-        "note": "note",
-    }.items()
-    for head in in_all_languages(f"head.{column}")
-}  # fmt: skip
 _UNREAD_TAGS = frozenset(
     f"{_W}{tag}" for tag in ("del", "moveFrom", "pPr", "rPr", "delText", "instrText", "tbl")
 )
@@ -437,13 +424,13 @@ def lines_of_table(
     People put a title, or nothing, above the heads.
 
     A status such as dropped empties the text. Stamps go into ``stamps`` by id. Raises ScriptError with
-    ``where`` and the row for a time that is none, and for too many rows.
+    ``place`` and the row for a time or a status that is none, and for too many rows.
     """
     heads: list[str] = []
     heads_row = 0
     for row in islice(rows, ROWS_ABOVE_HEADS + 1):
         heads_row += 1
-        heads = [_COLUMN_OF_HEAD.get(" ".join(head.lower().replace(":", " ").split()), "") for head in row]
+        heads = [COLUMN_OF_HEAD.get(plain_head(head), "") for head in row]
         if {"start", "end", "text"} <= set(heads):
             break
     else:
@@ -457,7 +444,7 @@ def lines_of_table(
         key = cells.get("id", "").strip()
         if text or start or end:
             interval = parse_interval(start, end, f"{place}, row {number}")
-            heard = cells.get("status", "").strip().lower() not in UNHEARD
+            heard = is_heard_status(cells.get("status", ""), f"{place}, row {number}")
             cues.append(ScriptCue(key or None, interval, text if heard else "", note))
         if stamps is not None and key and cells.get("stamp"):
             stamps[key] = cells["stamp"]

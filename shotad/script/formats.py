@@ -182,12 +182,17 @@ def _other_kind(head: bytes) -> str | None:
     return None
 
 
+_SAVE_AS_UTF8 = (
+    "Save it as UTF-8 (in Excel: Save As, CSV UTF-8), or name its encoding: shotad import --encoding cp1252."
+)
+
+
 def _text_of(data: bytes, file_name: str) -> str:
     """The text of a script, which must be UTF-8, or UTF-16 with a mark: it is merged with other texts."""
-    text_file = decode_text(data, file_name, ScriptError, hint="Save it as UTF-8.", encoding="utf-8")
+    text_file = decode_text(data, file_name, ScriptError, hint=_SAVE_AS_UTF8, encoding="utf-8")
     if text_file.damaged:
         message = f"{file_name} {text_file.note.replace('UTF-8', text_file.encoding.upper())}."
-        raise ScriptError(message, "Save it as UTF-8.")
+        raise ScriptError(message, _SAVE_AS_UTF8)
     return text_file.text
 
 
@@ -226,14 +231,24 @@ def read_cues(path: Path, kind: FileKind = "script") -> tuple[ScriptCue, ...]:
 
 
 def read_script(
-    path: Path, name: str | None = None, language: str | None = None, *, kind: FileKind = "script"
+    path: Path,
+    name: str | None = None,
+    language: str | None = None,
+    *,
+    kind: FileKind = "script",
+    encoding: str | None = None,
 ) -> Script:
     """The script in a file; its format is detected unless ``name`` gives it.
 
     ``language`` (a tag) is the one that is read from a file with several, ``kind`` determines the maximum
-    size. Raises ScriptError with file and line.
+    size, ``encoding`` is that of a file of text (None: UTF-8). Raises ScriptError with file and line,
+    UsageError for an ``encoding`` that is not known.
     """
-    return parse_script(read_file_bytes(path, kind, ScriptError), path.name, name, language)
+    data = read_file_bytes(path, kind, ScriptError)
+    # DAPT and FCPXML name their encoding themselves, the packages of Office hold no text.
+    if encoding is not None and not data.startswith(b"PK") and not data.lstrip().startswith(b"<"):
+        data = decode_text(data, path.name, ScriptError, encoding=encoding).text.encode("utf-8")
+    return parse_script(data, path.name, name, language)
 
 
 def parse_script(data: bytes, file_name: str, name: str | None = None, language: str | None = None) -> Script:

@@ -30,7 +30,8 @@ import io
 import json
 import math
 import re
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -65,6 +66,22 @@ COLUMNS = (
     "id", "start", "end", "text", "kind", "status", "state", "reviewer", "note", "remarks", "doubt",
     "timecode", "made_by", "stamp", "track",
 )  # fmt: skip
+COLUMN_OF_HEAD = {
+    "in": "start", "start": "start", "begin": "start", "tc in": "start", "time in": "start",
+    "timecode": "start", "time code": "start", "von": "start", "beginn": "start", "out": "end",
+    "end": "end", "tc out": "end",
+    "time out": "end", "bis": "end", "ende": "end", "line": "text", "text": "text", "description": "text",
+    "audio description": "text", "ad": "text", "audiodeskription": "text", "status": "status", "id": "id",
+    "stamp": "stamp", "note": "note", "notes": "note", "comment": "note", "comments": "note",
+} | {
+    head.lower(): content
+    for content, column in {
+        "start": "in", "end": "out", "text": "line", "status": "status", "id": "id", "stamp": "stamp",
+        "note": "note",
+    }.items()
+    for head in in_all_languages(f"head.{column}")
+}  # fmt: skip
+"""What stands under a head that people write over a column of a script, in any language (`plain_head`)."""
 _FORMULA_SIGNS = "=+\\-@＝＋－＠\t\r"
 _BEFORE_SIGN = r"(^|(?:[;,|]|\n(?![^\S\n]*\n))\s*+)"
 _FORMULA_START = re.compile(rf"{_BEFORE_SIGN}('*[{_FORMULA_SIGNS}])")
@@ -77,13 +94,27 @@ _SPREADSHEET_ERROR = re.compile(r"#[¿¡]?[^\W\d_][\w/]{1,11}[?!]|#DIV/0!|#N/?[A
 in other languages ``#NOM?`` or ``#WERT!``."""
 _STAMP = re.compile(r"[0-9a-f]{8}-[0-9a-f]{8}")
 _TRACK_STAMP = re.compile(r"(?P<stamp>[0-9a-f]{8})(?P<end> end)?")
-UNHEARD = frozenset(
-    word
-    for status in CueStatus
-    if not status.heard
-    for word in (status.value, *in_all_languages(f"status.{status}"))
-)
+
+
+def _status_words(statuses: Iterable[CueStatus]) -> list[str]:
+    """The words for these statuses, their values first, then those of the texts in every language."""
+    values = [status.value for status in statuses]
+    return [*values, *(word for value in values for word in in_all_languages(f"status.{value}"))]
+
+
+_DROPPED_WORDS = [word for words in in_all_languages("status.dropped_words") for word in words.split(", ")]
+UNHEARD = frozenset([*_status_words(s for s in CueStatus if not s.heard), *_DROPPED_WORDS])
 """What a status says, in any language, of a line that is not spoken."""
+_STATES = ("machine", "edited", "accepted")
+_HEARD = frozenset(
+    [
+        *_status_words(status for status in CueStatus if status.heard),
+        *in_all_languages("status.empty"),
+        *_STATES,
+        *(word for state in _STATES for word in in_all_languages(f"state.{state}")),
+    ]
+)
+"""What a status says of a line that is spoken if it has a text; people write the state of its review too."""
 _LIST_KEYS = ("cues", "slots", "lines", "shots")
 
 
@@ -124,9 +155,10 @@ def write_csv(track: Track) -> str:
 def read_csv(text: str, file_name: str) -> Script:
     """The cues of a CSV file, parted by comma, semicolon or tab.
 
-    Columns are known by their heads (start and end, and id and text if there); without heads they are
-    start, end, text. A status such as dropped empties the text, by which import drops the line.
-    Raises ScriptError with file and line, and for a file of ours of which the end is missing.
+    Columns are known by their heads (start and end, and id and text if there, or what `COLUMN_OF_HEAD` has
+    for them); without heads they are start, end, text. A status such as dropped empties the text, by which
+    import drops the line. Raises ScriptError with file and line, for a status that is none, and for a file of
+    ours of which the end is missing.
     """
     heads: list[str] | None = None
     cues: list[ScriptCue] = []
@@ -135,13 +167,13 @@ def read_csv(text: str, file_name: str) -> Script:
     has_end = is_last_row_short = False
     for place, row in rows_with_places(csv_rows(text), file_name):
         if heads is None:
-            heads = [cell.strip().lower() for cell in row]
+            heads = _column_names(row)
             if "start" in heads and "end" in heads:
                 continue
             try:
                 parse_time(row[0])
             except (ValueError, IndexError):
-                message = f"{place}: columns are {column_list(heads)}; start and end are missing."
+                message = f"{place}: columns are {column_list(row)}; start and end are missing."
                 raise ScriptError(message, "Name the columns.") from None
             heads = ["start", "end", "text"]
         cells = {"start": "", "end": "", "id": "", **dict(zip(heads, row, strict=False))}
@@ -150,7 +182,7 @@ def read_csv(text: str, file_name: str) -> Script:
             message = f"{place}: the text is {quoted(cell_text.strip())}, the error of a spreadsheet."
             raise ScriptError(message, "Write the text itself into the cell.")
         interval = parse_interval(cells["start"], cells["end"], place)
-        if cells.get("status", "").strip().lower() in UNHEARD:
+        if not is_heard_status(cells.get("status", ""), place):
             cell_text = ""
         note = clean_text(text_of_cell(cells.get("note", "")))
         cues.append(ScriptCue(cells["id"].strip() or None, interval, clean_text(cell_text), note))
@@ -171,6 +203,43 @@ def read_csv(text: str, file_name: str) -> Script:
             "If the file is whole, write ' end' behind the stamp in the last row",
         )
     return Script(tuple(cues), stamp, line_stamps, is_proven=has_end)
+
+
+def plain_head(head: str) -> str:
+    """A head of a column without case, colons and blanks at its ends, as `COLUMN_OF_HEAD` has it."""
+    return " ".join(unicodedata.normalize("NFC", head).lower().replace(":", " ").split())
+
+
+def _column_names(heads: Sequence[str]) -> list[str]:
+    """The names of a table's columns: that of a known head in any language, else the head itself.
+
+    The first of several heads for the same column names it, but for one that has its very name.
+    """
+    plain_heads = [plain_head(head) for head in heads]
+    names: list[str] = []
+    for head in plain_heads:
+        name = COLUMN_OF_HEAD.get(head, head)
+        is_taken = name in plain_heads or name in names
+        names.append(head if is_taken else name)
+    return names
+
+
+def is_heard_status(cell: str, place: str) -> bool:
+    """Whether a line with this status, in any language, is spoken; one without a status is.
+
+    Raises ScriptError that begins with ``place`` for a word that is none.
+    """
+    word = unicodedata.normalize("NFC", " ".join(cell.split())).lower()
+    if word in UNHEARD:
+        return False
+    if not word or word in _HEARD:
+        return True
+    dropped, placed = (", ".join(in_all_languages(f"status.{name}")) for name in ("dropped", "placed"))
+    raise ScriptError(
+        f"{place}: the column status says {quoted(cell)}, which is no status.",
+        f"To leave the line out, write one of: {dropped}. "
+        f"To keep it, empty the cell, or write one of: {placed}.",
+    )
 
 
 def column_list(heads: list[str]) -> str:

@@ -243,19 +243,23 @@ def import_into(
     overwrite: bool = False,
     remove_missing: bool = False,
     lost: Track | None = None,
+    encoding: str | None = None,
 ) -> Import:
     """Bring a script's edits into the track of the work folder ``place``, or into a translation, where
     ``place`` is its file, and write the track and its scripts again.
 
     A script of the folder that is newer than the track takes the place of its lines. Where the folder has no
-    track any more, ``lost`` is one without lines, and those of the script become its own.
+    track any more, ``lost`` is one without lines, and those of the script become its own. ``encoding`` as in
+    `read_script`.
 
     Raises MissingLines, and writes nothing, where the script lacks lines of the track; with
     ``remove_missing`` these are removed. Raises as `import_script` and `read_script`.
     """
     is_films_track = place.is_dir()
     with WorkFolder(place if is_films_track else place.parent) as folder, track_lock(folder.path):
-        track, plan = _plan_import_into(folder, place, script, format_name, overwrite=overwrite, lost=lost)
+        track, plan = _plan_import_into(
+            folder, place, script, format_name, overwrite=overwrite, lost=lost, encoding=encoding
+        )
         plan.refuse_conflicts(script.name)
         result = plan.result
         if result.missing and not remove_missing:
@@ -285,13 +289,16 @@ def plan_import_into(
     *,
     overwrite: bool = False,
     lost: Track | None = None,
+    encoding: str | None = None,
 ) -> ImportPlan:
     """What `import_into` would do, line by line; nothing is written.
 
     Raises as `import_into`, but not for conflicts and lines that the script lacks, which are in the plan.
     """
     with WorkFolder(place if place.is_dir() else place.parent) as folder, track_lock(folder.path):
-        return _plan_import_into(folder, place, script, format_name, overwrite=overwrite, lost=lost)[1]
+        return _plan_import_into(
+            folder, place, script, format_name, overwrite=overwrite, lost=lost, encoding=encoding
+        )[1]
 
 
 def _plan_import_into(
@@ -302,18 +309,19 @@ def _plan_import_into(
     *,
     overwrite: bool,
     lost: Track | None,
+    encoding: str | None,
 ) -> tuple[Track, ImportPlan]:
     """The track of ``place`` with what people changed in the scripts beside it, and what importing ``script``
     does to it. Both locks are held."""
     slots, seconds_per_word = slot_times(folder)
     is_films_track = place.is_dir()
     if lost is not None:
-        imported = read_script(script, format_name, lost.language)
+        imported = read_script(script, format_name, lost.language, encoding=encoding)
         _refuse_other_edited_scripts(folder.path, lost, script)
         track = with_lines_of(lost, imported, script.name)
     else:
         track = load_track(place / TRACK if is_films_track else place)
-        imported = read_script(script, format_name, track.language)
+        imported = read_script(script, format_name, track.language, encoding=encoding)
     track_file_name = TRACK if is_films_track else translation_file_name(track.language)
     newer = None if lost is not None else _find_newer_files(track, folder.path, track_file_name)
     versions = read_versions(folder.path, scripts_record(track, track_file_name))

@@ -97,6 +97,8 @@ def test_numbers_take_the_form_of_their_language() -> None:
 def test_no_status_of_a_spoken_line_looks_like_one_that_is_not_spoken() -> None:
     for status in ("placed", "shortened", "empty"):
         assert UNHEARD.isdisjoint(in_all_languages(f"status.{status}"))
+    for tag in text_languages():
+        assert texts_in(tag)("status.dropped") not in texts_in(tag)("status.dropped_words").split(", ")
     for column in ("in", "out", "line", "status", "note", "id", "stamp"):
         others = {"in", "out", "line", "status", "note", "id", "stamp"} - {column}
         for other in others:

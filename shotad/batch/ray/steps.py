@@ -155,7 +155,9 @@ class PreparedSlots:
             open_film(place.film, reader=config.film.reader, frame_rate=job.frame_rate) as opened,
             WorkFolder(place.folder, force=job.force) as folder,
         ):
-            check_edits(folder, opened.info, discard_edits=job.discard_edits)
+            check_edits(
+                folder, opened.info, config.language, place.run_inputs, discard_edits=job.discard_edits
+            )
             unit = f"anew {film}"
             if job.force and not self._register.told(unit):
                 # Once: an attempt that follows a lost one keeps what this run was told.

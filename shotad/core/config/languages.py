@@ -220,6 +220,20 @@ def is_english(tag: str) -> bool:
     return tag.lower().replace("_", "-").split("-")[0] == "en"
 
 
+def is_same_language(tag: str, other_tag: str) -> bool:
+    """Whether two tags mean the same language, in whatever region, and name no different scripts.
+
+    >>> is_same_language("de", "de-CH"), is_same_language("de", "fr"), is_same_language("sr-Latn", "sr-Cyrl")
+    (True, False, False)
+    """
+    tags = (tag.replace("_", "-").lower(), other_tag.replace("_", "-").lower())
+    parts = [_TAG.fullmatch(tag) for tag in tags]
+    if parts[0] is None or parts[1] is None:
+        return tags[0] == tags[1]
+    scripts = {part["script"] for part in parts if part is not None} - {None}
+    return parts[0]["language"] == parts[1]["language"] and len(scripts) < 2
+
+
 @cache
 def languages() -> Mapping[str, str]:
     """All languages that are known, code → English name."""

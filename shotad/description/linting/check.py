@@ -38,6 +38,7 @@ from shotad.description.linting.material import (
     with_film_material,
     with_folder_material,
 )
+from shotad.description.linting.script_language import language_of_script
 from shotad.film.slots import subtract
 from shotad.script import (
     RULES,
@@ -49,6 +50,7 @@ from shotad.script import (
     Track,
     TrackLine,
     load_track,
+    read_cues,
 )
 from shotad.script.guidelines import (
     accept_filter,
@@ -439,6 +441,7 @@ def _lint_file(
     config = settings(run.config if run else None)
     if run and run.warning and any(name.startswith("lint.") for name in run.withheld):
         progress.note(run.warning)
+    language_note = ""
     if _is_track(file):
         track = load_track(file)
         material, skipped = track_material(
@@ -446,9 +449,19 @@ def _lint_file(
         )
         extra = recorded_findings(folder, track) if folder is not None and file.name == TRACK else ()
     else:
-        language = targets.language or config.language
+        cues = read_cues(file)
+        language = targets.language
+        if language is None:
+            texts = (cue.text for cue in cues)
+            run_language = config.language if run else None
+            language, language_note = language_of_script(file, texts, run_language, config.language)
         material, skipped = script_material(
-            file, language, speech=targets.speech, cast=targets.cast, encoding=config.speech.encoding
+            file.name,
+            cues,
+            language,
+            speech=targets.speech,
+            cast=targets.cast,
+            encoding=config.speech.encoding,
         )
         extra = ()
         if folder is not None:
@@ -464,6 +477,8 @@ def _lint_file(
     if checker is None:
         checkers.append(checker := Checker.of(config.lint, config.fit, config.slots))
     report = lint(material, checker, extra=extra, folder=folder or file.parent, skipped=skipped)
+    if language_note:
+        report = replace(report, notes=(*report.notes, language_note))
 
     def is_wanted(finding: Finding) -> bool:
         is_named = not targets.only or any(selects_rule(rule, finding.rule) for rule in targets.only)

@@ -43,9 +43,8 @@ from shotad.script import (
     TrackLine,
     lines_of_script,
     lines_of_track,
-    read_cues,
 )
-from shotad.script.cue import line_stamp
+from shotad.script.cue import ScriptCue, line_stamp
 from shotad.script.edits import is_by_hand
 from shotad.script.guidelines import finding_of
 from shotad.sight import load_cast
@@ -107,18 +106,19 @@ def _misfit_notes(material: Material, folder: Path | None, duration: float) -> t
 
 
 def script_material(
-    path: Path,
+    name: str,
+    cues: Sequence[ScriptCue],
     language: str,
     *,
     speech: Path | None = None,
     cast: Path | None = None,
     encoding: str | None = None,
 ) -> tuple[Material, tuple[str, ...]]:
-    """The lines of a script of any format, with the files named beside it, and what is wrong with those.
+    """The lines of the script called ``name``, with the files named beside it, and what is wrong with those.
 
-    Raises ScriptError, SubtitleError, CastError.
+    Raises SubtitleError, CastError.
     """
-    return _with_named_files(path.name, lines_of_script(read_cues(path), language), speech, cast, encoding)
+    return _with_named_files(name, lines_of_script(cues, language), speech, cast, encoding)
 
 
 def with_folder_material(material: Material, folder: Path, track: Track) -> tuple[Material, tuple[str, ...]]:
