@@ -444,7 +444,9 @@ def lines_of_table(
         key = cells.get("id", "").strip()
         if text or start or end:
             interval = parse_interval(start, end, f"{place}, row {number}")
-            heard = is_heard_status(cells.get("status", ""), f"{place}, row {number}")
+            heard = is_heard_status(
+                cells.get("status", ""), f"{place}, row {number}", is_ours="stamp" in heads
+            )
             cues.append(ScriptCue(key or None, interval, text if heard else "", note))
         if stamps is not None and key and cells.get("stamp"):
             stamps[key] = cells["stamp"]

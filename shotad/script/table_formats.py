@@ -182,7 +182,7 @@ def read_csv(text: str, file_name: str) -> Script:
             message = f"{place}: the text is {quoted(cell_text.strip())}, the error of a spreadsheet."
             raise ScriptError(message, "Write the text itself into the cell.")
         interval = parse_interval(cells["start"], cells["end"], place)
-        if not is_heard_status(cells.get("status", ""), place):
+        if not is_heard_status(cells.get("status", ""), place, is_ours="stamp" in heads):
             cell_text = ""
         note = clean_text(text_of_cell(cells.get("note", "")))
         cues.append(ScriptCue(cells["id"].strip() or None, interval, clean_text(cell_text), note))
@@ -224,15 +224,16 @@ def _column_names(heads: Sequence[str]) -> list[str]:
     return names
 
 
-def is_heard_status(cell: str, place: str) -> bool:
+def is_heard_status(cell: str, place: str, *, is_ours: bool) -> bool:
     """Whether a line with this status, in any language, is spoken; one without a status is.
 
-    Raises ScriptError that begins with ``place`` for a word that is none.
+    In a table of ours (``is_ours``) a person writes there what is to become of the line: raises ScriptError
+    that begins with ``place`` for a word that is none. In other tables the column may mean anything.
     """
     word = unicodedata.normalize("NFC", " ".join(cell.split())).lower()
     if word in UNHEARD:
         return False
-    if not word or word in _HEARD:
+    if not word or word in _HEARD or not is_ours:
         return True
     dropped, placed = (", ".join(in_all_languages(f"status.{name}")) for name in ("dropped", "placed"))
     raise ScriptError(

@@ -15,7 +15,7 @@ HEARD = ("", "placed", "gesetzt", "leer", "angenommen", " Shortened ")
 
 
 def texts_of_csv(status: str) -> list[str]:
-    table = f"start;end;text;status\n1;2;Ein Hund bellt.;{status}\n3;4;Er rennt.;\n"
+    table = f"start;end;text;status;stamp\n1;2;Ein Hund bellt.;{status};\n3;4;Er rennt.;;\n"
     return [cue.text for cue in parse_script(table.encode(), "hof.csv").cues]
 
 
