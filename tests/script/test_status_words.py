@@ -34,6 +34,6 @@ def test_another_word_is_refused() -> None:
         texts_of_csv("vielleicht")
     for words in ("hof.csv, line 2", "status", "'vielleicht'", "gestrichen", "gesetzt"):
         assert words in str(refused.value)
-    rows = iter([["Von", "Bis", "Text", "Status"], ["1", "2", "Ein Hund bellt.", "vielleicht"]])
+    rows = iter([["Von", "Bis", "Text", "Status", "Stamp"], ["1", "2", "Ein Hund bellt.", "vielleicht", ""]])
     with pytest.raises(ScriptError, match=r"hof.xlsx, row 2: .*'vielleicht'"):
         lines_of_table(rows, "hof.xlsx")
