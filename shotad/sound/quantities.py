@@ -24,6 +24,9 @@ _SHORT_DECADE = re.compile(r"(?<!\w)['’]?([2-9]0)s\b")
 _ORDINAL = re.compile(r"(?<![\w.,])(\d{1,6})(?:st|nd|rd|th)\b", re.IGNORECASE)
 _PHONE = re.compile(r"(?<![\w.-])(?:\d{3}-)?\d{3}-\d{4}(?![\w-])")
 _ENDLESS = re.compile(r"(?<!\d)\d{31,}(?!\d)")
+_SPACED_THOUSANDS = re.compile(r"(?<![\w.,:/-])(?<!\d\s)[1-9]\d{0,2}(?:\s\d{3})+(?![\w:/]|\s\d)")
+_ROUND_THOUSANDS = re.compile(r"(?<![\w.,:/-])(?<!\d\s)[1-9]\d{0,2}(?:\s\d{3})*\s000(?![\w:/]|\s\d)")
+"""Where a language writes thousands otherwise, ``5 200`` may be two numbers."""
 _ZEROS = re.compile(r"(?<![\w.,:/-])0\d+(?![\w,:/-]|\.\d)")
 
 
@@ -37,6 +40,9 @@ def spell_out_quantities(text: str, words: LanguageWords, language: str, reads: 
     """
     if not words.signs:
         return text
+    # Before all that looks at zeros or at single numbers: ``10 000``.
+    thousands = _SPACED_THOUSANDS if words.thousands == " " else _ROUND_THOUSANDS
+    text = thousands.sub(lambda m: "".join(m[0].split()), text)
     if reads is Reading.WORDS:
         text = _spell_out_money(_spell_out_times(text, words, language), words)
     if reads is not Reading.UNITS:

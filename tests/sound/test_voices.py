@@ -145,6 +145,11 @@ def test_numbers_in_english(text: str, spoken: str) -> None:
     ("it", "Luigi XIV, n. 5", "Luigi quattordicesimo, numero cinque"),
     ("nl", "Dhr. Jansen om 15.30 uur", "de heer Jansen om vijftien uur dertig"),
     ("de-AT", "50 %", "fünfzig Prozent"),
+    ("fr", "10 000 €", "dix mille euros"),
+    ("fr", "2\u00a0000 personnes", "deux mille personnes"),
+    ("fr", "De 1\u202f000 à 3 200 km", "De mille à trois mille deux cents kilomètres"),
+    ("de", "10 000 Leute", "zehntausend Leute"),
+    ("it", "2 000 000 €", "due milioni euro"),
 ])  # fmt: skip
 def test_other_languages_say_theirs(language: str, text: str, spoken: str) -> None:
     assert spoken_text(text, language) == spoken
