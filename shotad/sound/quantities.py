@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 
 import yaml
@@ -44,7 +44,7 @@ def spell_out_quantities(text: str, words: LanguageWords, language: str, reads: 
     thousands = _SPACED_THOUSANDS if words.thousands == " " else _ROUND_THOUSANDS
     text = thousands.sub(lambda m: "".join(m[0].split()), text)
     if reads is Reading.WORDS:
-        text = _spell_out_money(_spell_out_times(text, words, language), words)
+        text = _spell_out_money(_spell_out_times(text, words, language), words, language)
     if reads is not Reading.UNITS:
         pattern = (
             rf"(?<![\w.,])({_number_pattern(words)})([\s-]?)({any_of_pattern(words.units)})(?![\w²³/]|\.\w)"
@@ -109,8 +109,8 @@ def _spell_out_times(text: str, words: LanguageWords, language: str) -> str:
     return re.sub(r"(?<=\d)\s?([AaPp])\.?[Mm]\b\.?(?=\W|$)", lambda m: f" {m[1].lower()}.m.", text)
 
 
-def _spell_out_money(text: str, words: LanguageWords) -> str:
-    """``$3.50 → 3 dollars 50``, ``$5m → 5 million dollars``; the numbers stay in digits."""
+def _spell_out_money(text: str, words: LanguageWords, language: str) -> str:
+    """``$3.50 → 3 dollars fifty``, ``$5m → 5 million dollars``; before a noun the numbers stay in digits."""
     number_pattern, mark_pattern = _number_pattern(words), any_of_pattern(words.money)
     scale_pattern = rf"(?:\s?({any_of_pattern(words.scales)})(?!\w))?" if words.scales else "()"
 
@@ -127,7 +127,11 @@ def _spell_out_money(text: str, words: LanguageWords) -> str:
         if int(decimals) == 0:
             return large or _with_noun("0", words.money[key])
         bare_cents, cents_noun = str(int(decimals)), words.cents.get(key)
-        small = bare_cents if large or cents_noun is None else _with_noun(bare_cents, cents_noun)
+        if large or cents_noun is None:
+            # In words: what follows is neither their noun nor makes them an ordinal.
+            small = cardinal(bare_cents, language) or bare_cents
+        else:
+            small = _with_noun(bare_cents, cents_noun)
         return f"{large} {small}".strip()
 
     mark_first = rf"({mark_pattern})\s?({number_pattern}){scale_pattern}(?![\w])"
@@ -279,18 +283,54 @@ def _decade_in_words(number: int, written: str) -> str:
 def _spell_out_numbers(text: str, words: LanguageWords, language: str) -> str:
     """Put the numbers into words that no other rule has: whole ones and decimals that stand alone."""
 
-    def number_in_words(match: re.Match[str]) -> str:
-        number = match[0].replace(words.thousands, "") if words.thousands else match[0]
-        return cardinal(number.replace(words.decimal, "."), language, words.point) or match[0]
+    def number_in_words(written: str) -> str:
+        number = written.replace(words.thousands, "") if words.thousands else written
+        return cardinal(number.replace(words.decimal, "."), language, words.point) or written
 
     pattern = r"(?<![\w.,])[.](\d+)(?![\w.,])" if words.decimal == "." else r"(?!)"
     text = re.sub(pattern, lambda m: f"{words.point} {digits(m[1], language) or m[1]}", text)
+    if words.ordinals.dotted:
+        text = _spell_out_before_full_stops(text, words, number_in_words)
     # A full stop behind may be an ordinal's, as in German, or end the sentence: the number stays in digits.
     no_ordinal = "" if plain_language(language) in _NO_DOTTED_ORDINALS else r"(?!\.(?:\s+\w|\d))"
     number_alone = rf"(?<![\w.,/'’-])(?:{_number_pattern(words)})(?![\w/]|[.,-]\w){no_ordinal}"
-    return re.sub(number_alone, number_in_words, text)
+    return re.sub(number_alone, lambda m: number_in_words(m[0]), text)
 
 
+def _spell_out_before_full_stops(
+    text: str, words: LanguageWords, in_words: Callable[[str], str]
+) -> str:
+    """German numbers whose full stop ends the sentence: ``Zimmer 12. Anna klopft. → Zimmer zwölf. …``.
+
+    Ordinals with an article are in words already. Another number is none if a new sentence clearly begins
+    behind it, if a noun stands before it, or if it is larger than days, floors and kings have.
+    """
+    rule = words.ordinals
+    sentence_starts = {word.lower() for word in words.starts}
+    before_ordinals = (
+        rule.ending_n | rule.ending_e | rule.prepositions | rule.before_bare | sentence_starts
+    )
+
+    def without_full_stop(match: re.Match[str]) -> str:
+        before, next_word = match["before"] or "", match["next"]
+        begins_sentence = next_word in words.starts
+        is_behind_noun = before[:1].isupper() and before.lower() not in before_ordinals
+        is_quantity = not match["number"].isdigit() or int(match["number"]) > _MAX_BARE_ORDINAL
+        is_large = is_quantity and before.lower() not in before_ordinals
+        is_date = next_word in words.months
+        if is_date or not (begins_sentence or is_behind_noun or is_large):
+            return match[0]
+        return match["gap"] + in_words(match["number"])
+
+    pattern = (
+        rf"(?P<gap>(?:(?<!\w)(?P<before>[^\W\d]+)\s+)?)(?<![\w.,/'’-])(?P<number>{_number_pattern(words)})"
+        rf"(?=\.[\"”“’»«)]*\s+[\"„“‘«»(]*(?P<next>{NAME_START}\w*))"
+    )
+    return re.sub(pattern, without_full_stop, text)
+
+
+_MAX_BARE_ORDINAL = 31
+"""An ordinal without an article is a day, a floor, a king."""
 _NO_DOTTED_ORDINALS = frozenset({"en", "fr", "es", "it", "nl"})
 """Languages in which a full stop behind a number always ends the sentence."""
 
@@ -423,6 +463,8 @@ class Ordinals(_Table):
     ending_e: frozenset[str] = frozenset()
     """Behind which it ends in ``-e``, or, behind a preposition, in ``-en``: ``der``."""
     prepositions: frozenset[str] = frozenset()
+    before_bare: frozenset[str] = frozenset()
+    """Further words behind which a number with a full stop may be an ordinal: ``ihr 100. Film``."""
 
 
 class Agreement(_Table):

@@ -122,8 +122,16 @@ def test_numbers_in_english(text: str, spoken: str) -> None:
     ("de", "z. B. 20.000 Leute, der 3. Mann", "zum Beispiel zwanzigtausend Leute, der dritte Mann"),
     ("de", "Am 3. Oktober 1990, in der 3. Reihe", "Am dritten Oktober neunzehnhundertneunzig, in der dritten Reihe"),
     ("de", "3. Mai 1945", "dritter Mai neunzehnhundertfünfundvierzig"),
-    # A full stop that may end the sentence is left where no word before the number says that it is an ordinal.
-    ("de", "Er kommt am 3. Sie wird 21. Er lacht.", "Er kommt am dritten. Sie wird 21. Er lacht."),
+    # A full stop behind a number ends the sentence, or makes it an ordinal; where neither is sure it stays.
+    ("de", "Er kommt am 3. Sie wird 21. Er lacht.", "Er kommt am dritten. Sie wird einundzwanzig. Er lacht."),
+    ("de", "Zimmer 12. Anna zahlt 99. Tom geht.", "Zimmer zwölf. Anna zahlt neunundneunzig. Tom geht."),
+    ("de", "Ihr 99. Sieg, 1. Akt, Nach 40. Versuch", "Ihr 99. Sieg, 1. Akt, Nach 40. Versuch"),
+    ("de", "Es kostet 1,01 €. Er geht.", "Es kostet ein Euro eins. Er geht."),
+    ("de", "0,50 €, 0,01 £", "fünfzig Cent, ein Penny"),
+    ("fr", "0,50 €, 0,01 €, 2,05 €", "cinquante centimes, un centime, deux euros cinq"),
+    ("es", "0,50 €, 0,21 €", "cincuenta céntimos, veintiún céntimos"),
+    ("it", "0,50 €", "cinquanta centesimi"),
+    ("nl", "0,50 €", "vijftig cent"),
     ("de", "Im 19. Jh., 1920er, 20er", "Im neunzehnten Jahrhundert, neunzehnhundertzwanziger, zwanziger"),
     ("de", "Um 14.30 Uhr, 3 Mio. Menschen", "Um vierzehn Uhr dreißig, drei Millionen Menschen"),
     ("de", "Königin Elisabeth II., Wilhelms II. Hut", "Königin Elisabeth die Zweite, Wilhelms des Zweiten Hut"),
