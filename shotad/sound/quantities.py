@@ -297,9 +297,7 @@ def _spell_out_numbers(text: str, words: LanguageWords, language: str) -> str:
     return re.sub(number_alone, lambda m: number_in_words(m[0]), text)
 
 
-def _spell_out_before_full_stops(
-    text: str, words: LanguageWords, in_words: Callable[[str], str]
-) -> str:
+def _spell_out_before_full_stops(text: str, words: LanguageWords, in_words: Callable[[str], str]) -> str:
     """German numbers whose full stop ends the sentence: ``Zimmer 12. Anna klopft. → Zimmer zwölf. …``.
 
     Ordinals with an article are in words already. Another number is none if a new sentence clearly begins
@@ -307,9 +305,7 @@ def _spell_out_before_full_stops(
     """
     rule = words.ordinals
     sentence_starts = {word.lower() for word in words.starts}
-    before_ordinals = (
-        rule.ending_n | rule.ending_e | rule.prepositions | rule.before_bare | sentence_starts
-    )
+    before_ordinals = rule.ending_n | rule.ending_e | rule.prepositions | rule.before_bare | sentence_starts
 
     def without_full_stop(match: re.Match[str]) -> str:
         before, next_word = match["before"] or "", match["next"]
