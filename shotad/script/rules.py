@@ -481,8 +481,8 @@ def without_quotations(text: str) -> str:
 
 
 _QUOTATION = re.compile(
-    # German books turn these around: »so« and ›so‹. What begins a quotation stands before a word, what ends one
-    # behind a word or its stop; French has blanks within: « ainsi ».
+    # German books turn these around: »so« and ›so‹. What begins a quotation stands before a word, what ends
+    # it behind a word or its stop; French has blanks within: « ainsi ».
     r"(?<![\w.!?…])»(?=\S)[^«»]*(?:(?<!\s)«|$)|›(?=\S)[^‹›]*(?<!\s)‹"
     r"|(?<![\w.!?…])«[^»]*(?:»|$)|«(?=\S)[^«»]*»|‹[^‹›]*›"
     r"|‚(?:[^‘’]|’(?=\w))*(?:[‘’]|$)"
