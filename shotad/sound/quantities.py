@@ -11,6 +11,7 @@ import importlib
 import re
 from collections.abc import Callable, Iterable
 from functools import cache
+from typing import Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
@@ -27,6 +28,10 @@ _ENDLESS = re.compile(r"(?<!\d)\d{31,}(?!\d)")
 _SPACED_THOUSANDS = re.compile(r"(?<![\w.,:/-])(?<!\d\s)[1-9]\d{0,2}(?:\s\d{3})+(?![\w:/]|\s\d)")
 _ROUND_THOUSANDS = re.compile(r"(?<![\w.,:/-])(?<!\d\s)[1-9]\d{0,2}(?:\s\d{3})*\s000(?![\w:/]|\s\d)")
 """Where a language writes thousands otherwise, ``5 200`` may be two numbers."""
+_MINUS = re.compile(r"(?:(?<![^\s(«»„“\"])(?<!\d\s)[-–]|(?<![\w.,)])−\s?)(?=\d)")
+"""A hyphen between numbers is a range."""
+_AREA_PHONE = re.compile(r"(?<![\w.,:/-])0\d{2,5}(?:[-/]|\s)\d{4,}(?:[ -]\d+)*(?![\w,/-]|\.\d)")
+"""``030-123456``"""
 _ZEROS = re.compile(r"(?<![\w.,:/-])0\d+(?![\w,:/-]|\.\d)")
 
 
@@ -43,6 +48,8 @@ def spell_out_quantities(text: str, words: LanguageWords, language: str, reads: 
     # Before all that looks at zeros or at single numbers: ``10 000``.
     thousands = _SPACED_THOUSANDS if words.thousands == " " else _ROUND_THOUSANDS
     text = thousands.sub(lambda m: "".join(m[0].split()), text)
+    if words.minus:
+        text = _MINUS.sub(f"{words.minus} ", text)
     if reads is Reading.WORDS:
         text = _spell_out_money(_spell_out_times(text, words, language), words, language)
     if reads is not Reading.UNITS:
@@ -57,6 +64,7 @@ def spell_out_quantities(text: str, words: LanguageWords, language: str, reads: 
         text = re.sub(pattern, with_unit, text)
     # Numbers that are names: ``007``, telephone numbers.
     text = _PHONE.sub(lambda m: " ".join(digits(part, language) or part for part in m[0].split("-")), text)
+    text = _AREA_PHONE.sub(lambda m: digits("".join(filter(str.isdigit, m[0])), language) or m[0], text)
     text = _ZEROS.sub(lambda m: digits(m[0], language) or " ".join(m[0]), text)
     # No voice has a word for such a number, and some fail.
     text = _ENDLESS.sub(lambda m: digits(m[0], language) or " ".join(m[0]), text)
@@ -87,11 +95,14 @@ def _spell_out_times(text: str, words: LanguageWords, language: str) -> str:
         hours, minutes = cardinal(str(int(match[1])), language), cardinal(str(minute), language)
         if hours is None or minutes is None:
             return match[0]
+        hours = _agreeing(hours, words, rule.hours_agree)
+        minutes = _agreeing(minutes, words, rule.minutes_agree)
+        noun = rule.noun[0 if int(match[1]) <= 1 else 1]
         if minute == 0:
             form = rule.with_half if half else rule.hour
         else:
             form = rule.early if minute < 10 else rule.other
-        in_words = form.format(h=hours, m=minutes)
+        in_words = form.format(h=hours, m=minutes, n=noun)
         if half:
             in_words += f" {half.lower()}.m."
         return in_words or match[0]
@@ -107,6 +118,15 @@ def _spell_out_times(text: str, words: LanguageWords, language: str) -> str:
         # 15.30 may be a number: it is a time only with the word behind it.
         text = re.sub(rf"{hour_pattern}\.([0-5]\d)()\s{o_clock}\b", time_in_words, text)
     return re.sub(r"(?<=\d)\s?([AaPp])\.?[Mm]\b\.?(?=\W|$)", lambda m: f" {m[1].lower()}.m.", text)
+
+
+def _agreeing(in_words: str, words: LanguageWords, gender: Gender) -> str:
+    """A number before a noun of a gender, which may be left out: ``vingt et un → vingt et une``."""
+    start, space, last_word = in_words.rpartition(" ")
+    forms = words.agreement.forms
+    if gender == "none" or last_word not in forms:
+        return in_words
+    return start + space + forms[last_word][1 if gender == "feminine" else 0]
 
 
 def _spell_out_money(text: str, words: LanguageWords, language: str) -> str:
@@ -204,6 +224,24 @@ def _spell_out_dotted_ordinals(text: str, words: LanguageWords, language: str) -
     rule = words.ordinals
     if not rule.dotted:
         return text
+
+    def date_in_words(match: re.Match[str]) -> str:
+        day, month, number = int(match["day"]), int(match["month"]), int(match["year"])
+        day_word, month_word = ordinal(day, language), ordinal(month, language)
+        year_word = year(number, language)
+        if not (1 <= day <= 31 and 1 <= month <= 12 and day_word and month_word and year_word):
+            return match[0]
+        article = (match["article"] or "").lower()
+        ending = "n" if article in rule.ending_n else "" if article in rule.ending_e else "r"
+        start = match[0][: match.start("day") - match.start()]
+        return f"{start}{day_word}{ending} {month_word}{ending} {year_word}"
+
+    text = re.sub(
+        r"(?<!\w)(?:(?P<article>[^\W\d]+),?\s+)?(?<![\d.,])"
+        r"(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.\s?(?P<year>\d{4})(?![\w]|[.,]\d)",
+        date_in_words,
+        text,
+    )
     months = any_of_pattern(words.months)
     pattern = (
         r"(?<!\w)(?:(?:(?P<before>[^\W\d]+)\s+)?(?P<article>[^\W\d]+)\s+)?(?<![\d.,])(?P<number>\d{1,3})\."
@@ -417,6 +455,7 @@ def _in_words(number: int, language: str, form: str) -> str | None:
     return " ".join(words.replace(",", " ").split())
 
 
+Gender = Literal["none", "masculine", "feminine"]
 Pair = tuple[str, str]
 """One and many: ``(metre, metres)``."""
 
@@ -428,7 +467,7 @@ class _Table(BaseModel):
 
 
 class Times(_Table):
-    """How a time of day is spoken: ``{h}`` are the hours, ``{m}`` the minutes, in words."""
+    """How a time of day is spoken: ``{h}`` are the hours, ``{m}`` the minutes, in words, ``{n}`` the noun."""
 
     hour: str = "{h}"
     """On the hour."""
@@ -437,6 +476,11 @@ class Times(_Table):
     other: str = "{h} {m}"
     with_half: str = "{h}"
     """On the hour, where ``a.m.`` or ``p.m.`` follows."""
+    noun: Pair = ("", "")
+    """Behind the hours: ``une heure``, ``deux heures``; none is one."""
+    hours_agree: Gender = "none"
+    minutes_agree: Gender = "none"
+    """Whether ``one`` has the form that it has before a noun of that gender."""
     separators: str = ":"
     """Characters between hours and minutes: ``:h`` for 15:30 and 15h30."""
     o_clock: str = ""
@@ -536,6 +580,8 @@ class LanguageWords(_Table):
     """In addresses of the web."""
     range: str = ""
     """Between two numbers: ``10–15``."""
+    minus: str = ""
+    """Before a number: ``-5``."""
     decimal: str = "."
     thousands: str = ""
     word_ends: dict[str, str] = {}
