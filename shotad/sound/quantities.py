@@ -25,8 +25,8 @@ _SHORT_DECADE = re.compile(r"(?<!\w)['’]?([2-9]0)s\b")
 _ORDINAL = re.compile(r"(?<![\w.,])(\d{1,6})(?:st|nd|rd|th)\b", re.IGNORECASE)
 _PHONE = re.compile(r"(?<![\w.-])(?:\d{3}-)?\d{3}-\d{4}(?![\w-])")
 _ENDLESS = re.compile(r"(?<!\d)\d{31,}(?!\d)")
-_SPACED_THOUSANDS = re.compile(r"(?<![\w.,:/-])(?<!\d\s)[1-9]\d{0,2}(?:\s\d{3})+(?![\w:/]|\s\d)")
-_ROUND_THOUSANDS = re.compile(r"(?<![\w.,:/-])(?<!\d\s)[1-9]\d{0,2}(?:\s\d{3})*\s000(?![\w:/]|\s\d)")
+_SPACED_THOUSANDS = re.compile(r"(?<![\w.,:/-])(?<!\d\s)[1-9]\d{0,2}(?:\s\d{3}){1,9}(?![\w:/]|\s\d)")
+_ROUND_THOUSANDS = re.compile(r"(?<![\w.,:/-])(?<!\d\s)[1-9]\d{0,2}(?:\s\d{3}){0,8}\s000(?![\w:/]|\s\d)")
 """Where a language writes thousands otherwise, ``5 200`` may be two numbers."""
 _MINUS = re.compile(r"(?:(?<![^\s(«»„“\"])(?<!\d\s)[-–]|(?<![\w.,)])−\s?)(?=\d)")
 """A hyphen between numbers is a range."""
