@@ -481,7 +481,12 @@ def without_quotations(text: str) -> str:
 
 
 _QUOTATION = re.compile(
-    r"“[^”]*(?:”|$)|«[^»]*(?:»|$)|„[^“”]*(?:[“”]|$)|\"[^\"]*(?:\"|$)"
+    # German books turn these around: »so« and ›so‹. What begins a quotation stands before a word, what ends
+    # it behind a word or its stop; French has blanks within: « ainsi ».
+    r"(?<![\w.!?…])»(?=\S)[^«»]*(?:(?<!\s)«|$)|›(?=\S)[^‹›]*(?<!\s)‹"
+    r"|(?<![\w.!?…])«[^»]*(?:»|$)|«(?=\S)[^«»]*»|‹[^‹›]*›"
+    r"|‚(?:[^‘’]|’(?=\w))*(?:[‘’]|$)"
+    r"|“[^”]*(?:”|$)|„[^“”]*(?:[“”]|$)|\"[^\"]*(?:\"|$)"
     r"|(?<!\w)‘(?:[^’]|’(?=\w))*’(?!\w)|(?<![\w])'(?=\w)(?:[^']|'(?=\w))*[^\s']'(?!\w)"
 )
 _COMPARED_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")

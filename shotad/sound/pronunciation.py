@@ -337,7 +337,8 @@ def spell_out_romans(text: str, words: LanguageWords, language: str) -> str:
     rule = words.roman
     stop = r"\.?" if rule.dotted else ""
     if rule.counted:
-        pattern = rf"(?<!\w)({any_of_pattern(rule.counted)}\s+){_NUMERAL}(?![\w.]\w|\w)"
+        # L and C alone are letters: ``Part C``.
+        pattern = rf"(?<!\w)({any_of_pattern(rule.counted)}\s+)(?![LC]\b){_NUMERAL}(?![\w.]\w|\w)"
         text = re.sub(pattern, lambda m: m[1] + _roman_cardinal(m[2], language), text)
     for titles, names, form in (
         (rule.feminine_titles, rule.feminine_names, rule.as_feminine),

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
+from typing import Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
@@ -24,6 +25,13 @@ _SHORT_DECADE = re.compile(r"(?<!\w)['’]?([2-9]0)s\b")
 _ORDINAL = re.compile(r"(?<![\w.,])(\d{1,6})(?:st|nd|rd|th)\b", re.IGNORECASE)
 _PHONE = re.compile(r"(?<![\w.-])(?:\d{3}-)?\d{3}-\d{4}(?![\w-])")
 _ENDLESS = re.compile(r"(?<!\d)\d{31,}(?!\d)")
+_SPACED_THOUSANDS = re.compile(r"(?<![\w.,:/-])(?<!\d\s)[1-9]\d{0,2}(?:\s\d{3}){1,9}(?![\w:/]|\s\d)")
+_ROUND_THOUSANDS = re.compile(r"(?<![\w.,:/-])(?<!\d\s)[1-9]\d{0,2}(?:\s\d{3}){0,8}\s000(?![\w:/]|\s\d)")
+"""Where a language writes thousands otherwise, ``5 200`` may be two numbers."""
+_MINUS = re.compile(r"(?:(?<![^\s(«»„“\"])(?<!\d\s)[-–]|(?<![\w.,)])−\s?)(?=\d)")
+"""A hyphen between numbers is a range."""
+_AREA_PHONE = re.compile(r"(?<![\w.,:/-])0\d{2,5}(?:[-/]|\s)\d{4,}(?:[ -]\d+)*(?![\w,/-]|\.\d)")
+"""``030-123456``"""
 _ZEROS = re.compile(r"(?<![\w.,:/-])0\d+(?![\w,:/-]|\.\d)")
 
 
@@ -37,8 +45,13 @@ def spell_out_quantities(text: str, words: LanguageWords, language: str, reads: 
     """
     if not words.signs:
         return text
+    # Before all that looks at zeros or at single numbers: ``10 000``.
+    thousands = _SPACED_THOUSANDS if words.thousands == " " else _ROUND_THOUSANDS
+    text = thousands.sub(lambda m: "".join(m[0].split()), text)
+    if words.minus:
+        text = _MINUS.sub(f"{words.minus} ", text)
     if reads is Reading.WORDS:
-        text = _spell_out_money(_spell_out_times(text, words, language), words)
+        text = _spell_out_money(_spell_out_times(text, words, language), words, language)
     if reads is not Reading.UNITS:
         pattern = (
             rf"(?<![\w.,])({_number_pattern(words)})([\s-]?)({any_of_pattern(words.units)})(?![\w²³/]|\.\w)"
@@ -51,6 +64,7 @@ def spell_out_quantities(text: str, words: LanguageWords, language: str, reads: 
         text = re.sub(pattern, with_unit, text)
     # Numbers that are names: ``007``, telephone numbers.
     text = _PHONE.sub(lambda m: " ".join(digits(part, language) or part for part in m[0].split("-")), text)
+    text = _AREA_PHONE.sub(lambda m: digits("".join(filter(str.isdigit, m[0])), language) or m[0], text)
     text = _ZEROS.sub(lambda m: digits(m[0], language) or " ".join(m[0]), text)
     # No voice has a word for such a number, and some fail.
     text = _ENDLESS.sub(lambda m: digits(m[0], language) or " ".join(m[0]), text)
@@ -81,11 +95,14 @@ def _spell_out_times(text: str, words: LanguageWords, language: str) -> str:
         hours, minutes = cardinal(str(int(match[1])), language), cardinal(str(minute), language)
         if hours is None or minutes is None:
             return match[0]
+        hours = _agreeing(hours, words, rule.hours_agree)
+        minutes = _agreeing(minutes, words, rule.minutes_agree)
+        noun = rule.noun[0 if int(match[1]) <= 1 else 1]
         if minute == 0:
             form = rule.with_half if half else rule.hour
         else:
             form = rule.early if minute < 10 else rule.other
-        in_words = form.format(h=hours, m=minutes)
+        in_words = form.format(h=hours, m=minutes, n=noun)
         if half:
             in_words += f" {half.lower()}.m."
         return in_words or match[0]
@@ -103,8 +120,17 @@ def _spell_out_times(text: str, words: LanguageWords, language: str) -> str:
     return re.sub(r"(?<=\d)\s?([AaPp])\.?[Mm]\b\.?(?=\W|$)", lambda m: f" {m[1].lower()}.m.", text)
 
 
-def _spell_out_money(text: str, words: LanguageWords) -> str:
-    """``$3.50 → 3 dollars 50``, ``$5m → 5 million dollars``; the numbers stay in digits."""
+def _agreeing(in_words: str, words: LanguageWords, gender: Gender) -> str:
+    """A number before a noun of a gender, which may be left out: ``vingt et un → vingt et une``."""
+    start, space, last_word = in_words.rpartition(" ")
+    forms = words.agreement.forms
+    if gender == "none" or last_word not in forms:
+        return in_words
+    return start + space + forms[last_word][1 if gender == "feminine" else 0]
+
+
+def _spell_out_money(text: str, words: LanguageWords, language: str) -> str:
+    """``$3.50 → 3 dollars fifty``, ``$5m → 5 million dollars``; before a noun the numbers stay in digits."""
     number_pattern, mark_pattern = _number_pattern(words), any_of_pattern(words.money)
     scale_pattern = rf"(?:\s?({any_of_pattern(words.scales)})(?!\w))?" if words.scales else "()"
 
@@ -121,7 +147,11 @@ def _spell_out_money(text: str, words: LanguageWords) -> str:
         if int(decimals) == 0:
             return large or _with_noun("0", words.money[key])
         bare_cents, cents_noun = str(int(decimals)), words.cents.get(key)
-        small = bare_cents if large or cents_noun is None else _with_noun(bare_cents, cents_noun)
+        if large or cents_noun is None:
+            # In words: what follows is neither their noun nor makes them an ordinal.
+            small = cardinal(bare_cents, language) or bare_cents
+        else:
+            small = _with_noun(bare_cents, cents_noun)
         return f"{large} {small}".strip()
 
     mark_first = rf"({mark_pattern})\s?({number_pattern}){scale_pattern}(?![\w])"
@@ -194,6 +224,24 @@ def _spell_out_dotted_ordinals(text: str, words: LanguageWords, language: str) -
     rule = words.ordinals
     if not rule.dotted:
         return text
+
+    def date_in_words(match: re.Match[str]) -> str:
+        day, month, number = int(match["day"]), int(match["month"]), int(match["year"])
+        day_word, month_word = ordinal(day, language), ordinal(month, language)
+        year_word = year(number, language)
+        if not (1 <= day <= 31 and 1 <= month <= 12 and day_word and month_word and year_word):
+            return match[0]
+        article = (match["article"] or "").lower()
+        ending = "n" if article in rule.ending_n else "" if article in rule.ending_e else "r"
+        start = match[0][: match.start("day") - match.start()]
+        return f"{start}{day_word}{ending} {month_word}{ending} {year_word}"
+
+    text = re.sub(
+        r"(?<!\w)(?:(?P<article>[^\W\d]+),?\s+)?(?<![\d.,])"
+        r"(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.\s?(?P<year>\d{4})(?![\w]|[.,]\d)",
+        date_in_words,
+        text,
+    )
     months = any_of_pattern(words.months)
     pattern = (
         r"(?<!\w)(?:(?:(?P<before>[^\W\d]+)\s+)?(?P<article>[^\W\d]+)\s+)?(?<![\d.,])(?P<number>\d{1,3})\."
@@ -273,18 +321,50 @@ def _decade_in_words(number: int, written: str) -> str:
 def _spell_out_numbers(text: str, words: LanguageWords, language: str) -> str:
     """Put the numbers into words that no other rule has: whole ones and decimals that stand alone."""
 
-    def number_in_words(match: re.Match[str]) -> str:
-        number = match[0].replace(words.thousands, "") if words.thousands else match[0]
-        return cardinal(number.replace(words.decimal, "."), language, words.point) or match[0]
+    def number_in_words(written: str) -> str:
+        number = written.replace(words.thousands, "") if words.thousands else written
+        return cardinal(number.replace(words.decimal, "."), language, words.point) or written
 
     pattern = r"(?<![\w.,])[.](\d+)(?![\w.,])" if words.decimal == "." else r"(?!)"
     text = re.sub(pattern, lambda m: f"{words.point} {digits(m[1], language) or m[1]}", text)
+    if words.ordinals.dotted:
+        text = _spell_out_before_full_stops(text, words, number_in_words)
     # A full stop behind may be an ordinal's, as in German, or end the sentence: the number stays in digits.
     no_ordinal = "" if plain_language(language) in _NO_DOTTED_ORDINALS else r"(?!\.(?:\s+\w|\d))"
     number_alone = rf"(?<![\w.,/'’-])(?:{_number_pattern(words)})(?![\w/]|[.,-]\w){no_ordinal}"
-    return re.sub(number_alone, number_in_words, text)
+    return re.sub(number_alone, lambda m: number_in_words(m[0]), text)
 
 
+def _spell_out_before_full_stops(text: str, words: LanguageWords, in_words: Callable[[str], str]) -> str:
+    """German numbers whose full stop ends the sentence: ``Zimmer 12. Anna klopft. → Zimmer zwölf. …``.
+
+    Ordinals with an article are in words already. Another number is none if a new sentence clearly begins
+    behind it, if a noun stands before it, or if it is larger than days, floors and kings have.
+    """
+    rule = words.ordinals
+    sentence_starts = {word.lower() for word in words.starts}
+    before_ordinals = rule.ending_n | rule.ending_e | rule.prepositions | rule.before_bare | sentence_starts
+
+    def without_full_stop(match: re.Match[str]) -> str:
+        before, next_word = match["before"] or "", match["next"]
+        begins_sentence = next_word in words.starts
+        is_behind_noun = before[:1].isupper() and before.lower() not in before_ordinals
+        is_quantity = not match["number"].isdigit() or int(match["number"]) > _MAX_BARE_ORDINAL
+        is_large = is_quantity and before.lower() not in before_ordinals
+        is_date = next_word in words.months
+        if is_date or not (begins_sentence or is_behind_noun or is_large):
+            return match[0]
+        return match["gap"] + in_words(match["number"])
+
+    pattern = (
+        rf"(?P<gap>(?:(?<!\w)(?P<before>[^\W\d]+)\s+)?)(?<![\w.,/'’-])(?P<number>{_number_pattern(words)})"
+        rf"(?=\.[\"”“’»«)]*\s+[\"„“‘«»(]*(?P<next>{NAME_START}\w*))"
+    )
+    return re.sub(pattern, without_full_stop, text)
+
+
+_MAX_BARE_ORDINAL = 31
+"""An ordinal without an article is a day, a floor, a king."""
 _NO_DOTTED_ORDINALS = frozenset({"en", "fr", "es", "it", "nl"})
 """Languages in which a full stop behind a number always ends the sentence."""
 
@@ -375,6 +455,7 @@ def _in_words(number: int, language: str, form: str) -> str | None:
     return " ".join(words.replace(",", " ").split())
 
 
+Gender = Literal["none", "masculine", "feminine"]
 Pair = tuple[str, str]
 """One and many: ``(metre, metres)``."""
 
@@ -386,7 +467,7 @@ class _Table(BaseModel):
 
 
 class Times(_Table):
-    """How a time of day is spoken: ``{h}`` are the hours, ``{m}`` the minutes, in words."""
+    """How a time of day is spoken: ``{h}`` are the hours, ``{m}`` the minutes, in words, ``{n}`` the noun."""
 
     hour: str = "{h}"
     """On the hour."""
@@ -395,6 +476,11 @@ class Times(_Table):
     other: str = "{h} {m}"
     with_half: str = "{h}"
     """On the hour, where ``a.m.`` or ``p.m.`` follows."""
+    noun: Pair = ("", "")
+    """Behind the hours: ``une heure``, ``deux heures``; none is one."""
+    hours_agree: Gender = "none"
+    minutes_agree: Gender = "none"
+    """Whether ``one`` has the form that it has before a noun of that gender."""
     separators: str = ":"
     """Characters between hours and minutes: ``:h`` for 15:30 and 15h30."""
     o_clock: str = ""
@@ -417,6 +503,8 @@ class Ordinals(_Table):
     ending_e: frozenset[str] = frozenset()
     """Behind which it ends in ``-e``, or, behind a preposition, in ``-en``: ``der``."""
     prepositions: frozenset[str] = frozenset()
+    before_bare: frozenset[str] = frozenset()
+    """Further words behind which a number with a full stop may be an ordinal: ``ihr 100. Film``."""
 
 
 class Agreement(_Table):
@@ -492,6 +580,8 @@ class LanguageWords(_Table):
     """In addresses of the web."""
     range: str = ""
     """Between two numbers: ``10–15``."""
+    minus: str = ""
+    """Before a number: ``-5``."""
     decimal: str = "."
     thousands: str = ""
     word_ends: dict[str, str] = {}
