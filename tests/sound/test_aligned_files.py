@@ -18,6 +18,7 @@ from shotad.film import open_film, open_sound
 from shotad.film.transcript import FakeRecogniser
 from shotad.script import load_track
 from shotad.sound.alignment import AlignedFiles, AlignedPiece, Alignment, Recording, make_from_alignment
+from shotad.sound.alignment.fitted_sound import Fit, recording_blocks
 from tests.made_weights import use_manifest
 from tests.simple_detector import loud_is_speech
 from tests.sound.tones import SoundFilm, decoded, noise
@@ -180,6 +181,30 @@ def test_the_fitted_recording_stands_in_the_films_time_with_the_film_where_it_la
     steps = np.abs(np.diff(sound[:, 0]))
     for cut in CUT:
         assert within(steps, cut - 0.02, cut + 0.02).max() <= 1.5 * steps.max() * 0.9
+
+
+@pytest.mark.parametrize(("cut", "speed"), [(11.995, 1.0), (12.0, 1.0), (12.0, 1.02)])
+def test_an_advert_that_begins_where_a_block_of_sound_ends_is_left_out(case, tmp_path, cut, speed):
+    # Blocks last a second. With another speed and the pitch kept, the pieces are stretched.
+    described = described_waves()
+    first, advert = round(cut * RATE), 3.0
+    recording = write_sound_file(
+        tmp_path / "advert.wav",
+        np.concatenate([described[:first], 0.05 * noise(advert, 6, channels=2), described[first:]]),
+    )
+    pieces = (
+        AlignedPiece(Interval(0.0, cut), Interval(0.0, cut / speed), 0.9),
+        AlignedPiece(
+            Interval(cut, FILM_SECONDS),
+            Interval(cut / speed + advert, cut / speed + advert + (FILM_SECONDS - cut) / speed),
+            0.9,
+        ),
+    )
+    blocks = recording_blocks(opened_recording(recording), Fit(pieces, speed != 1), len(described))
+    samples, weights = (np.concatenate(parts) for parts in list(zip(*blocks, strict=True))[1:])
+    assert weights == pytest.approx(1, abs=0.001)
+    if speed == 1:
+        assert level(samples - described) < level(described) - 25
 
 
 def test_the_film_gets_the_fitted_recording_as_a_track_for_people_who_do_not_see(case, tmp_path):
