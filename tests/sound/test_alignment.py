@@ -13,7 +13,7 @@ from PIL import Image
 from shotad import align
 from shotad.core.errors import FilmError, SoundError, UsageError
 from shotad.film import SoundBlock
-from shotad.sound.alignment import Alignment
+from shotad.sound.alignment import Alignment, aligning
 from shotad.sound.files import write_sound
 from tests.cli.program import Shotad
 from tests.sound.tones import Samples, SoundFilm, noise
@@ -92,6 +92,17 @@ def test_scenes_that_are_cut_and_an_advert_that_is_put_in(tmp_path: Path) -> Non
     check(alignment, truth)
     assert [gap.duration for gap in alignment.missing] == [pytest.approx(3, abs=0.05)]
     assert [gap.duration for gap in alignment.added] == [pytest.approx(5, abs=0.05)]
+
+
+def test_an_advert_where_the_windows_of_a_long_film_reach_far_beyond_the_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A window that is still found lies up to 7 s beyond the cut.
+    cut = 25.0
+    monkeypatch.setattr(aligning, "_LONG_FILM", 20.0)
+    sound, advert = scenes(1, 60.0), scenes(3, 19.2)
+    alignment = fitted(tmp_path, sound, np.concatenate([part(sound, 0, cut), advert, part(sound, cut, 60)]))
+    check(alignment, {cut - 0.2: cut - 0.2, cut + 0.2: cut + 19.4, 59.0: 78.2})
 
 
 def test_a_narrator_over_a_lowered_film_also_at_a_cut(tmp_path: Path) -> None:
