@@ -74,6 +74,9 @@ def test_a_recording_that_begins_elsewhere(tmp_path: Path) -> None:
     check(alignment, {1.0: 7.5, 20.0: 26.5, 39.0: 45.5})
     (piece,) = alignment.pieces
     assert piece.confidence > 0.9
+    # The film is all there, from its first sample on.
+    assert piece.film.start == 0
+    assert piece.film.end == pytest.approx(SECONDS, abs=0.001)
     assert alignment.coverage > 0.99
 
 

@@ -62,6 +62,8 @@ _EDGE = 0.025
 _ALL_OF_IT = 0.5
 """Seconds by which the beginnings, or the ends, of film and recording may differ on a line and still be the
 same moment."""
+_NOTHING = 0.05
+"""Seconds at either end of film and recording that are too few to say that they are missing."""
 _MIN_SHARE = 0.1
 """Share of the recording that has to be found in the film."""
 
@@ -364,7 +366,7 @@ def _first_second(film: Fingerprint, recording: Fingerprint, line: Line, reach: 
         latest = min(line.end, line.start + reach)
         start = start_of(film, recording, line, earliest, latest)
         if start < latest - _EDGE or latest == line.end:
-            return start
+            return earliest if start - earliest < _NOTHING else start
         reach *= 2
 
 
@@ -377,5 +379,5 @@ def _last_second(film: Fingerprint, recording: Fingerprint, line: Line, reach: f
         earliest = max(line.start, line.end - reach)
         end = end_of(film, recording, line, earliest, latest)
         if end > earliest + _EDGE or earliest == line.start:
-            return end
+            return latest if latest - end < _NOTHING else end
         reach *= 2
