@@ -171,3 +171,7 @@ def test_files_that_cannot_be_fitted_are_refused(tmp_path: Path, shotad: Shotad)
     assert said.code == 1
     assert "text.mp3 cannot be read as sound." in said.err
     assert shotad("align", film, film, "--plot", "fit.jpg").code == 2
+    said = shotad("align", film, film, "--plot", tmp_path / "nowhere" / "fit.png")
+    assert said.code == 2
+    assert "there is no folder" in said.err
+    assert not (tmp_path / "nowhere").exists()
