@@ -149,6 +149,18 @@ def test_what_is_no_recording_of_the_film_is_refused(tmp_path: Path) -> None:
         fitted(tmp_path, scenes(1), part(scenes(1), 0, 2))
 
 
+def test_why_a_recording_is_not_found_is_said_as_far_as_it_can_be(tmp_path: Path) -> None:
+    with pytest.raises(SoundError, match=r"recording lasts 6\.0 s: too short to be sure"):
+        fitted(tmp_path, scenes(1), scenes(5, 6.0))
+    with pytest.raises(SoundError, match="is found in the film") as refused:
+        fitted(tmp_path, scenes(1), scenes(5))
+    assert "6 % faster or slower" in refused.value.hint
+    assert "--alone" in refused.value.hint
+    with pytest.raises(SoundError, match="is found in the film") as refused:
+        fitted(tmp_path, scenes(1), scenes(5, 30.0))
+    assert "--alone" not in refused.value.hint
+
+
 def test_parts_in_another_order_are_refused(tmp_path: Path) -> None:
     sound = scenes(1)
     with pytest.raises(SoundError, match="in another order"):

@@ -22,7 +22,7 @@ from shotad.sound.alignment.lines import (
     measured_offsets,
     rough_line,
 )
-from shotad.sound.alignment.pieces import AlignedPiece, Alignment
+from shotad.sound.alignment.pieces import SAME_LENGTH, AlignedPiece, Alignment
 from shotad.sound.alignment.search import (
     COARSE_PER_SECOND,
     Match,
@@ -52,6 +52,8 @@ _MIN_GAP = 3.5
 """Seconds of film and of recording between two pieces in which another is looked for."""
 _MIN_EVIDENCE = 30.0
 """Nats: of all pairs of seconds of two long films, e**19, none is so much alike by chance."""
+_SURE_SECONDS = 10.0
+"""Seconds of sound that mostly give this evidence, where narrator and coding leave half of the likeness."""
 _MIN_CONFIDENCE = 0.25
 _SHORT_LINE = 30.0
 """Seconds of a line that are too few to say its speed, where others say it better."""
@@ -93,11 +95,26 @@ def align_recording(film: Fingerprint, recording: Fingerprint) -> Alignment:
     pieces = _pieces(film, recording, lines, length)
     share = sum(piece.recording.duration for piece in pieces) / min(film.duration, recording.duration)
     if share < _MIN_SHARE:
-        raise SoundError(
-            f"Only {share:.0%} of the recording's sound is found in the film.",
-            "Is it a recording of this film, with its sound under the description?",
-        )
+        raise _not_enough(film, recording, share)
     return Alignment(tuple(pieces), film.duration, recording.duration)
+
+
+def _not_enough(film: Fingerprint, recording: Fingerprint, share: float) -> SoundError:
+    """Why so small a share of the recording is found in the film, as far as that can be said."""
+    name, sound = min(("film", film), ("recording", recording), key=lambda named: named[1].duration)
+    if sound.duration < _SURE_SECONDS:
+        return SoundError(
+            f"The sound of the {name} lasts {sound.duration:.1f} s: too short to be sure where it belongs.",
+            f"From {_SURE_SECONDS:.0f} s on a recording is mostly found.",
+        )
+    percent = round(100 * (SPEEDS[-1] - 1))
+    hint = (
+        "Is it a recording of this film, with its sound under the description? It may run up to "
+        f"{percent} % faster or slower."
+    )
+    if abs(film.duration - recording.duration) <= SAME_LENGTH:
+        hint += " Both are equally long: if it is the description alone, use --alone with --make."
+    return SoundError(f"Only {share:.0%} of the recording's sound is found in the film.", hint)
 
 
 def _window_seconds(film: Fingerprint, recording: Fingerprint) -> float:
