@@ -256,6 +256,23 @@ def test_the_narrators_lines_are_a_persons_lines_of_the_track(case, tmp_path):
 
 
 @pytest.mark.usefixtures("simple_detector")
+def test_lines_of_another_recording_take_the_place_of_those_that_nobody_touched(case, tmp_path):
+    place = tmp_path / "w"
+    make(case, place, "script")
+    record = json.loads((place / "track.json").read_text(encoding="utf-8"))
+    record["cues"][1]["text"] = "A dog barks."
+    (place / "track.json").write_text(json.dumps(record), encoding="utf-8")
+    other = tmp_path / "other.wav"
+    other.write_bytes(case.recording.read_bytes())
+    made = make(case, place, "script", recording=other)
+    assert made.script is not None
+    assert (made.script.added, made.script.kept) == (2, 1)
+    track = load_track(place / "track.json")
+    sources = [cue.edited.source for cue in track.heard if cue.edited is not None]
+    assert [source.startswith("other.wav") for source in sources] == [True, False, True]
+
+
+@pytest.mark.usefixtures("simple_detector")
 def test_a_line_that_a_person_changed_stays_and_dialogue_is_no_line(case, tmp_path):
     place = tmp_path / "w"
     make(case, place, "script")

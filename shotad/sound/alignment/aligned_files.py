@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from shotad import __version__
-from shotad.core import Config, Progress, WorkFolder
+from shotad.core import Config, Interval, Progress, WorkFolder
 from shotad.core.errors import UsageError
 from shotad.core.progress import printable
 from shotad.film import Film, SoundBlock
@@ -169,7 +169,11 @@ def make_from_alignment(
         script = None
         narrator = workshop.narrator
         if wants_script and narrator is not None and recogniser is not None:
-            script = write_script(narrator, recogniser, folder, film.info, recording.name, language, progress)
+            whole = Interval(0.0, film.info.duration)
+            held = [whole] if alignment is None else [piece.film for piece in alignment.pieces]
+            script = write_script(
+                narrator, recogniser, folder, film.info, recording.name, held, language, progress
+            )
     if files:
         folder.note(f"made of {recording.name}: {', '.join(file.output.path.name for file in files)}")
     suppression = None if narrator is None else narrator.suppression
