@@ -313,10 +313,15 @@ def test_a_recording_of_the_description_alone_is_mixed_with_the_film(case, lone_
 
 def test_what_cannot_be_made_is_refused_before_any_work(case, tmp_path):
     place = tmp_path / "w"
-    with pytest.raises(UsageError, match="text is not made of a recording"):
+    with pytest.raises(UsageError, match="'text' is not made of a recording"):
         make(case, place, "text")
-    with pytest.raises(UsageError, match="nothing that can be made"):
-        make(case, place, "speech")
+    with pytest.raises(UsageError, match="'braille' is not made of a recording") as refused:
+        make(case, place, "braille")
+    # Its own kinds, not those of a render.
+    assert "script: the narrator's words" in refused.value.hint
+    assert "sidecar" not in refused.value.hint
+    with pytest.raises(UsageError, match="a script has no ending"):
+        make(case, place, "script:srt")
     short = write_sound_file(tmp_path / "short.wav", np.zeros((RATE, 2), np.float32))
     with pytest.raises(UsageError, match=r"23\.0 s shorter"):
         make(case, place, "ad", recording=short, alone=True)
@@ -392,7 +397,7 @@ def test_the_command_fits_and_makes_what_is_asked_for(case, tmp_path, shotad):
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        ("--make text", "text is not made of a recording"),
+        ("--make text", "'text' is not made of a recording"),
         ("--make ad:mp4", "ad cannot be made as 'mp4'"),
         ("--alone", "nothing is made"),
         ("--make script --language de", "understands English only"),
