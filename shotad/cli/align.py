@@ -63,6 +63,8 @@ def command(console: Console, film: Path, audio: Path, plot_file: Path | None, *
     makes, alone = options["makes"], options["alone"]
     if plot_file is not None and plot_file.suffix.lower() != ".png":
         raise UsageError(f"--plot {plot_file}: the picture is a PNG.", "Write --plot fit.png")
+    if plot_file is not None and not plot_file.parent.is_dir():
+        raise UsageError(f"--plot {plot_file}: there is no folder {plot_file.parent}.", "Make it first.")
     if alone and not makes:
         raise UsageError("With --alone nothing is fitted, and nothing is made.", "Add --make mix, for one.")
     if alone and plot_file is not None:

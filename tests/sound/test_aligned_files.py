@@ -18,6 +18,7 @@ from shotad.film import open_film, open_sound
 from shotad.film.transcript import FakeRecogniser
 from shotad.script import load_track
 from shotad.sound.alignment import AlignedFiles, AlignedPiece, Alignment, Recording, make_from_alignment
+from shotad.sound.alignment.fitted_sound import Fit, recording_blocks
 from tests.made_weights import use_manifest
 from tests.simple_detector import loud_is_speech
 from tests.sound.tones import SoundFilm, decoded, noise
@@ -182,6 +183,30 @@ def test_the_fitted_recording_stands_in_the_films_time_with_the_film_where_it_la
         assert within(steps, cut - 0.02, cut + 0.02).max() <= 1.5 * steps.max() * 0.9
 
 
+@pytest.mark.parametrize(("cut", "speed"), [(11.995, 1.0), (12.0, 1.0), (12.0, 1.02)])
+def test_an_advert_that_begins_where_a_block_of_sound_ends_is_left_out(case, tmp_path, cut, speed):
+    # Blocks last a second. With another speed and the pitch kept, the pieces are stretched.
+    described = described_waves()
+    first, advert = round(cut * RATE), 3.0
+    recording = write_sound_file(
+        tmp_path / "advert.wav",
+        np.concatenate([described[:first], 0.05 * noise(advert, 6, channels=2), described[first:]]),
+    )
+    pieces = (
+        AlignedPiece(Interval(0.0, cut), Interval(0.0, cut / speed), 0.9),
+        AlignedPiece(
+            Interval(cut, FILM_SECONDS),
+            Interval(cut / speed + advert, cut / speed + advert + (FILM_SECONDS - cut) / speed),
+            0.9,
+        ),
+    )
+    blocks = recording_blocks(opened_recording(recording), Fit(pieces, speed != 1), len(described))
+    samples, weights = (np.concatenate(parts) for parts in list(zip(*blocks, strict=True))[1:])
+    assert weights == pytest.approx(1, abs=0.001)
+    if speed == 1:
+        assert level(samples - described) < level(described) - 25
+
+
 def test_the_film_gets_the_fitted_recording_as_a_track_for_people_who_do_not_see(case, tmp_path):
     made = make(case, tmp_path / "w", "film")
     assert made.paths == (tmp_path / "w" / "film.aligned.described.mkv",)
@@ -231,6 +256,23 @@ def test_the_narrators_lines_are_a_persons_lines_of_the_track(case, tmp_path):
 
 
 @pytest.mark.usefixtures("simple_detector")
+def test_lines_of_another_recording_take_the_place_of_those_that_nobody_touched(case, tmp_path):
+    place = tmp_path / "w"
+    make(case, place, "script")
+    record = json.loads((place / "track.json").read_text(encoding="utf-8"))
+    record["cues"][1]["text"] = "A dog barks."
+    (place / "track.json").write_text(json.dumps(record), encoding="utf-8")
+    other = tmp_path / "other.wav"
+    other.write_bytes(case.recording.read_bytes())
+    made = make(case, place, "script", recording=other)
+    assert made.script is not None
+    assert (made.script.added, made.script.kept) == (2, 1)
+    track = load_track(place / "track.json")
+    sources = [cue.edited.source for cue in track.heard if cue.edited is not None]
+    assert [source.startswith("other.wav") for source in sources] == [True, False, True]
+
+
+@pytest.mark.usefixtures("simple_detector")
 def test_a_line_that_a_person_changed_stays_and_dialogue_is_no_line(case, tmp_path):
     place = tmp_path / "w"
     make(case, place, "script")
@@ -271,10 +313,15 @@ def test_a_recording_of_the_description_alone_is_mixed_with_the_film(case, lone_
 
 def test_what_cannot_be_made_is_refused_before_any_work(case, tmp_path):
     place = tmp_path / "w"
-    with pytest.raises(UsageError, match="text is not made of a recording"):
+    with pytest.raises(UsageError, match="'text' is not made of a recording"):
         make(case, place, "text")
-    with pytest.raises(UsageError, match="nothing that can be made"):
-        make(case, place, "speech")
+    with pytest.raises(UsageError, match="'braille' is not made of a recording") as refused:
+        make(case, place, "braille")
+    # Its own kinds, not those of a render.
+    assert "script: the narrator's words" in refused.value.hint
+    assert "sidecar" not in refused.value.hint
+    with pytest.raises(UsageError, match="a script has no ending"):
+        make(case, place, "script:srt")
     short = write_sound_file(tmp_path / "short.wav", np.zeros((RATE, 2), np.float32))
     with pytest.raises(UsageError, match=r"23\.0 s shorter"):
         make(case, place, "ad", recording=short, alone=True)
@@ -350,7 +397,7 @@ def test_the_command_fits_and_makes_what_is_asked_for(case, tmp_path, shotad):
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        ("--make text", "text is not made of a recording"),
+        ("--make text", "'text' is not made of a recording"),
         ("--make ad:mp4", "ad cannot be made as 'mp4'"),
         ("--alone", "nothing is made"),
         ("--make script --language de", "understands English only"),

@@ -13,7 +13,7 @@ from PIL import Image
 from shotad import align
 from shotad.core.errors import FilmError, SoundError, UsageError
 from shotad.film import SoundBlock
-from shotad.sound.alignment import Alignment
+from shotad.sound.alignment import Alignment, aligning
 from shotad.sound.files import write_sound
 from tests.cli.program import Shotad
 from tests.sound.tones import Samples, SoundFilm, noise
@@ -74,6 +74,9 @@ def test_a_recording_that_begins_elsewhere(tmp_path: Path) -> None:
     check(alignment, {1.0: 7.5, 20.0: 26.5, 39.0: 45.5})
     (piece,) = alignment.pieces
     assert piece.confidence > 0.9
+    # The film is all there, from its first sample on.
+    assert piece.film.start == 0
+    assert piece.film.end == pytest.approx(SECONDS, abs=0.001)
     assert alignment.coverage > 0.99
 
 
@@ -92,6 +95,17 @@ def test_scenes_that_are_cut_and_an_advert_that_is_put_in(tmp_path: Path) -> Non
     check(alignment, truth)
     assert [gap.duration for gap in alignment.missing] == [pytest.approx(3, abs=0.05)]
     assert [gap.duration for gap in alignment.added] == [pytest.approx(5, abs=0.05)]
+
+
+def test_an_advert_where_the_windows_of_a_long_film_reach_far_beyond_the_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A window that is still found lies up to 7 s beyond the cut.
+    cut = 25.0
+    monkeypatch.setattr(aligning, "_LONG_FILM", 20.0)
+    sound, advert = scenes(1, 60.0), scenes(3, 19.2)
+    alignment = fitted(tmp_path, sound, np.concatenate([part(sound, 0, cut), advert, part(sound, cut, 60)]))
+    check(alignment, {cut - 0.2: cut - 0.2, cut + 0.2: cut + 19.4, 59.0: 78.2})
 
 
 def test_a_narrator_over_a_lowered_film_also_at_a_cut(tmp_path: Path) -> None:
@@ -135,6 +149,18 @@ def test_what_is_no_recording_of_the_film_is_refused(tmp_path: Path) -> None:
         fitted(tmp_path, scenes(1), part(scenes(1), 0, 2))
 
 
+def test_why_a_recording_is_not_found_is_said_as_far_as_it_can_be(tmp_path: Path) -> None:
+    with pytest.raises(SoundError, match=r"recording lasts 6\.0 s: too short to be sure"):
+        fitted(tmp_path, scenes(1), scenes(5, 6.0))
+    with pytest.raises(SoundError, match="is found in the film") as refused:
+        fitted(tmp_path, scenes(1), scenes(5))
+    assert "6 % faster or slower" in refused.value.hint
+    assert "--alone" in refused.value.hint
+    with pytest.raises(SoundError, match="is found in the film") as refused:
+        fitted(tmp_path, scenes(1), scenes(5, 30.0))
+    assert "--alone" not in refused.value.hint
+
+
 def test_parts_in_another_order_are_refused(tmp_path: Path) -> None:
     sound = scenes(1)
     with pytest.raises(SoundError, match="in another order"):
@@ -157,3 +183,7 @@ def test_files_that_cannot_be_fitted_are_refused(tmp_path: Path, shotad: Shotad)
     assert said.code == 1
     assert "text.mp3 cannot be read as sound." in said.err
     assert shotad("align", film, film, "--plot", "fit.jpg").code == 2
+    said = shotad("align", film, film, "--plot", tmp_path / "nowhere" / "fit.png")
+    assert said.code == 2
+    assert "there is no folder" in said.err
+    assert not (tmp_path / "nowhere").exists()

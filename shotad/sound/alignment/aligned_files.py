@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from shotad import __version__
-from shotad.core import Config, Progress, WorkFolder
+from shotad.core import Config, Interval, Progress, WorkFolder
 from shotad.core.errors import UsageError
 from shotad.core.progress import printable
 from shotad.film import Film, SoundBlock
@@ -21,7 +21,7 @@ from shotad.sound.ad_tracks import AdSound
 from shotad.sound.alignment.fitted_sound import Fit, fitted_blocks
 from shotad.sound.alignment.narrator import Narrator, find_lone_narrator, find_narrator
 from shotad.sound.alignment.narrator_script import NarratorScript, check_track, write_script
-from shotad.sound.alignment.pieces import Alignment
+from shotad.sound.alignment.pieces import SAME_LENGTH, Alignment
 from shotad.sound.alignment.recording import Recording
 from shotad.sound.alignment.refining import exact_fit
 from shotad.sound.check_film import check_film
@@ -38,11 +38,14 @@ from shotad.sound.takes import write_take
 
 SCRIPT = "script"
 """What is made besides files of sound and film: the narrator's lines in the track."""
-KINDS = (Kind.FILM, Kind.MIX, Kind.AD)
 TAG = "aligned"
 """In the names of the files, so that none is taken for a render: ``movie.aligned.ad.wav``."""
-SAME_LENGTH = 2.0
-"""Seconds by which a recording of the description alone may be shorter or longer than its film."""
+_MEANINGS = {
+    Kind.FILM: "the film with the fitted recording as another audio track",
+    Kind.MIX: "the fitted recording alone, as long as the film",
+    Kind.AD: "the narrator alone",
+    SCRIPT: "the narrator's words as lines of the track",
+}
 GOOD_SUPPRESSION = 15.0
 """dB; where the film was lowered by less, it can be heard behind the narrator."""
 
@@ -102,14 +105,17 @@ def parse_makes(texts: Sequence[str]) -> tuple[list[tuple[Kind, str | None]], bo
     Raises UsageError for what cannot be made of a recording.
     """
     names = [text for text in texts if text.lower() != SCRIPT]
-    kinds = parse_wanted(names) if names else []
-    for kind, _ in kinds:
-        if kind not in KINDS:
-            raise UsageError(
-                f"{kind} is not made of a recording.",
-                f"Choose among {', '.join(KINDS)} and {SCRIPT}; shotad render makes {kind} of the script.",
-            )
-    return kinds, len(names) < len(texts)
+    for text in names:
+        name = text.lower().partition(":")[0]
+        if name == SCRIPT:
+            raise UsageError(f"{text!r}: a script has no ending.", f"Write --make {SCRIPT}")
+        if name not in _MEANINGS:
+            meanings = "; ".join(f"{kind}: {meaning}" for kind, meaning in _MEANINGS.items())
+            hint = f"There is {meanings}."
+            if name in set(Kind):
+                hint += f" shotad render makes {name} of the script."
+            raise UsageError(f"{text!r} is not made of a recording.", hint)
+    return (parse_wanted(names) if names else []), len(names) < len(texts)
 
 
 def check_makes(makes: Sequence[str], recogniser: Recogniser | None) -> None:
@@ -169,7 +175,11 @@ def make_from_alignment(
         script = None
         narrator = workshop.narrator
         if wants_script and narrator is not None and recogniser is not None:
-            script = write_script(narrator, recogniser, folder, film.info, recording.name, language, progress)
+            whole = Interval(0.0, film.info.duration)
+            held = [whole] if alignment is None else [piece.film for piece in alignment.pieces]
+            script = write_script(
+                narrator, recogniser, folder, film.info, recording.name, held, language, progress
+            )
     if files:
         folder.note(f"made of {recording.name}: {', '.join(file.output.path.name for file in files)}")
     suppression = None if narrator is None else narrator.suppression

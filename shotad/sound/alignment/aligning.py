@@ -22,7 +22,7 @@ from shotad.sound.alignment.lines import (
     measured_offsets,
     rough_line,
 )
-from shotad.sound.alignment.pieces import AlignedPiece, Alignment
+from shotad.sound.alignment.pieces import SAME_LENGTH, AlignedPiece, Alignment
 from shotad.sound.alignment.search import (
     COARSE_PER_SECOND,
     Match,
@@ -52,17 +52,20 @@ _MIN_GAP = 3.5
 """Seconds of film and of recording between two pieces in which another is looked for."""
 _MIN_EVIDENCE = 30.0
 """Nats: of all pairs of seconds of two long films, e**19, none is so much alike by chance."""
+_SURE_SECONDS = 10.0
+"""Seconds of sound that mostly give this evidence, where narrator and coding leave half of the likeness."""
 _MIN_CONFIDENCE = 0.25
 _SHORT_LINE = 30.0
 """Seconds of a line that are too few to say its speed, where others say it better."""
 _AS_GOOD = 0.6
 """Share of a line's evidence that it keeps at the speed of the others, if that is its speed."""
-_UNSURE = 4.0
-"""Seconds around the end of a line in which the recording may have left it: a window of the search that lies
-half beyond it is still found."""
+_EDGE = 0.025
+"""Seconds from the limit of what was looked at, within which a change may as well lie beyond it."""
 _ALL_OF_IT = 0.5
 """Seconds by which the beginnings, or the ends, of film and recording may differ on a line and still be the
 same moment."""
+_NOTHING = 0.05
+"""Seconds at either end of film and recording that are too few to say that they are missing."""
 _MIN_SHARE = 0.1
 """Share of the recording that has to be found in the film."""
 
@@ -81,29 +84,50 @@ def align_recording(film: Fingerprint, recording: Fingerprint) -> Alignment:
             )
         if sound.loud < _MIN_LOUD:
             raise SoundError(f"The sound of the {name} is silent.", "Check the file, or name another track.")
-    lines = _search(film, recording)
+    length = _window_seconds(film, recording)
+    lines = _search(film, recording, length)
     lines = _with_common_speed(film, recording, lines)
     lines = _with_lines_between(film, recording, lines)
     lines = [line_by_wave(film, recording, line) for line in _joined(film, recording, lines)]
-    pieces = _pieces(film, recording, lines)
+    pieces = _pieces(film, recording, lines, length)
     # Now that it is known how far each line is followed, more of the recording says where it lies.
     lines = _fitted_again(film, recording, lines, pieces)
-    pieces = _pieces(film, recording, lines)
+    pieces = _pieces(film, recording, lines, length)
     share = sum(piece.recording.duration for piece in pieces) / min(film.duration, recording.duration)
     if share < _MIN_SHARE:
-        raise SoundError(
-            f"Only {share:.0%} of the recording's sound is found in the film.",
-            "Is it a recording of this film, with its sound under the description?",
-        )
+        raise _not_enough(film, recording, share)
     return Alignment(tuple(pieces), film.duration, recording.duration)
 
 
-def _search(film: Fingerprint, recording: Fingerprint) -> list[Line]:
-    """The lines that are found by windows of the whole recording in the whole film."""
+def _not_enough(film: Fingerprint, recording: Fingerprint, share: float) -> SoundError:
+    """Why so small a share of the recording is found in the film, as far as that can be said."""
+    name, sound = min(("film", film), ("recording", recording), key=lambda named: named[1].duration)
+    if sound.duration < _SURE_SECONDS:
+        return SoundError(
+            f"The sound of the {name} lasts {sound.duration:.1f} s: too short to be sure where it belongs.",
+            f"From {_SURE_SECONDS:.0f} s on a recording is mostly found.",
+        )
+    percent = round(100 * (SPEEDS[-1] - 1))
+    hint = (
+        "Is it a recording of this film, with its sound under the description? It may run up to "
+        f"{percent} % faster or slower."
+    )
+    if abs(film.duration - recording.duration) <= SAME_LENGTH:
+        hint += " Both are equally long: if it is the description alone, use --alone with --make."
+    return SoundError(f"Only {share:.0%} of the recording's sound is found in the film.", hint)
+
+
+def _window_seconds(film: Fingerprint, recording: Fingerprint) -> float:
+    """How long a window of the search is."""
+    length = _LONG_WINDOW if film.duration > _LONG_FILM else _WINDOW
+    return min(length, film.duration / 2, recording.duration / 2)
+
+
+def _search(film: Fingerprint, recording: Fingerprint, length: float) -> list[Line]:
+    """The lines that are found by windows of the whole recording, ``length`` seconds each, in the whole
+    film."""
     coarse_film, coarse_recording = coarse_frames(film.frames), coarse_frames(recording.frames)
-    is_long = film.duration > _LONG_FILM
-    length, step = (_LONG_WINDOW, _LONG_STEP) if is_long else (_WINDOW, _STEP)
-    length = min(length, film.duration / 2, recording.duration / 2)
+    step = _LONG_STEP if film.duration > _LONG_FILM else _STEP
     starts = np.arange(0.0, recording.duration - length, step).tolist()
     speeds = _likely_speeds(coarse_film, coarse_recording, starts, length)
     matches = find_matches(coarse_film, coarse_recording, starts, length, speeds)
@@ -294,21 +318,22 @@ def _fitted_again(
     return [line_by_wave(film, recording, line) for line in lines]
 
 
-def _pieces(film: Fingerprint, recording: Fingerprint, lines: Sequence[Line]) -> list[AlignedPiece]:
+def _pieces(
+    film: Fingerprint, recording: Fingerprint, lines: Sequence[Line], reach: float
+) -> list[AlignedPiece]:
     """The piece on each of the lines, from where the recording joins it to where it leaves it.
 
-    A line that is not followed at all has none.
+    ``reach`` is seconds inside a line's end in which the recording may have left it already: a window of the
+    search that lies mostly beyond it is still found. A line that is not followed at all has no piece.
     """
     if not lines:
         return []
-    joins, leaves = [_first_second(film, recording, lines[0])], []
+    joins, leaves = [_first_second(film, recording, lines[0], reach)], []
     for earlier, later in pairwise(lines):
-        earliest = max(earlier.start, earlier.end - _UNSURE, joins[-1])
-        latest = min(later.end, later.start + _UNSURE)
-        leave, join = change_between(film, recording, earlier, later, earliest, max(earliest, latest))
+        leave, join = _change(film, recording, earlier, later, joins[-1], reach)
         leaves.append(leave)
         joins.append(join)
-    leaves.append(_last_second(film, recording, lines[-1]))
+    leaves.append(_last_second(film, recording, lines[-1], reach))
     pieces: list[AlignedPiece] = []
     film_end = recording_end = 0.0
     for line, join, leave in zip(lines, joins, leaves, strict=True):
@@ -326,18 +351,50 @@ def _pieces(film: Fingerprint, recording: Fingerprint, lines: Sequence[Line]) ->
     return pieces
 
 
-def _first_second(film: Fingerprint, recording: Fingerprint, line: Line) -> float:
+def _change(
+    film: Fingerprint, recording: Fingerprint, earlier: Line, later: Line, joined: float, reach: float
+) -> tuple[float, float]:
+    """The recording's second at which it leaves ``earlier``, and that from which it follows ``later``.
+
+    ``joined`` is that from which it follows ``earlier``. Where nothing says when it changes, what is unsure
+    is left out.
+    """
+    first, end = max(earlier.start, joined), max(later.end, joined)
+    unsure: tuple[float, float] | None = None
+    while True:
+        earliest = max(first, earlier.end - reach)
+        latest = max(earliest, min(end, later.start + reach))
+        unsure = unsure or (earliest, latest)
+        change = change_between(film, recording, earlier, later, earliest, latest)
+        goes_further_back = earliest > first and (change is None or min(change) <= earliest + _EDGE)
+        goes_further_on = latest < end and (change is None or max(change) >= latest - _EDGE)
+        if not (goes_further_back or goes_further_on):
+            return change or unsure
+        reach *= 2
+
+
+def _first_second(film: Fingerprint, recording: Fingerprint, line: Line, reach: float) -> float:
     """The recording's second from which it follows its first line."""
     earliest = max(0.0, line.recording_second(0.0))
     # Both begin together: that is evidence too.
     if abs(line.film_second(0.0)) <= _ALL_OF_IT:
         return earliest
-    return start_of(film, recording, line, earliest, min(line.end, line.start + _UNSURE))
+    while True:
+        latest = min(line.end, line.start + reach)
+        start = start_of(film, recording, line, earliest, latest)
+        if start < latest - _EDGE or latest == line.end:
+            return earliest if start - earliest < _NOTHING else start
+        reach *= 2
 
 
-def _last_second(film: Fingerprint, recording: Fingerprint, line: Line) -> float:
+def _last_second(film: Fingerprint, recording: Fingerprint, line: Line, reach: float) -> float:
     """The recording's second up to which it follows its last line."""
     latest = min(recording.duration, line.recording_second(film.duration))
     if abs(line.film_second(recording.duration) - film.duration) <= _ALL_OF_IT:
         return latest
-    return end_of(film, recording, line, max(line.start, line.end - _UNSURE), latest)
+    while True:
+        earliest = max(line.start, line.end - reach)
+        end = end_of(film, recording, line, earliest, latest)
+        if end > earliest + _EDGE or earliest == line.start:
+            return latest if latest - end < _NOTHING else end
+        reach *= 2

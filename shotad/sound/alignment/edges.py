@@ -166,10 +166,11 @@ def _longest_best(agreement: Numbers) -> int:
 
 def change_between(
     film: Fingerprint, recording: Fingerprint, earlier: Line, later: Line, earliest: float, latest: float
-) -> tuple[float, float]:
+) -> tuple[float, float] | None:
     """The recording's second at which it leaves ``earlier``, and that from which it follows ``later``.
 
-    Both lie between ``earliest`` and ``latest``, in which the film goes forward.
+    Both lie between ``earliest`` and ``latest``. None where the film would go back,
+    whenever it changes.
     """
     first, end = round(earliest * FRAMES_PER_SECOND), round(latest * FRAMES_PER_SECOND)
     if end <= first:
@@ -202,7 +203,6 @@ def change_between(
             (float(before[leave] + after[join]) - _BOTH_GAPS, float(moments[leave]), float(moments[join]))
         )
     if not choices:
-        middle = (earliest + latest) / 2
-        return middle, middle
+        return None
     _, leave_second, join_second = max(choices)
     return leave_second, join_second

@@ -18,7 +18,7 @@ from shotad.sound.alignment.pieces import AlignedPiece, Alignment
 
 ALIGNMENT = "alignment"
 """Name of the record in the work folder, without its ending."""
-_VERSION = f"{ALIGNMENT}/1"
+_VERSION = f"{ALIGNMENT}/2"
 
 
 def align_files(

@@ -3,6 +3,7 @@ film's own sound where the recording lacks a part."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -61,7 +62,14 @@ def recording_blocks(
     """
     channels = 1 if mono else len(channel_names(recording.layout))
     reader = SoundReader(recording.blocks(rate, mono=mono), channels, rate)
-    sources = [_source(reader, piece, channels, rate, stretches=fit.pitch_kept) for piece in fit.pieces]
+    sources = [
+        _ReadToItsEnd(
+            _source(reader, piece, channels, rate, stretches=fit.pitch_kept),
+            _end_of(piece, total, rate),
+            rate,
+        )
+        for piece in fit.pieces
+    ]
     next_piece = 0
     for first in range(0, total, rate):
         seconds = np.arange(first, min(first + rate, total)) / rate
@@ -89,6 +97,13 @@ def _share(piece: AlignedPiece, seconds: npt.NDArray[np.float64], duration: floa
     return np.asarray(np.broadcast_to(begins * ends, seconds.shape), np.float32)
 
 
+def _end_of(piece: AlignedPiece, total: int, rate: int) -> int:
+    """The number of the film's sample from which nothing of the piece is heard."""
+    if piece.film.end >= total / rate - FADE:
+        return total
+    return min(total, math.ceil((piece.film.end + FADE / 2) * rate) + 1)
+
+
 def in_blocks(blocks: Iterator[SoundBlock], total: int, rate: int, channels: int) -> Iterator[Samples]:
     """The same sound as ``total`` samples, in blocks of a second but for the last; silence where it is
     shorter."""
@@ -105,6 +120,31 @@ def in_blocks(blocks: Iterator[SoundBlock], total: int, rate: int, channels: int
 class _Source(Protocol):
     def between(self, first: int, end: int) -> Samples:
         """Samples ``[first, end)`` on film time; asked for in ascending order."""
+
+
+class _ReadToItsEnd:
+    """A piece whose last samples are read together.
+
+    Two pieces are heard at once where one fades into the next. A block may end there, and the next piece may
+    be read far behind in the recording. What this piece needs for the block after is gone by then.
+    """
+
+    def __init__(self, source: _Source, end: int, rate: int) -> None:
+        self._source, self._end = source, end
+        # The next piece is read from half a fade before this one's end at the earliest; so this is early
+        # enough.
+        self._near = math.ceil(2 * FADE * rate)
+        self._tail: Samples | None = None
+        self._tail_first = 0
+
+    def between(self, first: int, end: int) -> Samples:
+        """Samples ``[first, end)`` on film time; asked for in ascending order."""
+        if self._tail is None:
+            if self._end - end > self._near:
+                return self._source.between(first, end)
+            self._tail = self._source.between(first, max(end, self._end))
+            self._tail_first = first
+        return self._tail[first - self._tail_first : end - self._tail_first]
 
 
 def _source(

@@ -33,6 +33,9 @@ SAME_WORDS = 0.8
 NEAR = 2.0
 """Seconds from dialogue within which the same words are its echo."""
 
+_WRITTEN_DOWN = ", written down by "
+"""In the source of a line, between the recording's name and the recogniser's."""
+
 Line = tuple[Interval, str]
 
 
@@ -87,13 +90,15 @@ def write_script(
     folder: WorkFolder,
     info: FilmInfo,
     source: str,
+    held: Sequence[Interval],
     language: str,
     progress: Progress,
 ) -> NarratorScript:
     """Write down what the narrator says, and put it into the folder's track; the folder is open.
 
-    ``source`` is the recording's name. Lines of an earlier run from the same recording are replaced, unless a
-    person changed them. Raises as `check_track`, and what the recogniser raises.
+    ``source`` is the recording's name, ``held`` the parts of the film that it holds. Lines of an earlier run
+    from the same recording are replaced, and in those parts lines from another one, unless a person changed
+    them. Raises as `check_track`, and what the recogniser raises.
     """
     words = transcribe_blocks(
         narrator.sound.blocks(RATE, mono=True),
@@ -107,14 +112,23 @@ def write_script(
     record = folder.read_json("speech.json") or {"speech": ()}
     dialogue = utterances_of(record["speech"])
     lines = [line for line in with_text if not _is_dialogue(line, dialogue)]
-    line_source = f"{source}, written down by {recogniser.name}"
+    line_source = f"{source}{_WRITTEN_DOWN}{recogniser.name}"
     with track_lock(folder.path):
         check_track(folder, info, language)
         track = present_track(folder, info)
         if track is None:
             film = FilmId(info.name, info.fingerprint, info.duration)
             track = Track(film, language, (), __version__, ())
-        track = track.with_cues(cue for cue in track.cues if not _is_untouched(cue, line_source))
+        track = track.with_cues(
+            cue
+            for cue in track.cues
+            if not _is_untouched(cue)
+            or (
+                cue.edited is not None
+                and cue.edited.source != line_source
+                and not any(cue.interval.overlaps(interval) for interval in held)
+            )
+        )
         taken = [cue.interval for cue in track.heard if cue.edited is not None]
         free = [line for line in lines if not any(line[0].overlaps(interval) for interval in taken)]
         merged = merge_edits(track.with_cues([*track.cues, *_cues(free, track, line_source)]), track)
@@ -177,11 +191,13 @@ def _plain_words(text: str) -> list[str]:
     return re.findall(r"\w+", text.casefold())
 
 
-def _is_untouched(cue: Cue, source: str) -> bool:
-    """Whether the line came from this recording and nobody changed or accepted it since."""
-    if cue.edited is None or cue.review is not None:
+def _is_untouched(cue: Cue) -> bool:
+    """Whether the line came from a recording, and nobody changed, accepted or noted anything of it since."""
+    if cue.edited is None or cue.review is not None or cue.note is not None:
         return False
-    return cue.edited.fields == (EditField.ADDED,) and cue.edited.source == source
+    if cue.stored_recording is not None or cue.voice or cue.pace != 1:
+        return False
+    return cue.edited.fields == (EditField.ADDED,) and _WRITTEN_DOWN in cue.edited.source
 
 
 def _cues(lines: Sequence[Line], track: Track, source: str) -> list[Cue]:

@@ -7,6 +7,9 @@ from itertools import pairwise
 
 from shotad.core import Interval
 
+SAME_LENGTH = 2.0
+"""Seconds by which a recording of the description alone may be shorter or longer than its film."""
+
 
 @dataclass(frozen=True, slots=True)
 class AlignedPiece:
