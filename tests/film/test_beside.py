@@ -22,6 +22,7 @@ from shotad.film.beside import (
     note_beside,
     subtitles_beside,
 )
+from shotad.film.container import track_title
 from shotad.film.description_tracks import description_tracks
 from tests.media import FilmSpec, SoundSpec, make_film
 
@@ -226,3 +227,37 @@ def test_tracks_are_known_by_their_titles(title: str, is_one: bool) -> None:
     sounds = (SoundSpec(language="eng", default=True), SoundSpec(language="spa", title=title))
     film = make_film(FilmSpec(suffix=".mkv", rate=Fraction(25), sounds=sounds)).path
     assert [track.number for track in description_tracks(film)] == ([1] if is_one else [])
+
+
+@pytest.mark.parametrize(
+    ("metadata", "title"),
+    [
+        ({"handler_name": "Hörfilmfassung"}, "Hörfilmfassung"),
+        ({"handler_name": "Director's commentary"}, "Director's commentary"),
+        ({"handler_name": "Hörfilm", "name": "Deutsch"}, "Deutsch"),
+        ({"handler_name": "SoundHandler"}, ""),
+        ({"handler_name": "ISO Media file produced by Google Inc."}, ""),
+        ({}, ""),
+    ],
+)
+def test_the_name_of_a_handler_is_a_title_where_it_says_what_a_track_is(
+    metadata: dict[str, str], title: str
+) -> None:
+    assert track_title(metadata) == title
+
+
+def test_a_track_of_mp4_is_known_by_the_name_of_its_handler(tmp_path: Path) -> None:
+    film = tmp_path / "m.mp4"
+    frames: dict[Any, av.AudioFrame] = {}
+    with av.open(str(film), "w") as made:
+        for title in ("SoundHandler", "Hörfilmfassung"):
+            stream = made.add_stream("aac", rate=48000)
+            stream.metadata["handler_name"] = title
+            frame = av.AudioFrame(format="fltp", layout="mono", samples=1024)
+            frame.sample_rate, frame.pts, frame.time_base = 48000, 0, Fraction(1, 48000)
+            for plane in frame.planes:
+                plane.update(bytes(plane.buffer_size))
+            frames[stream] = frame
+        for stream, frame in frames.items():
+            made.mux([*stream.encode(frame), *stream.encode(None)])
+    assert [(track.number, track.title) for track in description_tracks(film)] == [(1, "Hörfilmfassung")]
