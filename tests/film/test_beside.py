@@ -3,6 +3,7 @@ it are descriptions."""
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -15,6 +16,8 @@ from av.stream import Disposition
 from shotad.core.errors import ConfigError
 from shotad.film.beside import (
     cast_beside,
+    choose_cast,
+    choose_note,
     choose_subtitles,
     descriptions_named,
     is_description_title,
@@ -58,6 +61,19 @@ def test_subtitles_are_chosen_by_their_names(
     names: Sequence[str], languages: Sequence[str], chosen: str | None
 ) -> None:
     assert choose_subtitles("m", names, languages) == chosen
+
+
+@pytest.mark.parametrize(("of_film", "of_files"), [("NFC", "NFD"), ("NFD", "NFC")])
+def test_names_match_however_their_accents_are_written(of_film: str, of_files: str) -> None:
+    stem = unicodedata.normalize(of_film, "Amélie")
+    subtitles, ad, note, cast = (
+        unicodedata.normalize(of_files, f"Amélie.{rest}")
+        for rest in ("fr.srt", "fr.ad.vtt", "note.txt", "cast")
+    )
+    names = [subtitles, ad, note, cast]
+    assert choose_subtitles(stem, names, ["fr"]) == subtitles
+    assert [found.name for found in descriptions_named(stem, names, lambda name: "WEBVTT")] == [ad]
+    assert (choose_note(stem, names), choose_cast(stem, names)) == (note, cast)
 
 
 def test_a_file_that_holds_a_description_is_never_taken_for_dialogue(tmp_path: Path) -> None:
