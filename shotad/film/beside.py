@@ -176,7 +176,7 @@ def choose_subtitles(
     more. Forced lines, signs, songs, commentary and descriptions are no record of what is said.
     ``is_dialogue`` looks into a file that would be taken.
     """
-    listed_names = {composed(name): name for name in names}
+    listed_names = {composed(name): name for name in sorted(names)}
     stem, names = composed(stem), frozenset(listed_names)
     films = {stem_of(name) for name in names if is_film_name(name)}
     ranks: dict[str, tuple[object, ...]] = {}
@@ -234,7 +234,7 @@ def descriptions_named(
     (Audio Description).mp3``. Text whose first lines say it needs no such name; with ``opens_all`` False only
     files are opened whose names say it. A DAPT document of a dubbing is no description.
     """
-    listed_names = {composed(name): name for name in names}
+    listed_names = {composed(name): name for name in sorted(names)}
     stem, names = composed(stem), frozenset(listed_names)
     films = {stem_of(name) for name in names if is_film_name(name)}
     descriptions: list[NamedDescription] = []
@@ -350,7 +350,7 @@ def choose_note(stem: str, names: Collection[str]) -> str | None:
 
 def first_named(candidates: Iterable[str], names: Collection[str]) -> str | None:
     """The first of ``candidates`` that is among ``names``, as it stands there; None where none is."""
-    listed_names = {composed(name): name for name in names}
+    listed_names = {composed(name): name for name in sorted(names)}
     return next((listed_names[name] for name in map(composed, candidates) if name in listed_names), None)
 
 
