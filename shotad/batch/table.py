@@ -165,12 +165,17 @@ def as_json(rows: Sequence[FilmRow]) -> list[dict[str, Any]]:
 def summary(rows: Sequence[FilmRow], seconds: float) -> str:
     """``12 films: 10 done, 2 failed. 1 h 5 min for 20 h of film (0.05 times its length).``"""
     counts = Counter(row.state for row in rows)
-    states = [f"{counts[state]} {state}" for state in _ORDER if counts[state]]
+    states = [_counted(counts[state], state) for state in _ORDER if counts[state]]
     text = f"{plural(len(rows), 'film')}: {', '.join(states) or 'nothing to do'}."
     worked = sum(row.result.film_seconds for row in rows if row.result and row.result.state == "done")
     if worked:
         text += f" {duration(seconds)} for {duration(worked)} of film ({_times(seconds / worked)})."
     return text
+
+
+def _counted(count: int, state: str) -> str:
+    """``2 done``; ``2 have a description already``."""
+    return f"{count} {state if count == 1 else state.replace('has a', 'have a')}"
 
 
 _ORDER = ("done", "done before", _HAS_DESCRIPTION, _IN_USE, "failed", "stopped", "not begun")

@@ -121,7 +121,7 @@ def test_a_folder_is_described_but_for_the_films_that_have_a_description(
     assert {name: row["state"] for name, row in rows.items()} == {
         name: "done" if name in DESCRIBED else "has_description" for name in FILMS
     }
-    assert "5 films: 3 done, 2 has a description already." in said.out
+    assert "5 films: 3 done, 2 have a description already." in said.out
     assert "beside.en.ad.vtt, beside the film (text, English, 1 line, 3 s)" in rows["beside.mp4"]["error"][0]
     assert "sound track 1 in the film" in rows["inside.mkv"]["error"][0]
     assert "English AD" in rows["inside.mkv"]["error"][0]
