@@ -133,15 +133,13 @@ def load_settings(
     try:
         return build_settings(model, tree)
     except ConfigError as error:
-        source = _source_at_fault(model, error, (*common_sources, *dataset_sources))
-        if source is None:
+        faulty = _source_at_fault(model, error, (*common_sources, *dataset_sources))
+        if faulty is None:
             raise
-        raise ConfigError(f"In {source.name}: {error.what}", error.hint) from None
+        raise ConfigError(f"In {faulty.name}: {error.what}", error.hint) from None
 
 
-def _source_at_fault(
-    model: type[BaseModel], error: ConfigError, sources: Sequence[_Source]
-) -> _Source | None:
+def _source_at_fault(model: type[Settings], error: ConfigError, sources: Sequence[_Source]) -> _Source | None:
     """The strongest file that has the error by itself; None where it comes of something else."""
     for source in reversed(sources):
         try:
