@@ -238,7 +238,7 @@ def _subtitles_of(film: str, near: FilesBeside, language: str) -> str | None:
     """The subtitles of a film, by their name in its folder or in a folder of subtitles there."""
     folder, stem = parent_of(film), stem_of(name_of(film))
     all_names = near.of(folder)
-    names = near.beginning(folder, f"{stem}.")
+    names = near.beginning(folder, stem)
     inner_folders = [inner for inner in SUBTITLE_FOLDERS if inner in all_names]
     if inner_folders:
         # Other films there may be meant by what lies in these folders.

@@ -48,7 +48,7 @@ SOUND_ENDINGS = frozenset(
 )
 """Endings of descriptions as sound."""
 
-SUBTITLE_FOLDERS = ("Subs", "subs", "Subtitles", "subtitles")
+SUBTITLE_FOLDERS = ("Subs", "subs", "SUBS", "Sub", "sub", "Subtitles", "subtitles")
 """Folders beside a film in which its subtitles may lie; VLC looks into these too."""
 
 HEAD_BYTES = 1 << 16
@@ -213,12 +213,27 @@ def _words_of_subtitles(stem: str, name: str, films: frozenset[str] | set[str]) 
         # movie.part.srt is of movie.part.mp4 where there is such a film.
         is_of_other_film = file_stem in films
         known_words = (_WORD_OF_SUBTITLES.fullmatch(word) or language_named(word) for word in words)
-        return {word.lower() for word in words} if all(known_words) and not is_of_other_film else None
+        if is_of_other_film:
+            return None
+        is_known = all(known_words)
+        return {word.lower() for word in words} if is_known else _words_of_languages(".".join(words))
+    # movie (English).srt, movie_en.srt, beside the film.
+    rest = file_stem[len(stem) :]
+    is_beside = not folder and file_name.startswith(stem) and rest[:1] in {" ", "_", "(", "["}
+    # movie 2 (English).srt is of the second film.
+    has_number = any(word.isdecimal() for word in _SEPARATORS.split(rest))
+    if is_beside and not has_number and file_stem not in films:
+        return _words_of_languages(rest)
     # Subs/2_English.srt, where there is but this film; Subs/movie/2_English.srt in any case.
     is_for_film = folder.endswith(f"/{stem}") or (folder in SUBTITLE_FOLDERS and films == {stem})
     if not is_for_film:
         return None
-    words = [word for word in _SEPARATORS.split(file_stem) if word and not word.isdecimal()]
+    return _words_of_languages(file_stem)
+
+
+def _words_of_languages(text: str) -> set[str] | None:
+    """The words of a name in small letters; None where one is no language and no kind of subtitles."""
+    words = [word for word in _SEPARATORS.split(text) if word and not word.isdecimal()]
     kinds = _FOR_DEAF | _OTHER_KINDS | _NOT_SPEECH
     if not words or not all(word.lower() in kinds or language_named(word) for word in words):
         return None

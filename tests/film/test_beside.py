@@ -56,6 +56,13 @@ TTML = '<tt xmlns="http://www.w3.org/ns/ttml" xml:lang="en"></tt>'
     (["Subs/Making of.srt", "m.mp4"], ["en"], None),
     (["m.part.srt", "m2.srt", "M.srt", "m.txt"], ["en"], None),
     (["m.en.srt", "m.en.mp4"], ["en"], None),
+    (["m (English).srt"], ["en"], "m (English).srt"),
+    (["m.English (SDH).srt"], ["en"], "m.English (SDH).srt"),
+    (["m_en.srt"], ["en"], "m_en.srt"),
+    (["SUBS/English.srt", "m.mp4"], ["en"], "SUBS/English.srt"),
+    (["Sub/English.srt", "m.mp4"], ["en"], "Sub/English.srt"),
+    (["m 2 (English).srt", "m 2.mp4"], ["en"], None),
+    (["m (commentary).srt", "m the second.srt", "m 2.srt"], ["en"], None),
 ])  # fmt: skip
 def test_subtitles_are_chosen_by_their_names(
     names: Sequence[str], languages: Sequence[str], chosen: str | None
