@@ -173,6 +173,7 @@ def finished(
         film_seconds=outcome.described.duration,
         files=tuple(path.name for path in (*outcome.files, *paths)),
         warnings=outcome.warnings,
+        unused=tuple(filter(None, [outcome.unused_subtitles])),
     )
     if outcome.all_failed:
         message = f"None of the {result.slots} slots could be described: {outcome.failures[0]}"

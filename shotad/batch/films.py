@@ -39,7 +39,9 @@ from shotad.film.beside import (
     choose_cast,
     choose_note,
     choose_subtitles,
+    composed,
     descriptions_named,
+    first_named,
     is_dialogue_beside,
     is_film_name,
     language_order,
@@ -190,10 +192,11 @@ class FilesBeside:
     def beginning(self, folder: str, start: str) -> list[str]:
         """The names in a folder that begin so; it may be a folder of very many films."""
         if folder not in self._sorted:
-            self._sorted[folder] = sorted(self.of(folder))
-        names = self._sorted[folder]
-        first = bisect.bisect_left(names, start)
-        return list(itertools.takewhile(lambda name: name.startswith(start), names[first : first + _MOST]))
+            self._sorted[folder] = sorted(self.of(folder), key=composed)
+        names, start = self._sorted[folder], composed(start)
+        first = bisect.bisect_left(names, start, key=composed)
+        candidates = names[first : first + _MOST]
+        return list(itertools.takewhile(lambda name: composed(name).startswith(start), candidates))
 
 
 def names_elsewhere(folder: str) -> frozenset[str]:
@@ -218,7 +221,7 @@ def beside_of(film: str, near: FilesBeside, language: str) -> Beside:
     """What lies beside a film; subtitles as `choose_subtitles`, for a description in ``language``."""
     folder, name = parent_of(film), name_of(film)
     names, stem = near.of(folder), stem_of(name)
-    settings = [_first(names, (f"{name}{ending}" for ending in _YAML)) for name in (ALL, stem)]
+    settings = [first_named((f"{name}{ending}" for ending in _YAML), names) for name in (ALL, stem)]
     cast = choose_cast(stem, names)
     subtitles = _subtitles_of(film, near, language)
     note = choose_note(stem, names)
@@ -235,7 +238,7 @@ def _subtitles_of(film: str, near: FilesBeside, language: str) -> str | None:
     """The subtitles of a film, by their name in its folder or in a folder of subtitles there."""
     folder, stem = parent_of(film), stem_of(name_of(film))
     all_names = near.of(folder)
-    names = near.beginning(folder, f"{stem}.")
+    names = near.beginning(folder, stem)
     inner_folders = [inner for inner in SUBTITLE_FOLDERS if inner in all_names]
     if inner_folders:
         # Other films there may be meant by what lies in these folders.
@@ -272,10 +275,6 @@ def _head_elsewhere(folder: str, name: str) -> str:
         return Store(place).read(place)[:HEAD_BYTES].decode("utf-8", "replace")
     except (ShotadError, OSError):
         return ""
-
-
-def _first(names: frozenset[str], candidates: Iterable[str]) -> str | None:
-    return next((name for name in candidates if name in names), None)
 
 
 Look = Callable[[], Iterable[StoredObject]]

@@ -120,6 +120,8 @@ class FilmResult:
     warnings: tuple[str, ...] = ()
     spent: tuple[str, ...] = ()
     """Where the time went, in lines, where the job is timed."""
+    unused: tuple[str, ...] = ()
+    """Names of files beside the film that did not fit it, and were not used."""
 
     def __post_init__(self) -> None:
         if (self.state in _NOT_DESCRIBED) != (self.error is not None):
@@ -172,7 +174,12 @@ _COUNTS = ("slots", "lines", "unsaid", "amiss", "edited", "silences", "film_seco
 def mark_done(job: FilmJob, folder: Path, result: FilmResult) -> None:
     """Write that the film is done; it is the last file that a run writes, and holds no times of day."""
     counts = {name: getattr(result, name) for name in _COUNTS}
-    record = {"key": run_key(job), "counts": counts, "files": list(result.files)}
+    record = {
+        "key": run_key(job),
+        "counts": counts,
+        "files": list(result.files),
+        "unused": list(result.unused),
+    }
     write_text(folder / DONE, readable_json(record))
 
 
@@ -190,6 +197,8 @@ def earlier_result(job: FilmJob) -> FilmResult | None:
         files, numbers = tuple(str(name) for name in mark["files"]), mark["counts"]
         counts = {name: numbers[name] for name in _COUNTS}
         key = mark["key"]
+        # Marks of earlier versions have none.
+        unused = tuple(str(name) for name in mark.get("unused", ()))
     except (StorageError, ValueError, KeyError, TypeError):
         return None
     if key != run_key(job):
@@ -199,7 +208,7 @@ def earlier_result(job: FilmJob) -> FilmResult | None:
         is_there = Store(job.folder).find(join(job.folder, TRACK)) is not None
     else:
         is_there = all((Path(job.folder) / name).exists() for name in (TRACK, *files))
-    result = FilmResult(job.film, job.folder, "skipped", files=files, attempts=0)
+    result = FilmResult(job.film, job.folder, "skipped", files=files, attempts=0, unused=unused)
     return replace(result, **counts) if is_there else None
 
 

@@ -54,6 +54,12 @@ class FilmRow:
     need: Need | None = None
 
     @property
+    def uses(self) -> tuple[str, ...]:
+        """Names of what lies beside the film and is used."""
+        unused = () if self.result is None else self.result.unused
+        return tuple(name for name in self.film.uses if name not in unused)
+
+    @property
     def state(self) -> str:
         """In a word or two."""
         if self.result is None:
@@ -115,7 +121,7 @@ def as_lines(rows: Sequence[FilmRow], seconds: float) -> str:
     """All rows and their sum, one a line, for screen readers and files."""
     lines = []
     for number, row in enumerate(rows, 1):
-        used = f" With {', '.join(map(printable, row.film.uses))}." if row.film.uses else ""
+        used = f" With {', '.join(map(printable, row.uses))}." if row.uses else ""
         lines += [f"{number}. {line_of(row)}{used}", *(f"  {line}" for line in _notes(row.result))]
     return "\n".join([*lines, summary(rows, seconds)])
 
@@ -151,7 +157,7 @@ def as_json(rows: Sequence[FilmRow]) -> list[dict[str, Any]]:
         own = {} if result is None else {**result.as_json(), "film": film, "pace": result.pace}
         folder = os.path.abspath(local_path(job.folder)) if is_local(job.folder) else shown(job.folder)
         state = row.state.replace(" ", "_") if result is None else result.state
-        more = {"folder": folder, "state": state, "bytes": row.film.size, "with": list(row.film.uses)}
+        more = {"folder": folder, "state": state, "bytes": row.film.size, "with": list(row.uses)}
         records.append({"film": film, **own, **more})
     return records
 
@@ -159,12 +165,17 @@ def as_json(rows: Sequence[FilmRow]) -> list[dict[str, Any]]:
 def summary(rows: Sequence[FilmRow], seconds: float) -> str:
     """``12 films: 10 done, 2 failed. 1 h 5 min for 20 h of film (0.05 times its length).``"""
     counts = Counter(row.state for row in rows)
-    states = [f"{counts[state]} {state}" for state in _ORDER if counts[state]]
+    states = [_counted(counts[state], state) for state in _ORDER if counts[state]]
     text = f"{plural(len(rows), 'film')}: {', '.join(states) or 'nothing to do'}."
     worked = sum(row.result.film_seconds for row in rows if row.result and row.result.state == "done")
     if worked:
         text += f" {duration(seconds)} for {duration(worked)} of film ({_times(seconds / worked)})."
     return text
+
+
+def _counted(count: int, state: str) -> str:
+    """``2 done``; ``2 have a description already``."""
+    return f"{count} {state if count == 1 else state.replace('has a', 'have a')}"
 
 
 _ORDER = ("done", "done before", _HAS_DESCRIPTION, _IN_USE, "failed", "stopped", "not begun")
@@ -180,7 +191,7 @@ def _trouble(result: FilmResult | None) -> str:
 
 def _cells(row: FilmRow) -> tuple[str, ...]:
     result = row.result
-    used = ", ".join(map(printable, row.film.uses))
+    used = ", ".join(map(printable, row.uses))
     name = row.label if len(row.label) <= _LONGEST_NAME else f"…{row.label[1 - _LONGEST_NAME :]}"
     if result is None or result.error is not None:
         seconds = 0.0 if result is None else result.wall_seconds
@@ -202,7 +213,8 @@ def dry_run_lines(
     """What a run would do with each film; ``results`` are known before (None: it would be described)."""
     lines = []
     for number, (name, film, result) in enumerate(zip(names, films, results, strict=True), 1):
-        used = f", with {', '.join(map(printable, film.uses))}" if film.uses else ""
+        uses = FilmRow(name, film, result).uses
+        used = f", with {', '.join(map(printable, uses))}" if uses else ""
         plan = "to be described" if result is None else "done before"
         row_text = f"{plan}, into {printable(shown(film.job.folder))}{used}."
         if result is not None and result.state == "has_description":

@@ -130,7 +130,24 @@ def load_settings(
     for key, value in flags.items():
         if value is not None:
             _assign(tree, key.replace("__", "."), value)
-    return build_settings(model, tree)
+    try:
+        return build_settings(model, tree)
+    except ConfigError as error:
+        faulty = _source_at_fault(model, error, (*common_sources, *dataset_sources))
+        if faulty is None:
+            raise
+        raise ConfigError(f"In {faulty.name}: {error.what}", error.hint) from None
+
+
+def _source_at_fault(model: type[Settings], error: ConfigError, sources: Sequence[_Source]) -> _Source | None:
+    """The strongest file that has the error by itself; None where it comes of something else."""
+    for source in reversed(sources):
+        try:
+            build_settings(model, source.tree)
+        except ConfigError as own:
+            if own.what == error.what:
+                return source
+    return None
 
 
 def assignments_of(settings: Mapping[str, Any] | Iterable[str] | None) -> tuple[str, ...]:
@@ -481,6 +498,17 @@ def dataset_names() -> list[str]:
     return sorted(path.stem for path in data_file("configs/datasets").glob("*.yaml"))
 
 
+def named_configs() -> list[str]:
+    """Names of the configs of shotad, and of those in ``SHOTAD_DATA``, sorted."""
+    return _names_in("configs")
+
+
+def _names_in(folder: str) -> list[str]:
+    """The names of the YAML files in a ``folder`` of ours."""
+    roots = (data_root(), program_root())
+    return sorted({path.stem for root in roots for path in (root / folder).glob("*.yaml")})
+
+
 def config_path(name_or_file: str) -> Path:
     """Path of a config by name (``paper``) or by file. Raises ConfigError where there is none."""
     return _file_of_name_or_path("config", "configs", name_or_file, "a YAML file", ConfigError)
@@ -498,10 +526,7 @@ def _file_of_name_or_path(
         return named_file
     if Path(name_or_file).is_file():
         return Path(name_or_file)
-    names: set[str] = set()
-    for root in (data_root(), program_root()):
-        names.update(path.stem for path in (root / folder).glob("*.yaml"))
-    hint = f"Name {file_hint} or one of: {', '.join(sorted(names))}."
+    hint = f"Name {file_hint} or one of: {', '.join(_names_in(folder))}."
     raise error(f"There is no {kind} {name_or_file!r}.", hint, usage=not _is_file_name(name_or_file))
 
 

@@ -92,6 +92,8 @@ class DescribeResult:
     """Calls, tokens and cost of this run."""
     recognised: tuple[tuple[str, int], ...] | None = None
     """Who of the cast was recognised in the clips, and in how many shots; None where no cast was given."""
+    unused_subtitles: str = ""
+    """The name of subtitles beside the film that were not used; a warning says why."""
 
     @property
     def cues(self) -> tuple[Cue, ...]:
@@ -278,7 +280,15 @@ def write_track(
     if discarded:
         warnings.append(discarded)
     warnings += filter(None, merged.warnings)
-    return DescribeResult(track, files, described, silences, prepared.failed, tuple(warnings))
+    return DescribeResult(
+        track,
+        files,
+        described,
+        silences,
+        prepared.failed,
+        tuple(warnings),
+        unused_subtitles=prepared.unused_subtitles,
+    )
 
 
 def long_silences(track: Track, speech: Sequence[Interval], described: Interval) -> tuple[Interval, ...]:

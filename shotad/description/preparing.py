@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import PurePath
 from types import TracebackType
 from typing import Any, Self
 
@@ -57,6 +58,7 @@ from shotad.film import (
     Prepared,
     Subtitles,
     VoiceTimes,
+    are_in_silence,
     detect_shots_in_pass,
     find_speech,
     fit_subtitles,
@@ -148,6 +150,7 @@ def prepare(context: RunContext) -> Prepared:
     utterances = speech.utterances
     gaps = free_time(utterances, shots.end, context.config.speech, shots.holes)
     slots = film_slots(context, gaps, shots, roll, speech.voices, hand)
+    unused, why = unused_subtitles(context, speech)
     return Prepared(
         info=context.film.info,
         end=shots.end,
@@ -156,7 +159,8 @@ def prepare(context: RunContext) -> Prepared:
         gaps=gaps,
         slots=slots.slots,
         failed=slots.failed,
-        warnings=(*picture_warnings(context.film, shots), *slots.warnings),
+        warnings=(*filter(None, [why]), *picture_warnings(context.film, shots), *slots.warnings),
+        unused_subtitles=unused,
         hand=hand,
     )
 
@@ -222,16 +226,36 @@ def _tell_found_subtitles(context: RunContext) -> None:
     path, trouble = context.run_inputs.subtitles, context.inputs.subtitle_trouble
     assert path is not None
     if trouble:
-        context.progress.note(f"{path.name}, beside the film, is not used as its subtitles. {trouble}")
+        context.progress.note(f"{_unused(path.name)} as its subtitles. {trouble}")
     else:
         context.progress.note(f"Subtitles: {path.name}, beside the film.")
+
+
+def _unused(name: str) -> str:
+    """The beginning of a note on a file beside the film."""
+    return f"{name}, beside the film, is not used"
+
+
+def unused_subtitles(context: RunContext, speech: FoundSpeech) -> tuple[str, str]:
+    """The name of subtitles beside the film that are not good for its ``speech``, and a note on the reason.
+
+    Both empty where there are none, or they are used, or the settings want none.
+    """
+    path = context.run_inputs.subtitles
+    if path is None or not context.run_inputs.subtitles_found:
+        return "", ""
+    trouble = context.inputs.subtitle_trouble
+    if trouble:
+        return path.name, f"{_unused(path.name)} as its subtitles. {trouble}"
+    misfit = next((note for note in speech.notes if note.startswith(_unused(path.name))), "")
+    return (path.name, misfit) if misfit else ("", "")
 
 
 def _speech_key(context: RunContext) -> str:
     config = context.config
     digest = digest_of(context.inputs.subtitles)
     # Subtitles that were found give way to the sound where they do not fit it; those that were given do not.
-    origin = ("found",) if context.run_inputs.subtitles_found and digest else ()
+    origin = ("found/2",) if context.run_inputs.subtitles_found and digest else ()
     return hash_key("speech/4", context.film_key, config.speech, config.film.audio_track, digest, *origin)
 
 
@@ -294,11 +318,19 @@ def find_speech_of_film(
 def _misfit(subtitle_file: GivenFile[Subtitles], sound_speech: HeardSpeech, duration: float) -> str:
     """Why subtitles that nobody named are not used; empty where they fit the sound."""
     times = [utterance.interval for utterance in subtitle_file.content.utterances]
-    problem = fit_subtitles(times, sound_speech.intervals, duration).problem
-    if not problem:
+    fit = fit_subtitles(times, sound_speech.intervals, duration)
+    unused = f"{_unused(subtitle_file.name)}: "
+    voices = [*sound_speech.intervals, *sound_speech.voices.singing]
+    if fit.shift is None and are_in_silence(times, voices, duration):
+        description = f"{PurePath(subtitle_file.name).stem}.ad{PurePath(subtitle_file.name).suffix}"
+        return (
+            f"{unused}most of its lines stand where nobody speaks. If it is a description, call it "
+            f"{description}. To use it as it is, name it: --subtitles."
+        )
+    if not fit.problem:
         return ""
     return (
-        f"{subtitle_file.name}, beside the film, is not used: it does not fit the sound. {problem} "
+        f"{unused}it does not fit the sound. {fit.problem} "
         "Correct its times, or name it to use it as it is: --subtitles."
     )
 

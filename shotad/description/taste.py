@@ -9,9 +9,12 @@ from __future__ import annotations
 import glob
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
+from shotad.core.errors import ConfigError
 from shotad.core.files import refuse_special
+from shotad.core.settings import named_configs
 from shotad.core.workfolder import SETTINGS_FILE, file_stem, work_folder_of
 
 SHARED_RECORDS = (
@@ -33,13 +36,37 @@ SHARED_RECORDS = (
 not fit the taste's settings is made anew."""
 
 
+PREFIX = "taste-"
+"""How the names of configs begin that are tastes."""
+
+
 def taste_config(taste: str) -> str:
-    """The name or file of a taste's settings: ``brief`` is the config ``taste-brief``, ``my.yaml`` a file."""
-    return taste if _is_file(taste) else f"taste-{taste}"
+    """The name or file of a taste's settings: ``brief`` is the config ``taste-brief``, ``my.yaml`` a file.
+
+    Raises ConfigError for a taste that is neither.
+    """
+    tastes = [name.removeprefix(PREFIX) for name in named_configs() if name.startswith(PREFIX)]
+    if _is_file(taste):
+        if not Path(taste).is_file():
+            raise ConfigError(f"There is no file {taste}.", _names_hint(tastes), usage=False)
+        return taste
+    if taste not in tastes:
+        files = [f"{taste}{ending}" for ending in (".yaml", ".yml")]
+        file = next((name for name in files if Path(name).is_file()), None)
+        hint = _names_hint(tastes) if file is None else f"Name your file with its ending: --taste {file}"
+        raise ConfigError(f"There is no taste {taste!r}.", hint)
+    return f"{PREFIX}{taste}"
+
+
+def _names_hint(tastes: Sequence[str]) -> str:
+    return f"Name one of {', '.join(tastes)}, or your YAML file (--taste my.yaml)."
 
 
 def taste_folder(film: Path, taste: str) -> Path:
-    """The work folder of a taste beside the film: ``movie.mp4``, ``brief`` → ``movie.brief.shotad``."""
+    """The work folder of a taste beside the film: ``movie.mp4``, ``brief`` → ``movie.brief.shotad``.
+
+    ``taste`` is one that `taste_config` takes.
+    """
     name = file_stem(Path(taste).name) if _is_file(taste) else taste
     usual = work_folder_of(film)
     return usual.with_name(f"{usual.stem}.{name}{usual.suffix}")

@@ -81,6 +81,7 @@ from .speech import (
     hear_speech as hear_speech,
 )
 from .subtitle_check import (
+    are_in_silence as are_in_silence,
     fit_subtitles as fit_subtitles,
 )
 from .subtitles import (

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import re
+import unicodedata
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -47,7 +48,7 @@ SOUND_ENDINGS = frozenset(
 )
 """Endings of descriptions as sound."""
 
-SUBTITLE_FOLDERS = ("Subs", "subs", "Subtitles", "subtitles")
+SUBTITLE_FOLDERS = ("Subs", "subs", "SUBS", "Sub", "sub", "Subtitles", "subtitles")
 """Folders beside a film in which its subtitles may lie; VLC looks into these too."""
 
 HEAD_BYTES = 1 << 16
@@ -111,6 +112,12 @@ class NamedDescription:
     is_text: bool
 
 
+def composed(name: str) -> str:
+    """A name with its accents in one with their letters (NFC), for comparing: macOS and some servers write
+    them apart."""
+    return unicodedata.normalize("NFC", name)
+
+
 def stem_of(name: str) -> str:
     """A file's name without its last ending: ``movie.en.srt → movie.en``."""
     ending = PurePosixPath(name).suffix
@@ -169,7 +176,8 @@ def choose_subtitles(
     more. Forced lines, signs, songs, commentary and descriptions are no record of what is said.
     ``is_dialogue`` looks into a file that would be taken.
     """
-    names = frozenset(names)
+    listed_names = {composed(name): name for name in sorted(names)}
+    stem, names = composed(stem), frozenset(listed_names)
     films = {stem_of(name) for name in names if is_film_name(name)}
     ranks: dict[str, tuple[object, ...]] = {}
     for name in names:
@@ -188,7 +196,7 @@ def choose_subtitles(
             name,
         )
     ranked = sorted(ranks, key=ranks.__getitem__)
-    return next((name for name in ranked if is_dialogue(name)), None)
+    return next((listed_names[name] for name in ranked if is_dialogue(listed_names[name])), None)
 
 
 def _words_of_subtitles(stem: str, name: str, films: frozenset[str] | set[str]) -> set[str] | None:
@@ -205,12 +213,27 @@ def _words_of_subtitles(stem: str, name: str, films: frozenset[str] | set[str]) 
         # movie.part.srt is of movie.part.mp4 where there is such a film.
         is_of_other_film = file_stem in films
         known_words = (_WORD_OF_SUBTITLES.fullmatch(word) or language_named(word) for word in words)
-        return {word.lower() for word in words} if all(known_words) and not is_of_other_film else None
+        if is_of_other_film:
+            return None
+        is_known = all(known_words)
+        return {word.lower() for word in words} if is_known else _words_of_languages(".".join(words))
+    # movie (English).srt, movie_en.srt, beside the film.
+    rest = file_stem[len(stem) :]
+    is_beside = not folder and file_name.startswith(stem) and rest[:1] in {" ", "_", "(", "["}
+    # movie 2 (English).srt is of the second film.
+    has_number = any(word.isdecimal() for word in _SEPARATORS.split(rest))
+    if is_beside and not has_number and file_stem not in films:
+        return _words_of_languages(rest)
     # Subs/2_English.srt, where there is but this film; Subs/movie/2_English.srt in any case.
     is_for_film = folder.endswith(f"/{stem}") or (folder in SUBTITLE_FOLDERS and films == {stem})
     if not is_for_film:
         return None
-    words = [word for word in _SEPARATORS.split(file_stem) if word and not word.isdecimal()]
+    return _words_of_languages(file_stem)
+
+
+def _words_of_languages(text: str) -> set[str] | None:
+    """The words of a name in small letters; None where one is no language and no kind of subtitles."""
+    words = [word for word in _SEPARATORS.split(text) if word and not word.isdecimal()]
     kinds = _FOR_DEAF | _OTHER_KINDS | _NOT_SPEECH
     if not words or not all(word.lower() in kinds or language_named(word) for word in words):
         return None
@@ -226,7 +249,8 @@ def descriptions_named(
     (Audio Description).mp3``. Text whose first lines say it needs no such name; with ``opens_all`` False only
     files are opened whose names say it. A DAPT document of a dubbing is no description.
     """
-    names = frozenset(names)
+    listed_names = {composed(name): name for name in sorted(names)}
+    stem, names = composed(stem), frozenset(listed_names)
     films = {stem_of(name) for name in names if is_film_name(name)}
     descriptions: list[NamedDescription] = []
     for name in sorted(names):
@@ -243,12 +267,14 @@ def descriptions_named(
             for word in words
         )
         if is_text and (is_named or opens_all):
-            head = read_head(name)
+            head = read_head(listed_names[name])
             is_xml = ending in (".ttml", ".xml")
             # Only the document itself says whether XML is a script, and whether of a description.
             is_named = is_description_text(head) or (is_named and (not is_xml or _is_plain_timed_text(head)))
         if is_named:
-            descriptions.append(NamedDescription(name, languages[-1] if languages else "", is_text))
+            descriptions.append(
+                NamedDescription(listed_names[name], languages[-1] if languages else "", is_text)
+            )
     return sorted(
         descriptions, key=lambda description: (not description.is_text, _ending_rank(description.name))
     )
@@ -281,7 +307,8 @@ def names_beside(film: Path) -> list[str]:
         all_names = os.listdir(folder)
     except OSError:
         return []
-    names = [name for name in all_names if name.startswith(stem) or is_film_name(name)]
+    beginning = composed(stem)
+    names = [name for name in all_names if composed(name).startswith(beginning) or is_film_name(name)]
     for inner in SUBTITLE_FOLDERS:
         # On disks that take Subs and subs for one folder only its own name is in the list.
         if inner in all_names:
@@ -333,14 +360,19 @@ def choose_note(stem: str, names: Collection[str]) -> str | None:
 
     There is none for all films of a folder: a file ``note.txt`` may be about anything, and its text is sent.
     """
-    name = f"{stem}.note.txt"
-    return name if name in names else None
+    return first_named([f"{stem}.note.txt"], names)
+
+
+def first_named(candidates: Iterable[str], names: Collection[str]) -> str | None:
+    """The first of ``candidates`` that is among ``names``, as it stands there; None where none is."""
+    listed_names = {composed(name): name for name in sorted(names)}
+    return next((listed_names[name] for name in map(composed, candidates) if name in listed_names), None)
 
 
 def choose_cast(stem: str, names: Collection[str]) -> str | None:
     """The cast of the film ``stem`` among the names in its folder: its own, else that of all films there."""
     own = (f"{stem}.cast", f"{stem}.cast.yaml", f"{stem}.cast.yml")
-    return next((name for name in (*own, "cast", "cast.yaml", "cast.yml") if name in names), None)
+    return first_named((*own, "cast", "cast.yaml", "cast.yml"), names)
 
 
 def note_beside(film: Path) -> Path | None:

@@ -641,6 +641,16 @@ def _language_and_title(stream: Any) -> tuple[str | None, str | None]:
     """A track's language and title, each None where it has none."""
     metadata = readable_metadata(stream.metadata)
     language = metadata.get("language") or "und"
-    # MP4 and MOV call a title "name".
-    title = metadata.get("title") or metadata.get("name") or None
-    return None if language == "und" else language, title
+    return None if language == "und" else language, track_title(metadata) or None
+
+
+def track_title(metadata: Mapping[str, str]) -> str:
+    """The title of a track by its metadata; empty where it has none.
+
+    MP4 and MOV call it "name". Some programs have only the name of the track's handler for it, which mostly
+    is a program's own: it is a title where it tells of description or commentary.
+    """
+    title = metadata.get("title") or metadata.get("name") or ""
+    handler = metadata.get("handler_name", "").strip()
+    is_title = is_description_title(handler) or is_commentary_title(handler)
+    return title or (handler if is_title else "")

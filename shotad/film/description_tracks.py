@@ -10,7 +10,14 @@ from shotad.core.config.languages import language_named
 from shotad.core.errors import FilmError
 from shotad.core.weight_store import is_tar
 from shotad.film.beside import is_description_title
-from shotad.film.container import TEXT_CODECS, exact_start, find_media, packets_of, readable_metadata
+from shotad.film.container import (
+    TEXT_CODECS,
+    exact_start,
+    find_media,
+    packets_of,
+    readable_metadata,
+    track_title,
+)
 from shotad.film.subtitles import HINT, strip_tags
 
 OWN_REMARK = "shotad"
@@ -59,8 +66,7 @@ def description_tracks(path: Path) -> tuple[DescriptionTrack, ...]:
         for streams, is_text in kinds:
             for number, stream in enumerate(streams):
                 metadata = readable_metadata(stream.metadata)
-                # MP4 and MOV call a title "name".
-                title = metadata.get("title") or metadata.get("name") or ""
+                title = track_title(metadata)
                 is_marked = bool(stream.disposition & description_flags)
                 if stream.disposition & other_flags and not is_marked:
                     continue

@@ -388,6 +388,8 @@ class Prepared:
     failed: tuple[tuple[str, str], ...] = ()
     """Requested slots that cannot be described: id and reason."""
     warnings: tuple[str, ...] = ()
+    unused_subtitles: str = ""
+    """The name of subtitles beside the film that were not used."""
     hand: HandSlots = field(default_factory=HandSlots)
     """A person's changes to the slots, which ``slots`` already contain."""
 

@@ -52,6 +52,15 @@ LONGEST_SHIFT = 600.0
 LEAST_FOR_SPEED = 120.0
 """Seconds of film: in less time speeds that differ by 4 % are at most 5 s apart, and a shift does as well."""
 
+MOST_IN_SILENCE = 0.75
+"""Share of the subtitles' time in which nobody is heard, from which they may be a description. Good ones have
+up to 0.35, for they stay a moment longer, and 0.6 where half of the speech is missed."""
+LEAST_LINES = 3
+"""Lines below which a file says too little of what it holds."""
+LEAST_FILLED = 0.5
+"""Share of a film in which hardly anybody is heard that subtitles have to fill: a description does, but the
+few lines of a film may have been missed."""
+
 SPEEDS: dict[float, str] = {
     25 / (24000 / 1001): "made for 23.976 frames a second; the film has 25",
     (24000 / 1001) / 25: "made for 25 frames a second; the film has 23.976",
@@ -169,6 +178,25 @@ def _fit(subtitles: Sequence[Interval], heard: Sequence[Interval], duration: flo
         return Fit(total, outside, True, shift, speed)
     is_unrelated = has_many and unshifted < CHANCE
     return Fit(total, outside, is_much_outside or is_unrelated)
+
+
+def are_in_silence(subtitles: Sequence[Interval], voices: Sequence[Interval], duration: float) -> bool:
+    """Whether most of the time of ``subtitles`` lies where nobody speaks or sings, as that of a description.
+
+    Where speech is missed, what is heard of it still lies inside the subtitles; that of a description lies
+    outside, or anywhere where it fills the film. ``voices`` are the times of voices in the sound.
+    """
+    film = Interval(0.0, duration)
+    cues = join_intervals(cue for cue in (time.clip(film) for time in subtitles) if cue is not None)
+    speech = join_intervals(voices)
+    filled = sum(cue.duration for cue in cues)
+    silent = sum(rest.duration for cue in cues for rest in subtract(cue, speech))
+    if len(subtitles) < LEAST_LINES or silent < MOST_IN_SILENCE * filled:
+        return False
+    if sum(interval.duration for interval in speech) < LEAST_OUTSIDE:
+        return filled >= LEAST_FILLED * duration
+    _, _, unshifted = _best_shift(_grid(speech, 0.0, duration), cues, duration)
+    return unshifted < CHANCE
 
 
 def clock(seconds: float) -> str:

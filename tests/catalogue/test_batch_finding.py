@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -162,6 +163,17 @@ def test_no_two_films_ever_share_a_folder(films: list[str], out: bool) -> None:
 ])  # fmt: skip
 def test_subtitles_beside_a_film(tmp_path: Path, beside: list[str], chosen: str | None) -> None:
     assert subtitles_chosen(tmp_path, beside, "en") == chosen
+
+
+def test_files_beside_a_film_match_however_their_accents_are_written(tmp_path: Path) -> None:
+    film, *_ = touched(
+        tmp_path, "Ame\u0301lie.mp4", "Am\xe9lie.srt", "Am\xe9lie.note.txt", "Amz.srt", "Am.srt"
+    )
+    (plan,) = Planner(FilmJob("-", "-", load_config(None))).plan([StoredObject(film, 1, None)])
+    assert [unicodedata.normalize("NFC", name) for name in plan.uses] == [
+        "Am\xe9lie.srt",
+        "Am\xe9lie.note.txt",
+    ]
 
 
 def subtitles_chosen(folder: Path, beside: Sequence[str], language: str) -> str | None:

@@ -220,6 +220,14 @@ def told(**more: object) -> FilmRow:
     return FilmRow("a.mp4", film("/f/a.mp4"), result("/f/a.mp4", amiss=2, attempts=2, **more))
 
 
+def test_a_row_does_not_name_what_did_not_fit() -> None:
+    b = film("/f/b.mp4", "b.srt", "b.cast")
+    row = FilmRow("b.mp4", b, result("/f/b.mp4", unused=("b.srt",), warnings=("b.srt is not used",)))
+    lines = as_lines([row], 300)
+    assert "With b.cast." in lines
+    assert "Note: b.srt is not used" in lines
+
+
 def test_labels_and_rows_tell_films_apart_with_errors_below() -> None:
     lines = as_table(rows(), 300, 100).splitlines()
     assert lines[0].split() == ["Film", "State", "Lines", "Silences", "Time", "×", "length", "With"]

@@ -121,7 +121,7 @@ def test_a_folder_is_described_but_for_the_films_that_have_a_description(
     assert {name: row["state"] for name, row in rows.items()} == {
         name: "done" if name in DESCRIBED else "has_description" for name in FILMS
     }
-    assert "5 films: 3 done, 2 has a description already." in said.out
+    assert "5 films: 3 done, 2 have a description already." in said.out
     assert "beside.en.ad.vtt, beside the film (text, English, 1 line, 3 s)" in rows["beside.mp4"]["error"][0]
     assert "sound track 1 in the film" in rows["inside.mkv"]["error"][0]
     assert "English AD" in rows["inside.mkv"]["error"][0]
@@ -367,6 +367,27 @@ def test_subtitles_that_do_not_fit_the_sound_give_way_to_it(tmp_path: Path) -> N
     assert "movie.srt, beside the film, is not used" in found.notes[0]
     assert "they are late" in found.notes[0]
     assert [utterance.interval for utterance in found.utterances] == speech
+
+
+def test_a_description_that_is_named_as_subtitles_gives_way_to_the_sound(tmp_path: Path) -> None:
+    spec = FilmSpec(frames=150, rate=Fraction(5), size=(64, 36), sounds=(SoundSpec(duration=2.0),))
+    path = tmp_path / "movie.vtt"
+    times = [("00", "06"), ("06", "12"), ("12", "18"), ("18", "24"), ("24", "30")]
+    cues = "".join(f"00:{start}.000 --> 00:{end}.000\nA rabbit climbs.\n\n" for start, end in times)
+    path.write_text(f"WEBVTT\n\n{cues}", encoding="utf-8")
+    file = GivenFile("movie.vtt", read_subtitles(path), "digest")
+    speech = (Interval(4, 7),)
+    with open_film(make_film(spec).path) as film:
+
+        def listen() -> HeardSpeech:
+            return HeardSpeech(speech)
+
+        settings = load_config(None).speech
+        found = find_speech_of_film(film, settings, file, listen, NoProgress(), is_found=True)
+        given = find_speech_of_film(film, settings, file, listen, NoProgress())
+    assert (found.source, given.source) == ("sound", "subtitles")
+    assert "most of its lines stand where nobody speaks" in found.notes[0]
+    assert "call it movie.ad.vtt" in found.notes[0]
 
 
 def test_films_on_object_storage_have_them_beside_them_too() -> None:

@@ -73,11 +73,41 @@ def test_a_second_run_of_a_taste_keeps_edits(film: Path, shotad: Shotad) -> None
     assert load_track(script.parent / "track.json").heard[0].text == "A line of mine."
 
 
-def test_an_unknown_taste_is_refused_with_the_names(film: Path, shotad: Shotad) -> None:
-    said = shotad("describe", film, *FAKE, "--taste", "breif")
-    assert said.code != 0
-    assert "taste-brief" in said.err
+@pytest.mark.parametrize("taste", ["breif", "tastes/kid", "./my", "../.."])
+def test_an_unknown_taste_is_refused_with_the_names(film: Path, shotad: Shotad, taste: str) -> None:
+    said = shotad("describe", film, *FAKE, "--taste", taste)
+    assert said.code == 2, said.err
+    assert "brief, rich, or your YAML file" in said.err
+    assert "paper" not in said.err, "configs that are no tastes"
     assert not list(film.parent.glob("*.shotad"))
+
+
+def test_python_refuses_an_unknown_taste(film: Path) -> None:
+    with pytest.raises(ConfigError, match="brief, rich"):
+        shotad.describe(film, engine="fake", settings=SETTINGS, taste="./my")
+
+
+def test_a_taste_named_without_the_ending_of_its_file(film: Path, shotad: Shotad) -> None:
+    own = film.with_name("my.yaml")
+    own.write_text(OWN, encoding="utf-8")
+    said = shotad("describe", film, *FAKE, "--taste", own.with_suffix(""))
+    assert said.code == 2
+    assert f"--taste {own}" in said.err
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [("slots: {detail: brif}", "slots.detail = 'brif'"), ("slots: {detal: rich}", "no setting slots.detal")],
+)
+def test_an_error_in_a_taste_names_its_file(film: Path, shotad: Shotad, text: str, problem: str) -> None:
+    own = film.with_name("my.yaml")
+    own.write_text(text, encoding="utf-8")
+    said = shotad("describe", film, *FAKE, "--taste", own)
+    assert said.code == 2
+    assert f"In {own}: " in said.err
+    assert problem in said.err
+    of_option = shotad("describe", film, *FAKE, "--set", "slots.detail=brif")
+    assert "In " not in of_option.err
 
 
 def test_stage_two_is_told_the_focus_and_stage_one_is_not() -> None:

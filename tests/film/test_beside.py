@@ -3,6 +3,7 @@ it are descriptions."""
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -15,6 +16,8 @@ from av.stream import Disposition
 from shotad.core.errors import ConfigError
 from shotad.film.beside import (
     cast_beside,
+    choose_cast,
+    choose_note,
     choose_subtitles,
     descriptions_named,
     is_description_title,
@@ -22,6 +25,7 @@ from shotad.film.beside import (
     note_beside,
     subtitles_beside,
 )
+from shotad.film.container import track_title
 from shotad.film.description_tracks import description_tracks
 from tests.media import FilmSpec, SoundSpec, make_film
 
@@ -52,11 +56,31 @@ TTML = '<tt xmlns="http://www.w3.org/ns/ttml" xml:lang="en"></tt>'
     (["Subs/Making of.srt", "m.mp4"], ["en"], None),
     (["m.part.srt", "m2.srt", "M.srt", "m.txt"], ["en"], None),
     (["m.en.srt", "m.en.mp4"], ["en"], None),
+    (["m (English).srt"], ["en"], "m (English).srt"),
+    (["m.English (SDH).srt"], ["en"], "m.English (SDH).srt"),
+    (["m_en.srt"], ["en"], "m_en.srt"),
+    (["SUBS/English.srt", "m.mp4"], ["en"], "SUBS/English.srt"),
+    (["Sub/English.srt", "m.mp4"], ["en"], "Sub/English.srt"),
+    (["m 2 (English).srt", "m 2.mp4"], ["en"], None),
+    (["m (commentary).srt", "m the second.srt", "m 2.srt"], ["en"], None),
 ])  # fmt: skip
 def test_subtitles_are_chosen_by_their_names(
     names: Sequence[str], languages: Sequence[str], chosen: str | None
 ) -> None:
     assert choose_subtitles("m", names, languages) == chosen
+
+
+@pytest.mark.parametrize(("of_film", "of_files"), [("NFC", "NFD"), ("NFD", "NFC")])
+def test_names_match_however_their_accents_are_written(of_film: str, of_files: str) -> None:
+    stem = unicodedata.normalize(of_film, "Amélie")
+    subtitles, ad, note, cast = (
+        unicodedata.normalize(of_files, f"Amélie.{rest}")
+        for rest in ("fr.srt", "fr.ad.vtt", "note.txt", "cast")
+    )
+    names = [subtitles, ad, note, cast]
+    assert choose_subtitles(stem, names, ["fr"]) == subtitles
+    assert [found.name for found in descriptions_named(stem, names, lambda name: "WEBVTT")] == [ad]
+    assert (choose_note(stem, names), choose_cast(stem, names)) == (note, cast)
 
 
 def test_a_file_that_holds_a_description_is_never_taken_for_dialogue(tmp_path: Path) -> None:
@@ -226,3 +250,37 @@ def test_tracks_are_known_by_their_titles(title: str, is_one: bool) -> None:
     sounds = (SoundSpec(language="eng", default=True), SoundSpec(language="spa", title=title))
     film = make_film(FilmSpec(suffix=".mkv", rate=Fraction(25), sounds=sounds)).path
     assert [track.number for track in description_tracks(film)] == ([1] if is_one else [])
+
+
+@pytest.mark.parametrize(
+    ("metadata", "title"),
+    [
+        ({"handler_name": "Hörfilmfassung"}, "Hörfilmfassung"),
+        ({"handler_name": "Director's commentary"}, "Director's commentary"),
+        ({"handler_name": "Hörfilm", "name": "Deutsch"}, "Deutsch"),
+        ({"handler_name": "SoundHandler"}, ""),
+        ({"handler_name": "ISO Media file produced by Google Inc."}, ""),
+        ({}, ""),
+    ],
+)
+def test_the_name_of_a_handler_is_a_title_where_it_says_what_a_track_is(
+    metadata: dict[str, str], title: str
+) -> None:
+    assert track_title(metadata) == title
+
+
+def test_a_track_of_mp4_is_known_by_the_name_of_its_handler(tmp_path: Path) -> None:
+    film = tmp_path / "m.mp4"
+    frames: dict[Any, av.AudioFrame] = {}
+    with av.open(str(film), "w") as made:
+        for title in ("SoundHandler", "Hörfilmfassung"):
+            stream = made.add_stream("aac", rate=48000)
+            stream.metadata["handler_name"] = title
+            frame = av.AudioFrame(format="fltp", layout="mono", samples=1024)
+            frame.sample_rate, frame.pts, frame.time_base = 48000, 0, Fraction(1, 48000)
+            for plane in frame.planes:
+                plane.update(bytes(plane.buffer_size))
+            frames[stream] = frame
+        for stream, frame in frames.items():
+            made.mux([*stream.encode(frame), *stream.encode(None)])
+    assert [(track.number, track.title) for track in description_tracks(film)] == [(1, "Hörfilmfassung")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from shotad.core.config.film import SpeechSettings
 from shotad.core.errors import SubtitleError
 from shotad.film import (
     HeardSpeech,
+    are_in_silence,
     find_speech,
     fit_subtitles,
     hear_speech,
@@ -121,6 +123,31 @@ def said(*times: tuple[float, float]) -> list[Utterance]:
     return [Utterance(Interval(start, end), "Hello.") for start, end in times]
 
 
+def described(lines: Sequence[Interval]) -> list[Interval]:
+    """Lines of a description in the pauses of dialogue."""
+    pauses = itertools.pairwise(lines)
+    return [Interval(a.end + 0.3, b.start - 0.3) for a, b in pauses if b.start - a.end > 2]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_description_stands_where_nobody_speaks_and_subtitles_do_not(seed: int) -> None:
+    lines = dialogue(seed, LONG)
+    ear = heard(lines, seed)
+    assert are_in_silence(described(lines), ear, LONG)
+    assert not are_in_silence(subtitled(lines, seed), ear, LONG)
+    # Most of what is said was missed, and music was taken for a voice: what is left shows what they are.
+    assert not are_in_silence(subtitled(lines, seed), ear[::4], LONG)
+
+
+def test_where_hardly_anybody_is_heard_a_description_is_one_that_fills_the_film() -> None:
+    lines = [Interval(0, 5), Interval(5, 10), Interval(10, 14)]
+    assert are_in_silence(lines, [], 14)
+    assert are_in_silence(lines, [Interval(3, 4)], 14)
+    assert not are_in_silence(lines, [], 60), "few lines, which may have been missed"
+    assert not are_in_silence(lines[:2], [], 10), "too few to tell"
+    assert not are_in_silence(lines, [Interval(0, 13)], 14)
+
+
 def test_subtitles_outside_the_film_are_an_error() -> None:
     with pytest.raises(SubtitleError, match=r"None of the 2 subtitles.*ends at 0:01:00.*begins at 0:01:05"):
         check_inside(said((65, 67), (68, 70)), 60)
@@ -155,6 +182,7 @@ def test_supplied_pairs() -> None:
         assert ear.notes == ()
         cues = [utterance.interval for utterance in read_subtitles(subtitle_path).utterances]
         assert fit_subtitles(cues, ear.intervals, duration).note == ""
+        assert not are_in_silence(cues, ear.intervals, duration)
         for late in (8.0, -8.2):
             fit = fit_subtitles(moved(cues, late), ear.intervals, duration)
             assert fit.shift == pytest.approx(-late, abs=0.4)

@@ -66,6 +66,8 @@ _ALL_OF_IT = 0.5
 same moment."""
 _NOTHING = 0.05
 """Seconds at either end of film and recording that are too few to say that they are missing."""
+_MOST_MOVED = 0.05
+"""Share of the recording that may hold sounds of the film that stand elsewhere in it."""
 _MIN_SHARE = 0.1
 """Share of the recording that has to be found in the film."""
 
@@ -159,7 +161,8 @@ def _check_order(
     length: float,
     lines: Sequence[Line],
 ) -> None:
-    """Raise SoundError where parts of the film that no line holds stand elsewhere in the recording."""
+    """Raise SoundError where parts of the film that no line holds stand elsewhere in the recording, and make
+    up more than `_MOST_MOVED` of it."""
     free = [
         match
         for match in matches
@@ -169,18 +172,26 @@ def _check_order(
             for line in lines
         )
     ]
-    for moved in _fitted_lines(film, recording, free, length):
-        middle = (moved.start + moved.end) / 2
-        film_middle = moved.film_second(middle)
+    moved = []
+    for free_line in _fitted_lines(film, recording, free, length):
+        middle = (free_line.start + free_line.end) / 2
+        film_middle = free_line.film_second(middle)
         for line in lines:
             is_before = (line.start + line.end) / 2 < middle
             if is_before != (line.film_second((line.start + line.end) / 2) < film_middle):
-                place = clock_time(film_middle)
-                raise SoundError(
-                    f"The recording has parts of the film in another order: at {clock_time(middle)} it holds "
-                    f"{place} of the film.",
-                    "Cut the recording there, and fit its parts one by one.",
-                )
+                moved.append(free_line)
+                break
+    # Music may come back elsewhere, in an advert or over the credits; scenes in another order are longer.
+    if sum(line.end - line.start for line in moved) < _MOST_MOVED * recording.duration:
+        return
+    longest = max(moved, key=lambda line: line.end - line.start)
+    middle = (longest.start + longest.end) / 2
+    place = clock_time(longest.film_second(middle))
+    raise SoundError(
+        f"The recording has parts of the film in another order: at {clock_time(middle)} it holds {place} of the "
+        "film.",
+        "Cut the recording there, and fit its parts one by one.",
+    )
 
 
 def _likely_speeds(film: Matrix, recording: Matrix, starts: Sequence[float], length: float) -> list[float]:
