@@ -188,8 +188,8 @@ def _check_order(
     middle = (longest.start + longest.end) / 2
     place = clock_time(longest.film_second(middle))
     raise SoundError(
-        f"The recording has parts of the film in another order: at {clock_time(middle)} it holds {place} of the "
-        "film.",
+        f"The recording has parts of the film in another order: at {clock_time(middle)} it holds {place} of "
+        "the film.",
         "Cut the recording there, and fit its parts one by one.",
     )
 
