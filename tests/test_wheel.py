@@ -122,8 +122,9 @@ def test_the_installed_program_describes_a_film_and_serves_its_page(shotad: Path
         assert page.url == place, "the token is taken out of the address"
         assert "main.js" in page.read().decode()
         web = ROOT / "shotad" / "review" / "web"
-        for file in web.iterdir():
-            assert browser.open(f"{place}web/{file.name}", timeout=60).read() == file.read_bytes()
+        for file in (path for path in web.rglob("*") if path.is_file()):
+            name = file.relative_to(web).as_posix()
+            assert browser.open(f"{place}web/{name}", timeout=60).read() == file.read_bytes()
         view = json.load(browser.open(f"{place}api/film", timeout=60))
         assert [line["text"] for line in view["lines"] if line["heard"]]
         with pytest.raises(urllib.error.HTTPError, match="40[13]"):

@@ -227,7 +227,10 @@ def test_what_shotad_made_is_no_reason_to_stop_and_no_dialogue(tmp_path: Path, s
     assert (tmp_path / "movie.en.ad.mka").is_file()
     said = run(tmp_path / "movie.shotad", film, shotad=shotad)
     assert "Subtitles" not in said.err
-    # Elsewhere they are a description of this film like any other.
+    # Nor a reason against a trial elsewhere, beside the usual folder.
+    assert shotad("describe", film, *OPTIONS, "--out", tmp_path / "trial").code == 0
+    # Without that folder they are a description of this film like any other.
+    (tmp_path / "movie.shotad").rename(tmp_path / "kept")
     said = shotad("describe", film, *OPTIONS, "--out", tmp_path / "elsewhere")
     assert said.code == 4
     assert said.err.count("made by shotad") == 3
