@@ -217,8 +217,8 @@ def run_key(job: FilmJob) -> str:
 
     Files are told by size and date, for a catalogue is looked through often and must not be read for it.
     """
-    kept = job.descriptions if job.config.existing == "complete" else ()
-    companion_files = (job.subtitles, job.cast, job.cast_photos, *kept)
+    kept_descriptions = job.descriptions if job.config.existing == "complete" else ()
+    companion_files = (job.subtitles, job.cast, job.cast_photos, *kept_descriptions)
     terms = (job.config, job.cast_key, job.start, job.end, job.rate, sorted(job.makes), job.sheet)
     return hash_key(
         "film/1", job.stamp or _stamp(job.film), *terms, *(path and _stamp(path) for path in companion_files)

@@ -75,10 +75,10 @@ def placed(job: FilmJob, progress: Progress) -> Iterator[Placed]:
         cast = None if people is None else GivenCast(people, job.cast_key, photos)
         choice = existing_choice(job, here.film)
         description: Path | None = None
-        if choice.kept is not None and choice.kept.track is not None:
+        if choice.kept_description is not None and choice.kept_description.track is not None:
             description = here.film
-        elif choice.kept is not None:
-            kept_name = name_of(choice.kept.place)
+        elif choice.kept_description is not None:
+            kept_name = name_of(choice.kept_description.place)
             kept_place = next(place for place in job.descriptions if name_of(place) == kept_name)
             description = brought(kept_place, room, progress=progress)
         # Nobody named the subtitles: they lie beside the film.

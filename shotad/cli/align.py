@@ -100,7 +100,7 @@ def command(console: Console, film: Path, audio: Path, plot_file: Path | None, *
         sound_file = open_sound(audio)
         recording = Recording(sound_file, recorded_track(sound_file))
         with work_on(film, config, options["out"]) as (opened, folder, _):
-            made = make_from_alignment(
+            aligned_files = make_from_alignment(
                 opened,
                 folder,
                 recording,
@@ -111,9 +111,9 @@ def command(console: Console, film: Path, audio: Path, plot_file: Path | None, *
                 language=config.language,
                 recogniser=recogniser,
             )
-        texts.append(made.summary)
-        value["made"] = made.as_json()
-        failed = made.failed
+        texts.append(aligned_files.summary)
+        value["made"] = aligned_files.as_json()
+        failed = aligned_files.failed
     console.result("\n".join(texts), value)
     if failed:
         click.get_current_context().exit(1)

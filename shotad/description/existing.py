@@ -151,10 +151,10 @@ def descriptions_inside(film: Path) -> list[ExistingDescription]:
 
 @dataclass(frozen=True, slots=True)
 class ExistingChoice:
-    """What a run does with the descriptions of a film: ``kept`` is the one whose lines it keeps (None: none),
-    ``notes`` are sentences for the user."""
+    """What a run does with the descriptions of a film: ``kept_description`` is the one whose lines it keeps
+    (None: none), ``notes`` are sentences for the user."""
 
-    kept: ExistingDescription | None = None
+    kept_description: ExistingDescription | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -199,9 +199,12 @@ def choose_existing(
             f"{_align_advice(same, film)} To describe all of the film: --existing ignore.".strip(),
             files=files,
         )
-    kept = readable[0]
-    count = "" if kept.cues is None else f"{plural(kept.cues, 'line')} of "
-    return ExistingChoice(kept, (f"Kept: {count}{kept}. Only slots without a line of it are described.",))
+    kept_description = readable[0]
+    count = "" if kept_description.cues is None else f"{plural(kept_description.cues, 'line')} of "
+    return ExistingChoice(
+        kept_description,
+        (f"Kept: {count}{kept_description}. Only slots without a line of it are described.",),
+    )
 
 
 def _advice(descriptions: Sequence[ExistingDescription], film: str) -> str:
@@ -268,7 +271,11 @@ def find_existing(
 
 def with_kept(run_inputs: RunInputs, choice: ExistingChoice) -> RunInputs:
     """``run_inputs`` with the description that is kept."""
-    return run_inputs if choice.kept is None else replace(run_inputs, description=Path(choice.kept.place))
+    return (
+        run_inputs
+        if choice.kept_description is None
+        else replace(run_inputs, description=Path(choice.kept_description.place))
+    )
 
 
 def with_kept_lines(previous: Track | None, kept: GivenFile[Script], film: FilmId, language: str) -> Track:

@@ -179,9 +179,13 @@ class FilmQuestions:
     def _dialogue(self, utterances: Sequence[Utterance]) -> list[FilmMoment]:
         """What has been said to its end. Labels of speakers are left out: they may name people early."""
         return [
-            FilmMoment("dialogue", said.interval.start, said.interval.end, " ".join(said.text.split()))
-            for said in utterances
-            if said.text.strip() and said.kind is not SpeechKind.LYRICS and said.interval.end <= self.at
+            FilmMoment(
+                "dialogue", utterance.interval.start, utterance.interval.end, " ".join(utterance.text.split())
+            )
+            for utterance in utterances
+            if utterance.text.strip()
+            and utterance.kind is not SpeechKind.LYRICS
+            and utterance.interval.end <= self.at
         ]
 
     def _stage1_moments(self, answer: Stage1Answer) -> list[FilmMoment]:

@@ -203,9 +203,9 @@ def refuse_other_language(
     people, unless they are discarded, and those that start outside the ``part`` to describe."""
     if track is None:
         return
-    other = [cue for cue in track.heard if not is_same_language(cue.language, language)]
-    by_people = [] if discard_edits else [cue for cue in other if cue.edited is not None]
-    outside = [cue for cue in other if not part[0] <= cue.interval.start < part[1]]
+    foreign_cues = [cue for cue in track.heard if not is_same_language(cue.language, language)]
+    by_people = [] if discard_edits else [cue for cue in foreign_cues if cue.edited is not None]
+    outside = [cue for cue in foreign_cues if not part[0] <= cue.interval.start < part[1]]
     staying = by_people or outside
     if not staying:
         return
@@ -251,13 +251,13 @@ def write_track(
         part = (described.start, described.end)
         refuse_other_language(previous, folder.path, fresh.language, part, discard_edits=discard_edits)
         discarded = keep_discarded(previous, folder.path, film.name) if discard_edits else ""
-        kept = context.inputs.description
-        if kept is not None:
+        kept_description = context.inputs.description
+        if kept_description is not None:
             if discard_edits and previous is not None:
                 # Before the lines that are kept come in, which are no edits of this track.
                 previous = without_edits(previous)
             discard_edits = False
-            previous = with_kept_lines(previous, kept, film, context.config.language)
+            previous = with_kept_lines(previous, kept_description, film, context.config.language)
         merged = merge_edits(previous, fresh, covered=described, discard_edits=discard_edits)
         slot_changes = changes_since(folder.path, prepared.hand, context.config.slots)
         # No line stays in a slot that was removed meanwhile, and an added one gets an empty line.
@@ -273,7 +273,7 @@ def write_track(
     speech = [utterance.interval for utterance in prepared.speech]
     silences = long_silences(track, speech, described)
     warnings = [*context.inputs.notes, *prepared.warnings]
-    if run_inputs.slots is None and kept is None:
+    if run_inputs.slots is None and kept_description is None:
         few_slots = explain_few_slots(prepared.slots, prepared.gaps, described, context.config.slots)
         if few_slots:
             warnings.append(few_slots)

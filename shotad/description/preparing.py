@@ -482,8 +482,8 @@ def film_slots(
     slot_file, settings = context.inputs.slots, context.config.slots
     step_keys = (_shots_key(context), _speech_key(context), _credits_key(context, shots.end))
     by_hand = (hand_row(hand),) if hand else ()
-    kept = context.inputs.description
-    kept_digest = () if kept is None else (("kept", kept.digest),)
+    kept_description = context.inputs.description
+    kept_digest = () if kept_description is None else (("kept", kept_description.digest),)
     key = hash_key("slots/2", step_keys, settings, digest_of(slot_file), *by_hand, *kept_digest)
     make = partial(
         choose_slots,
@@ -494,7 +494,7 @@ def film_slots(
         voices,
         hand,
         context.config,
-        kept,
+        kept_description,
     )
     return context.folder.cached(
         "slots",
@@ -518,10 +518,10 @@ def choose_slots(
     voices: VoiceTimes,
     hand: HandSlots,
     config: Config,
-    kept: GivenFile[Script] | None = None,
+    kept_description: GivenFile[Script] | None = None,
 ) -> FilmSlots:
     """The slots: those given, else planned in the ``gaps``, without those in which a line of the description
-    that is ``kept`` is spoken; then as ``hand`` says.
+    ``kept_description`` is spoken; then as ``hand`` says.
 
     Planned ones are marked by the ``voices`` in them. Given and added ones are not: somebody chose to have
     lines there.
@@ -532,11 +532,12 @@ def choose_slots(
     else:
         planned = plan_slots(gaps, shots.shots, settings, credits=roll, film=film)
         slots, warnings, failed = mark_slots(planned, voices), [], []
-    if kept is not None:
-        empty_slots = tuple(slot for slot in slots if not _has_line(slot, kept.content))
+    if kept_description is not None:
+        empty_slots = tuple(slot for slot in slots if not _has_line(slot, kept_description.content))
         if len(empty_slots) < len(slots):
             covered = len(slots) - len(empty_slots)
-            warnings.append(f"{covered} of {plural(len(slots), 'slot')} have a line of {kept.name} already.")
+            covered_slots = f"{covered} of {plural(len(slots), 'slot')}"
+            warnings.append(f"{covered_slots} have a line of {kept_description.name} already.")
         slots = empty_slots
     final_slots, replaced = apply_hand_slots(slots, hand, settings)
     changes = []

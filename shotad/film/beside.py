@@ -218,12 +218,12 @@ def _words_of_subtitles(stem: str, name: str, films: frozenset[str] | set[str]) 
         is_known = all(known_words)
         return {word.lower() for word in words} if is_known else _words_of_languages(".".join(words))
     # movie (English).srt, movie_en.srt, beside the film.
-    rest = file_stem[len(stem) :]
-    is_beside = not folder and file_name.startswith(stem) and rest[:1] in {" ", "_", "(", "["}
+    after_stem = file_stem[len(stem) :]
+    is_beside = not folder and file_name.startswith(stem) and after_stem[:1] in {" ", "_", "(", "["}
     # movie 2 (English).srt is of the second film.
-    has_number = any(word.isdecimal() for word in _SEPARATORS.split(rest))
+    has_number = any(word.isdecimal() for word in _SEPARATORS.split(after_stem))
     if is_beside and not has_number and file_stem not in films:
-        return _words_of_languages(rest)
+        return _words_of_languages(after_stem)
     # Subs/2_English.srt, where there is but this film; Subs/movie/2_English.srt in any case.
     is_for_film = folder.endswith(f"/{stem}") or (folder in SUBTITLE_FOLDERS and films == {stem})
     if not is_for_film:

@@ -94,8 +94,8 @@ def write(timeline: LineTimeline, line_id: str, args: Json) -> Change:
         dropped = replace(cue, text="", status=CueStatus.DROPPED, reason=EMPTIED, chosen=None, fit_steps=())
         changed = mark_edit(dropped, cue, (EditField.TEXT, EditField.STATUS), SOURCE)
         return Change(message("act.emptied"), (as_saved(changed),), focus=cue.id)
-    said = message("act.written") if cue.heard else message("act.written_heard")
-    return Change(said, (_with_text(timeline, cue, text),), focus=cue.id)
+    announcement = message("act.written") if cue.heard else message("act.written_heard")
+    return Change(announcement, (_with_text(timeline, cue, text),), focus=cue.id)
 
 
 def replace_text(timeline: LineTimeline, _: str, args: Json) -> Change:
@@ -122,8 +122,8 @@ def replace_text(timeline: LineTimeline, _: str, args: Json) -> Change:
     if not changed:
         raise refusal("act.not_found", words=quoted(find))
     lines = message("act.replaced_lines", count=len(changed))
-    said = message("act.replaced", count=places, lines=lines)
-    return Change(said, tuple(changed), focus=changed[0].id)
+    announcement = message("act.replaced", count=places, lines=lines)
+    return Change(announcement, tuple(changed), focus=changed[0].id)
 
 
 def accept(timeline: LineTimeline, line_id: str, args: Json) -> Change:
@@ -133,12 +133,12 @@ def accept(timeline: LineTimeline, line_id: str, args: Json) -> Change:
         raise refusal("act.not_heard_accept")
     name = timeline.reviewer
     if cue.review is not None and cue.review.by == name:
-        said = message("act.accepted_already")
+        announcement = message("act.accepted_already")
         if name:
-            said = message("act.accepted_already_by", name=name)
-        return Change(said, focus=cue.id)
-    said = message("act.accepted_by", name=name) if name else message("act.accepted")
-    return Change(said, (as_saved(accepted_by(cue, name, SOURCE)),), focus=cue.id)
+            announcement = message("act.accepted_already_by", name=name)
+        return Change(announcement, focus=cue.id)
+    announcement = message("act.accepted_by", name=name) if name else message("act.accepted")
+    return Change(announcement, (as_saved(accepted_by(cue, name, SOURCE)),), focus=cue.id)
 
 
 def unaccept(timeline: LineTimeline, line_id: str, args: Json) -> Change:
@@ -225,8 +225,8 @@ def note(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     if text == (cue.note.text if cue.note is not None else ""):
         return Change(message("act.note_same"), focus=cue.id)
     changed = replace(cue, note=LineNote.of(text, timeline.reviewer))
-    said = message("act.note_saved") if text else message("act.note_removed")
-    return Change(said, (as_saved(changed),), focus=cue.id)
+    announcement = message("act.note_saved") if text else message("act.note_removed")
+    return Change(announcement, (as_saved(changed),), focus=cue.id)
 
 
 def _with_text(timeline: LineTimeline, cue: Cue, text: str, chosen: int | None = None) -> Cue:
@@ -382,15 +382,15 @@ def shift_from(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     if not changed:
         raise refusal("act.none_moves")
     count, seconds = len(changed), abs(by) / 1000
-    said: Sentence
+    announcement: Sentence
     if by > 0:
-        said = message("act.shifted_later", count=count, seconds=seconds)
+        announcement = message("act.shifted_later", count=count, seconds=seconds)
     else:
-        said = message("act.shifted_earlier", count=count, seconds=seconds)
+        announcement = message("act.shifted_earlier", count=count, seconds=seconds)
     if hindered:
         rest = message("act.hindered", number=hindered, total=len(lines))
-        said = both(said, rest)
-    return Change(said, tuple(changed), focus=cue.id)
+        announcement = both(announcement, rest)
+    return Change(announcement, tuple(changed), focus=cue.id)
 
 
 def split(timeline: LineTimeline, line_id: str, args: Json) -> Change:
@@ -527,10 +527,10 @@ def add(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     cue = cut_to_free_time(timeline, cue)
     # The id says when a line starts, so it is given last.
     cue = replace(cue, id=hand_id(cue.interval.start, timeline.cues))
-    said = message("act.added", time=Time(cue.interval.start))
+    announcement = message("act.added", time=Time(cue.interval.start))
     if milliseconds(cue.interval.start) != span[0]:
-        said = message("act.added_elsewhere", time=Time(cue.interval.start), wanted=Time(start))
-    return Change(said, (as_saved(cue),), focus=cue.id)
+        announcement = message("act.added_elsewhere", time=Time(cue.interval.start), wanted=Time(start))
+    return Change(announcement, (as_saved(cue),), focus=cue.id)
 
 
 _BREATH = 250
@@ -572,10 +572,10 @@ def insert(timeline: LineTimeline, _: str, args: Json) -> Change:
         edited=Edit((EditField.ADDED,), SOURCE, None),
     )
     time, length = Time(start / 1000), Seconds((slot_end - start) / 1000)
-    said = message("act.inserted", time=time, length=length)
+    announcement = message("act.inserted", time=time, length=length)
     if start != wanted:
-        said = message("act.inserted_after", time=time, length=length)
-    return Change(said, (as_saved(cue),), focus=cue.id)
+        announcement = message("act.inserted_after", time=time, length=length)
+    return Change(announcement, (as_saved(cue),), focus=cue.id)
 
 
 def _holds(span: Span, moment: int) -> bool:
@@ -618,10 +618,10 @@ def _moved(timeline: LineTimeline, cue: Cue, new: Span, requested: Span) -> Chan
     else:
         move = message("act.move.both", start=start, end=end)
     moved = as_saved(mark_edit(with_span(cue, new), cue, (EditField.TIME,), SOURCE))
-    said = message("act.moved", move=move)
+    announcement = message("act.moved", move=move)
     if new != requested:
-        said = message("act.moved_as_far", move=move)
-    return Change(said, (moved,), focus=cue.id)
+        announcement = message("act.moved_as_far", move=move)
+    return Change(announcement, (moved,), focus=cue.id)
 
 
 def _shift_text(timeline: LineTimeline, ms: int) -> Message:
@@ -694,9 +694,9 @@ def add_slot(timeline: LineTimeline, _: str, args: Json) -> Change:
     if existing is not None and (existing.heard or existing.edited is not None):
         raise refusal("act.slot_of_old_line", line=existing.id)
     time, length = Time(slot.interval.start), Seconds(slot.interval.duration)
-    said = message("act.slot_added", time=time, count=slot.max_words, length=length)
+    announcement = message("act.slot_added", time=time, count=slot.max_words, length=length)
     cue = empty_line(slot, timeline.track.language)
-    return Change(said, (cue,), focus=slot.id, slots=SlotChange((slot,)))
+    return Change(announcement, (cue,), focus=slot.id, slots=SlotChange((slot,)))
 
 
 def remove_slot(timeline: LineTimeline, slot_id: str, _: Json) -> Change:
@@ -712,10 +712,10 @@ def remove_slot(timeline: LineTimeline, slot_id: str, _: Json) -> Change:
     if remaining:
         focus = later[0].id if later else remaining[-1].id
     time = Time(slot.interval.start)
-    said = message("act.slot_removed", time=time)
+    announcement = message("act.slot_removed", time=time)
     if removed_ids:
-        said = message("act.slot_and_line_removed", time=time)
-    return Change(said, removed_ids=removed_ids, focus=focus, slots=SlotChange((), (slot,)))
+        announcement = message("act.slot_and_line_removed", time=time)
+    return Change(announcement, removed_ids=removed_ids, focus=focus, slots=SlotChange((), (slot,)))
 
 
 _LINE_ACTS = (
