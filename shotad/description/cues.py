@@ -16,7 +16,7 @@ from shotad.description.sights import sight_of
 from shotad.description.slotplan import names_of
 from shotad.description.stage_answers import Candidate, Stage1Answer, Stage2Answer
 from shotad.description.wording import language_fault, letters_of
-from shotad.engines.asking import identity_record, prompt_record
+from shotad.engines.answer_log import identity_record, prompt_record
 from shotad.film import word_budget
 from shotad.script import (
     Cue,

@@ -34,7 +34,8 @@ from shotad.engines import (
     privacy_notice,
     stage_engines,
 )
-from shotad.engines.asking import are_local_models, identity_record
+from shotad.engines.answer_log import identity_record
+from shotad.engines.asking import are_local_models
 from shotad.engines.openai_engine import silent_servers
 from shotad.engines.table import is_running
 from shotad.script import Maker

@@ -45,7 +45,7 @@ from shotad.description.stage1 import clip_key
 from shotad.description.templates import tokens_in
 from shotad.description.writing import write_slots
 from shotad.engines import AnswerLog, ClipOnDemand
-from shotad.engines.asking import ANSWERS_RECORD
+from shotad.engines.answer_log import ANSWERS_RECORD
 from shotad.film import Film, Prepared
 from shotad.film.speech import HEARING_WEIGHTS
 from shotad.film.subtitles import embedded_track

@@ -37,7 +37,7 @@ from shotad.description.templates import cut_to_words, form_of, prompt_messages,
 from shotad.description.wording import content_of, letters_of
 from shotad.description.worksheet.people import SeenPeople, seen_people
 from shotad.engines import AnswerLog, AskingPool, ClipOnDemand
-from shotad.engines.asking import ANSWERS_RECORD
+from shotad.engines.answer_log import ANSWERS_RECORD
 from shotad.film import Film, vlm_size
 from shotad.script import load_track
 from shotad.script.cue import timecode

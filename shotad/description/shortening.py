@@ -36,7 +36,7 @@ from shotad.engines import (
     make_engine,
     stage_engines,
 )
-from shotad.engines.asking import ANSWERS_RECORD, answer_key
+from shotad.engines.answer_log import ANSWERS_RECORD, answer_key
 from shotad.script.english_words import DETERMINERS
 from shotad.script.fit import (
     ShortenedLine,

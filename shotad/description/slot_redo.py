@@ -47,7 +47,7 @@ from shotad.description.stage_answers import Stage1Answer, Stage2Answer
 from shotad.description.story import StoryMemory, story_of
 from shotad.description.worksheet.page import write_sheet
 from shotad.engines import AnswerLog
-from shotad.engines.asking import ANSWERS_RECORD
+from shotad.engines.answer_log import ANSWERS_RECORD
 from shotad.film import (
     Film,
     Prepared,

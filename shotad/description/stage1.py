@@ -42,7 +42,7 @@ from shotad.engines import (
     ClipOnDemand,
     Memory,
 )
-from shotad.engines.asking import ANSWERS_RECORD
+from shotad.engines.answer_log import ANSWERS_RECORD
 from shotad.film import (
     SoundSeeker,
     clips,

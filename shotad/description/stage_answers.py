@@ -23,12 +23,7 @@ from shotad.core.engine import Facts
 from shotad.core.records import seconds
 from shotad.core.types import Role
 from shotad.description.slotplan import NearbyName, SlotPlan
-from shotad.engines.asking import (
-    identity_record,
-    prompt_record,
-    reply_of,
-    reply_record,
-)
+from shotad.engines.answer_log import identity_record, prompt_record, reply_of, reply_record
 
 Json = Mapping[str, Any]
 

@@ -37,7 +37,7 @@ from shotad.description.slotplan import hide_names, hide_names_in_utterance, men
 from shotad.description.templates import cut_to_words, form_of, prompt_block, prompt_messages, tokens_in
 from shotad.description.wording import content_of, letters_of
 from shotad.engines import AskingPool
-from shotad.engines.asking import identity_record, prompt_record
+from shotad.engines.answer_log import identity_record, prompt_record
 from shotad.script import Cue
 from shotad.script.fit import capitals_are_names
 from shotad.script.names import names_in

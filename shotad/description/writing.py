@@ -36,7 +36,7 @@ from shotad.engines import (
     Memory,
     NoMemory,
 )
-from shotad.engines.asking import ANSWERS_RECORD
+from shotad.engines.answer_log import ANSWERS_RECORD
 from shotad.film import Prepared
 from shotad.film.singing import is_left_empty
 from shotad.script import Cue

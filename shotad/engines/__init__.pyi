@@ -1,4 +1,5 @@
 from . import (
+    answer_log as answer_log,
     asking as asking,
     fake as fake,
     local_model as local_model,
@@ -7,12 +8,14 @@ from . import (
     openai_wire as openai_wire,
     table as table,
 )
-from .asking import (
+from .answer_log import (
     AnswerLog as AnswerLog,
-    AskingPool as AskingPool,
-    ClipOnDemand as ClipOnDemand,
     Memory as Memory,
     NoMemory as NoMemory,
+)
+from .asking import (
+    AskingPool as AskingPool,
+    ClipOnDemand as ClipOnDemand,
     StageUsage as StageUsage,
 )
 from .local_check import (

@@ -37,12 +37,7 @@ from shotad.core.engine import Stage
 from shotad.core.files import inner_folder, own_files, remove_file
 from shotad.description import SlotPlan
 from shotad.engines import Memory, NoMemory
-from shotad.engines.asking import (
-    ANSWERS_RECORD,
-    DESCRIPTION_PURPOSE,
-    answer_record,
-    reply_of,
-)
+from shotad.engines.answer_log import ANSWERS_RECORD, DESCRIPTION_PURPOSE, answer_record, reply_of
 
 Columns = dict[str, Any]
 """A batch of rows as Ray Data has it: name → values."""

@@ -84,11 +84,7 @@ from shotad.engines import (
     ClipOnDemand,
     Memory,
 )
-from shotad.engines.asking import (
-    ANSWERS_RECORD,
-    prompt_record,
-    reply_of,
-)
+from shotad.engines.answer_log import ANSWERS_RECORD, prompt_record, reply_of
 from shotad.film import clips, open_film
 from shotad.sound.making import RECORD
 from shotad.sound.takes import forget_takes

@@ -49,11 +49,7 @@ from shotad.engines import (
     AskingPool,
     Memory,
 )
-from shotad.engines.asking import (
-    ANSWERS_RECORD,
-    identity_record,
-    prompt_record,
-)
+from shotad.engines.answer_log import ANSWERS_RECORD, identity_record, prompt_record
 from shotad.script import (
     Cue,
     Maker,

@@ -60,13 +60,8 @@ from shotad.engines import (
     is_only_thought,
     make_engine,
 )
-from shotad.engines.asking import (
-    are_local_models,
-    identity_record,
-    reply_of,
-    reply_record,
-    workers_of,
-)
+from shotad.engines.answer_log import identity_record, reply_of, reply_record
+from shotad.engines.asking import are_local_models, workers_of
 from shotad.evaluation.metric import JUDGE_FAILED, Json
 from shotad.evaluation.store import MetricContext, Store
 

@@ -45,7 +45,7 @@ from shotad.description.prompts import STAGE_PROMPTS, load_examples
 from shotad.description.slotplan import SlotPlan
 from shotad.description.templates import prompt_hash
 from shotad.engines import AskingPool
-from shotad.engines.asking import identity_record
+from shotad.engines.answer_log import identity_record
 from shotad.evaluation.datasets.dataset import Ad, Dataset
 from shotad.evaluation.datasets.loading import touching
 from shotad.evaluation.datasets.published_grammar import AdGrammar
