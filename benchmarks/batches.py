@@ -48,8 +48,8 @@ from shotad.core import (
 from shotad.description import Engines, RunContext, plan_clips, prepare
 from shotad.description.stage1 import clip_of
 from shotad.engines import AskingPool, ClipOnDemand, NoMemory
-from shotad.engines.asking import workers_of
 from shotad.engines.fake import FakeEngine
+from shotad.engines.pool import workers_of
 from shotad.evaluation import Dataset, choose_clips, load_dataset
 from shotad.evaluation.datasets.dataset import Ad
 from shotad.evaluation.predicting.parts import PREPARED_AT_ONCE, ClipPart, clips_at_once

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 from common import DATA, command_line
 
-from shotad.evaluation.report.comparing import coefficient
+from shotad.evaluation.report.comparison import coefficient
 
 PUBLISHED = DATA / "cml-bench"
 COLUMNS = (

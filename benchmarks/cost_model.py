@@ -31,13 +31,13 @@ from common import command_line, fill
 from cost_measuring import WAYS, measure
 from scipy.optimize import nnls
 
-from shotad.description.counting import DESCRIPTION_WORDS, LINE_WORDS, WRAPPING
+from shotad.description.counting_engine import DESCRIPTION_WORDS, LINE_WORDS, WRAPPING
 
 SECONDS, LINES = 64.0, (480, 720, 1080)
 """Length of a made film, and which are made where none is named."""
 LEAST = 3
 TOKENS_A_WORD = 1.35
-"""As `shotad.description.counting` reckons."""
+"""As `shotad.description.counting_engine` reckons."""
 ANSWER1 = DESCRIPTION_WORDS * TOKENS_A_WORD
 ANSWER2 = LINE_WORDS * TOKENS_A_WORD + WRAPPING
 """Tokens of a description, and of an answer of Stage II."""

@@ -31,7 +31,7 @@ from cuts import Count, Truth, count, truths
 from shotad.core import Interval, Shot
 from shotad.core.config.film import ShotSettings
 from shotad.film import detect_shots_in_pass, moments_of, open_film
-from shotad.film.framing import PIXELS
+from shotad.film.frame_cache import PIXELS
 from shotad.grammar import Features, matching_of, shot_scores
 from shotad.grammar.grid_features import GridFeatures
 

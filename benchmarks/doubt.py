@@ -32,7 +32,7 @@ from scipy.optimize import minimize
 from shotad.core import Description, Identity, Interval
 from shotad.description import Stage1Answer
 from shotad.description.doubt import doubt_signals, estimate_doubt
-from shotad.description.wording import verbs_of
+from shotad.description.english_words import verbs_of
 from shotad.script.rules import quotations
 
 NAMES = ("Martha", "Oscar", "Helen", "Victor", "Judith", "Leonard", "Priya", "Tomas", "Edith", "Samuel")

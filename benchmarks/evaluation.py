@@ -18,7 +18,7 @@ from common import DATA, command_line
 
 from shotad.core import Config
 from shotad.evaluation import Corpus, Item, MetricContext, Store, load_dataset
-from shotad.evaluation.running import measure
+from shotad.evaluation.evaluation_run import measure
 
 
 def with_predictions(corpus: Corpus, texts: Sequence[str | None]) -> Corpus:

@@ -32,12 +32,12 @@ from shotad.evaluation import (
     Store,
     load_dataset,
 )
+from shotad.evaluation.evaluation_run import measure
 from shotad.evaluation.interrater import from_scripts, pairs
 from shotad.evaluation.metrics.by_rule import actions_by_rule
-from shotad.evaluation.running import measure
 from shotad.evaluation.store import parser_of
 from shotad.script.english_words import listed, third_person_form
-from shotad.script.parsing import Parse
+from shotad.script.parser import Parse
 
 SYNONYMS = dict(
     pair.split("/")

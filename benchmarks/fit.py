@@ -26,9 +26,9 @@ from shotad.script import (
 from shotad.script.cue import hand_id
 from shotad.script.track import FilmId
 from shotad.sound import CachingStudio, make_voice
-from shotad.sound.fitting import fit
+from shotad.sound.fitted_takes import fit
 from shotad.sound.kinds import Fitting, LineToSpeak
-from shotad.sound.placing import lines_of
+from shotad.sound.placement import lines_of
 
 STEPS = ("as it is", "moved", "faster", "sentences", "clauses", "unspoken")
 

@@ -39,9 +39,9 @@ from shotad.core import (
 )
 from shotad.core.types import slot_id
 from shotad.description import SlotPlan
+from shotad.description.english_words import content_of
 from shotad.description.prompts import NO_STORY, stage2_messages
 from shotad.description.story import NEW_ENTRIES, StoryTeller
-from shotad.description.wording import content_of
 from shotad.engines import AskingPool
 from shotad.film import read_subtitles
 from shotad.script import Cue

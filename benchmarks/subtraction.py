@@ -35,8 +35,8 @@ from shotad.core import Interval, NoProgress
 from shotad.film import Film, open_film, open_sound, sound_blocks
 from shotad.film.slots import join_intervals, subtract
 from shotad.sound.alignment import AlignedPiece, Alignment, Recording
+from shotad.sound.alignment.exact_fit import exact_fit
 from shotad.sound.alignment.narrator import find_narrator
-from shotad.sound.alignment.refining import exact_fit
 from shotad.sound.programme import RATE, programme_of, stereo_matrix
 
 SENTENCES = (

@@ -29,7 +29,7 @@ from shotad.core import Interval
 from shotad.core.config.sight import ComputeSettings, ThreadSettings
 from shotad.evaluation.threads import average_precision, labels_of, pure_shots, share
 from shotad.film import moments_of, open_film
-from shotad.film.framing import PIXELS
+from shotad.film.frame_cache import PIXELS
 from shotad.grammar import (
     FeatureMaker,
     Features,

@@ -11,7 +11,7 @@ from .cli.interface import (
     render as render,
     shot_scales as shot_scales,
 )
-from .core.cancelling import CancelToken as CancelToken
+from .core.cancellation import CancelToken as CancelToken
 from .core.config import Config as Config, load_config as load_config
 from .core.errors import (
     Cancelled as Cancelled,
@@ -42,7 +42,7 @@ from .core.progress import Progress as Progress, Task as Task
 from .core.runsettings import GivenCast as GivenCast
 from .core.types import Interval as Interval, Shot as Shot, ShotScale as ShotScale
 from .description.film_questions import FilmAnswer as FilmAnswer, FilmMoment as FilmMoment
-from .evaluation.running import Report as Report
+from .evaluation.evaluation_run import Report as Report
 from .film.reader import Film as Film
 from .script.cue import Cue as Cue, CueStatus as CueStatus, Doubt as Doubt
 from .script.track import Track as Track, load_track as load_track

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import importlib.util
 import os
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from shotad.core import (
     Reply,
     Request,
     load_config,
+    memory_errors,
 )
 from shotad.core.errors import OutOfMemory, WeightsError
 from shotad.core.memory_errors import is_out_of_memory, memory_error_of
@@ -176,3 +178,8 @@ def test_frames_for_which_there_is_no_memory_are_no_damage(
         monkeypatch.setattr(decoder, "packets_of", no_room)
         with pytest.raises(MemoryError):
             list(opened.frames())
+
+
+def test_every_step_that_an_error_names_is_a_module() -> None:
+    for module in memory_errors._STEPS:
+        assert importlib.util.find_spec(module) is not None, module

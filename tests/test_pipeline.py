@@ -33,7 +33,7 @@ from shotad.description import (
     prepare,
     show_prompts,
 )
-from shotad.description.preparing import film_shots, film_speech
+from shotad.description.preparation import film_shots, film_speech
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film import open_film
 from tests.cli.program import Shotad

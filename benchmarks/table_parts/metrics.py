@@ -58,8 +58,8 @@ def ours(scratch: Path, texts: str) -> Steps:
     """As `shotad evaluate ad` counts them, with nothing kept from before."""
     from shotad.core import Config, Interval
     from shotad.evaluation import Corpus, MetricContext, Store
+    from shotad.evaluation.evaluation_run import measure
     from shotad.evaluation.metric import Item
-    from shotad.evaluation.running import measure
 
     items = tuple(
         Item(str(i), f"film {i // 100}", Interval(4.0 * i, 4.0 * i + 2), (reference,), prediction)

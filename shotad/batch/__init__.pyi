@@ -7,15 +7,15 @@ from .batch import (
     Batch as Batch,
     BatchProgress as BatchProgress,
 )
-from .describing import (
-    describe_film as describe_film,
+from .downloads import (
+    read_text as read_text,
 )
 from .existing import (
     existing_choice as existing_choice,
     existing_result as existing_result,
 )
-from .fetching import (
-    read_text as read_text,
+from .film_run import (
+    describe_film as describe_film,
 )
 from .films import (
     Watch as Watch,
@@ -35,7 +35,7 @@ from .places import (
     is_local as is_local,
     local_path as local_path,
 )
-from .planning import (
+from .planner import (
     STDIN as STDIN,
     PlannedFilm as PlannedFilm,
     Planner as Planner,

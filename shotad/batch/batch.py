@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from shotad.batch.jobs import FilmResult, earlier_result
 from shotad.batch.limits import Need, Room
-from shotad.batch.planning import PlannedFilm
+from shotad.batch.planner import PlannedFilm
 from shotad.batch.table import FilmRow, film_labels, line_of
 from shotad.batch.workers import News, TaskNews, Worker, WorkerPool
 from shotad.core import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from shotad.batch.fetching import read_text
+from shotad.batch.downloads import read_text
 from shotad.batch.jobs import FilmJob, FilmResult, failure
 from shotad.batch.places import is_local, join, local_path, name_of, shown
 from shotad.batch.store import Store

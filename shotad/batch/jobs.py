@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
-from shotad.batch.fetching import read_text
+from shotad.batch.downloads import read_text
 from shotad.batch.places import is_address, join
 from shotad.batch.store import Store
 from shotad.core import Config

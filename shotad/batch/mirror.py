@@ -23,7 +23,7 @@ from enum import IntEnum
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from shotad.batch.fetching import check_room, fetch_object
+from shotad.batch.downloads import check_room, fetch_object
 from shotad.batch.jobs import DONE
 from shotad.batch.places import Addresses, join, shown
 from shotad.batch.store import Store, StoredObject, WriteRefused, names_below

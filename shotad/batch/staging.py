@@ -22,8 +22,8 @@ from typing import Self
 
 from pydantic import TypeAdapter
 
+from shotad.batch.downloads import ScratchFolder, brought, fetch_film
 from shotad.batch.existing import existing_choice
-from shotad.batch.fetching import ScratchFolder, brought, fetch_film
 from shotad.batch.jobs import FilmJob
 from shotad.batch.mirror import Mirror
 from shotad.batch.places import Addresses, is_local, join, local_path, name_of, parent_of, shown

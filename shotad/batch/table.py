@@ -18,7 +18,7 @@ from shotad import __version__
 from shotad.batch.jobs import FilmResult
 from shotad.batch.limits import Need
 from shotad.batch.places import is_local, local_path, shown, without_query
-from shotad.batch.planning import PlannedFilm
+from shotad.batch.planner import PlannedFilm
 from shotad.core.errors import UsageError, WorkFolderError
 from shotad.core.files import read_file, write_text
 from shotad.core.progress import (

@@ -24,7 +24,7 @@ from shotad.core.system import exit_process, how_it_ended, process_memory, was_k
 from shotad.core.worker_process import PATIENCE, WorkerProcess, file_size
 
 if TYPE_CHECKING:
-    from shotad.batch.planning import PlannedFilm
+    from shotad.batch.planner import PlannedFilm
     from shotad.core import Config
     from shotad.description import Engines
 
@@ -183,7 +183,7 @@ def serve(line: Connection) -> None:
 
     with suppress(KeyboardInterrupt, EOFError, OSError):
         while isinstance(job := line.recv(), FilmJob):
-            from shotad.batch.describing import describe_film
+            from shotad.batch.film_run import describe_film
             from shotad.description import Engines
 
             # The engines of the last film serve the next one by the same settings. Where they cannot be had

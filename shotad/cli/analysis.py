@@ -35,7 +35,7 @@ from shotad.script.cue import timecode
 def shots_command(console: Console, **options: Any) -> None:
     """Find the shots of FILM, and keep them in its work folder."""
     from shotad.description import RunContext
-    from shotad.description.preparing import film_shots
+    from shotad.description.preparation import film_shots
 
     config = settings(options)
     with opened(options, config) as (film, folder, inputs):

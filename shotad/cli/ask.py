@@ -131,7 +131,7 @@ def answer_text(answer: FilmAnswer) -> str:
 
 def _speak(text: str, config: Config) -> None:
     from shotad.sound import Checker, make_voice, read_lexicon, speak_checked
-    from shotad.sound.playing import play_take
+    from shotad.sound.player import play_take
     from shotad.sound.pronunciation import spoken_text
 
     voice = make_voice(config.voice, config.language)

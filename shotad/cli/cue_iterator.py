@@ -11,7 +11,7 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from shotad.core.cancelling import POLL, CancelToken, cancellable, in_context, result_of
+from shotad.core.cancellation import POLL, CancelToken, cancellable, in_context, result_of
 
 if TYPE_CHECKING:
     from shotad.script import Cue, Track

@@ -196,7 +196,7 @@ def command(console: Console, **options: Any) -> None:
             if console.mode != "json":
                 # Said before the voice begins, which may take long and may fail.
                 console.result(text, None)
-            from shotad.description.shortening import shortener
+            from shotad.description.shorter_lines import shortener
             from shotad.sound import run_render
             from shotad.sound.outputs import summary as render_summary
 

@@ -36,7 +36,7 @@ from shotad.core.arguments import (
     path_of,
     text_of,
 )
-from shotad.core.cancelling import CancelToken, Stoppable, cancellable
+from shotad.core.cancellation import CancelToken, Stoppable, cancellable
 from shotad.core.config import ConfigNames, config_names
 from shotad.core.errors import (
     ScriptError,
@@ -157,8 +157,8 @@ def describe(
     from shotad.core.runsettings import GivenCast, write_settings
     from shotad.core.system import release_memory
     from shotad.description import Engines, describe as describe_film, open_engines
+    from shotad.description.both_stages import ignore_cue
     from shotad.description.taste import begin_with_records, taste_config, taste_folder
-    from shotad.description.writing import ignore_cue
 
     check_callback("on_cue", on_cue)
     discard_edits, worksheet = flag_of("discard_edits", discard_edits), flag_of("worksheet", worksheet)
@@ -361,8 +361,8 @@ def render(
     )
     from shotad.core.workfolder import SETTINGS_FILE
     from shotad.description import RunContext
-    from shotad.description.preparing import film_shots, film_speech
-    from shotad.description.shortening import shortener
+    from shotad.description.preparation import film_shots, film_speech
+    from shotad.description.shorter_lines import shortener
     from shotad.script import load_track
     from shotad.sound import run_render
     from shotad.sound.outputs import film_to_lie_beside, parse_wanted, wanted_files
@@ -577,7 +577,7 @@ def detect_shots(
         UsageError: An argument cannot be used. ``ConfigError`` for a setting.
         WorkFolderError: The work folder cannot be used.
     """
-    from shotad.description.preparing import film_shots
+    from shotad.description.preparation import film_shots
 
     with _context(film, load_config(config, settings), out, cancel, progress) as context:
         film_record = film_shots(context)

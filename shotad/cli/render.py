@@ -82,7 +82,7 @@ def command(console: Console, path: Path, **options: Any) -> None:
         read_settings,
         render_config,
     )
-    from shotad.description.shortening import shortener
+    from shotad.description.shorter_lines import shortener
     from shotad.film import open_film
     from shotad.film.slot_records import work_folder_film
     from shotad.script import load_track

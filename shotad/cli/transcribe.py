@@ -32,7 +32,7 @@ def command(console: Console, path: Path, **options: Any) -> None:
     from shotad.core.records import utterance_rows
     from shotad.core.runsettings import read_settings
     from shotad.core.workfolder import SETTINGS_FILE
-    from shotad.description.transcribing import CAPTIONS, transcribe_dialogue
+    from shotad.description.dialogue_transcript import CAPTIONS, transcribe_dialogue
     from shotad.film import open_film
 
     film_path, place = _places(path, options["film_file"])

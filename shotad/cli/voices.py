@@ -96,7 +96,7 @@ def _say(
         speak_checked,
         voices,
     )
-    from shotad.sound.playing import play_take
+    from shotad.sound.player import play_take
     from shotad.sound.pronunciation import spoken_text
     from shotad.sound.takes import flac, wav
     from shotad.sound.voice_engines import privacy_notes

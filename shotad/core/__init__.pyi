@@ -1,6 +1,6 @@
 from . import (
     arguments as arguments,
-    cancelling as cancelling,
+    cancellation as cancellation,
     cast as cast,
     config as config,
     engine as engine,

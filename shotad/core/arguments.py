@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from shotad.core.cancelling import CancelToken
+from shotad.core.cancellation import CancelToken
 from shotad.core.errors import UsageError, quoted
 
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)

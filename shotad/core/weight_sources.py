@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from shotad.core.cancelling import StopRequested, result_of, run_process
+from shotad.core.cancellation import StopRequested, result_of, run_process
 from shotad.core.errors import WeightsError
 from shotad.core.progress import Progress, address_without_secrets
 from shotad.core.system import HAS_CERTIFICATES, find_program

@@ -1,9 +1,11 @@
 from . import (
     answer_text as answer_text,
     answers as answers,
+    both_stages as both_stages,
     cast_removal as cast_removal,
     casting as casting,
     clip_builder as clip_builder,
+    dialogue_transcript as dialogue_transcript,
     engine_pair as engine_pair,
     estimate as estimate,
     existing as existing,
@@ -13,20 +15,22 @@ from . import (
     linting as linting,
     pipeline as pipeline,
     preference_pairs as preference_pairs,
-    preparing as preparing,
+    preparation as preparation,
     prompts as prompts,
     seeds as seeds,
-    shortening as shortening,
+    shorter_lines as shorter_lines,
     shown_prompts as shown_prompts,
     slot_redo as slot_redo,
     slotplan as slotplan,
     stage1 as stage1,
     taste as taste,
     templates as templates,
-    transcribing as transcribing,
     translation as translation,
     worksheet as worksheet,
-    writing as writing,
+)
+from .both_stages import (
+    WrittenSlots as WrittenSlots,
+    write_slots as write_slots,
 )
 from .casting.discovery import (
     Discovery as Discovery,
@@ -39,7 +43,7 @@ from .clip_builder import (
     plan_clips as plan_clips,
     read_grammar as read_grammar,
 )
-from .counting import (
+from .counting_engine import (
     CountedRequest as CountedRequest,
     CountingEngine as CountingEngine,
     LikelyReplies as LikelyReplies,
@@ -66,11 +70,11 @@ from .pipeline import (
     describe as describe,
     write_track as write_track,
 )
-from .preparing import (
+from .preparation import (
     RunContext as RunContext,
     prepare as prepare,
 )
-from .shortening import (
+from .shorter_lines import (
     Shortener as Shortener,
 )
 from .shown_prompts import (
@@ -104,8 +108,4 @@ from .worksheet.page import (
 )
 from .worksheet.records import (
     read_worksheet as read_worksheet,
-)
-from .writing import (
-    WrittenSlots as WrittenSlots,
-    write_slots as write_slots,
 )

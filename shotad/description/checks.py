@@ -16,10 +16,10 @@ from shotad.core import Character, Message
 from shotad.core.cast import Presence
 from shotad.core.config.languages import is_english, language_of
 from shotad.core.errors import OnlyThoughts, RefusalError, ScriptError
+from shotad.description.english_words import language_fault, without_quotations
 from shotad.description.prompts import answer_form
 from shotad.description.slotplan import NearbyName
 from shotad.description.templates import material_in, prompt_block, without_material
-from shotad.description.wording import language_fault, without_quotations
 from shotad.engines import after_thoughts
 from shotad.script import Finding, count_words
 from shotad.script.cast_members import name_keys
@@ -218,7 +218,7 @@ def about_description(
     """Complaints about a description of Stage I.
 
     Steps that are ``absent``, ``leaks`` that `leaks.clean` could not take out, and ``names`` that the
-    question does not give. ``language_fault``: what it is that is not English (see `wording`).
+    question does not give. ``language_fault``: what it is that is not English (see `english_words`).
     """
     complaints = []
     if language_fault is not None:

@@ -26,9 +26,9 @@ from shotad.core.cast import EMPTY_PRESENCE, Presence
 from shotad.core.config.words import SamplingSettings
 from shotad.description.answer_text import without_entities
 from shotad.description.answers import answer_in
+from shotad.description.english_words import content_of, is_unfinished, subject_and_verb, verbs_of, words_of
 from shotad.description.seeds import slot_seed
 from shotad.description.templates import form_of, prompt_messages
-from shotad.description.wording import content_of, is_unfinished, subject_and_verb, verbs_of, words_of
 from shotad.engines import AskingPool
 from shotad.script import (
     Embedder,

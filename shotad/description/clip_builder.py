@@ -35,7 +35,7 @@ from shotad.core.types import Role, Seconds
 from shotad.core.weight_store import weights_file
 from shotad.core.workfolder import hash_key
 from shotad.description.casting.recognition import check_cast, recognise
-from shotad.description.preparing import RunContext, film_shots
+from shotad.description.preparation import RunContext, film_shots
 from shotad.description.slotplan import SlotPlan, shown_shots
 from shotad.description.worksheet.records import shots_in
 from shotad.film import (

@@ -12,10 +12,10 @@ from shotad.core.workfolder import hash_key
 from shotad.description import choice
 from shotad.description.checks import words_given
 from shotad.description.doubt import doubt_signals, estimate_doubt
+from shotad.description.english_words import language_fault, letters_of
 from shotad.description.sights import sight_of
 from shotad.description.slotplan import names_of
 from shotad.description.stage_answers import Candidate, Stage1Answer, Stage2Answer
-from shotad.description.wording import language_fault, letters_of
 from shotad.engines.answer_log import identity_record, prompt_record
 from shotad.film import word_budget
 from shotad.script import (

@@ -15,8 +15,8 @@ from difflib import SequenceMatcher
 from shotad.core.cast import EMPTY_PRESENCE, Presence
 from shotad.core.config.languages import is_english
 from shotad.core.engine import Facts
+from shotad.description.english_words import content_of, letters_of, without_quotations, words_of
 from shotad.description.stage_answers import Stage1Answer, Stage2Answer, Statement
-from shotad.description.wording import content_of, letters_of, without_quotations, words_of
 from shotad.script import Doubt, count_words
 from shotad.script.cast_members import name_keys
 from shotad.script.cue import short_hash

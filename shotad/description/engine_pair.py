@@ -35,8 +35,8 @@ from shotad.engines import (
     stage_engines,
 )
 from shotad.engines.answer_log import identity_record
-from shotad.engines.asking import are_local_models
 from shotad.engines.openai_engine import silent_servers
+from shotad.engines.pool import are_local_models
 from shotad.engines.table import is_running
 from shotad.script import Maker
 from shotad.script.embeddings import DEFAULT_EMBEDDER as EMBEDDINGS, check_installed

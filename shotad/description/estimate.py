@@ -27,8 +27,9 @@ from shotad.core import (
 from shotad.core.engine import Stage
 from shotad.core.model_loading import cached_model_folder
 from shotad.core.weight_store import is_fetched
+from shotad.description.both_stages import write_slots
 from shotad.description.clip_builder import plan_clips, prepare_grammar
-from shotad.description.counting import (
+from shotad.description.counting_engine import (
     DESCRIPTION_WORDS,
     CountedRequest,
     CountingEngine,
@@ -39,11 +40,10 @@ from shotad.description.counting import (
 )
 from shotad.description.engine_pair import STAGE_NAMES, Engines, Terms, money, total
 from shotad.description.inputs import check_inputs
-from shotad.description.preparing import RunContext, prepare
+from shotad.description.preparation import RunContext, prepare
 from shotad.description.slotplan import SlotPlan
 from shotad.description.stage1 import clip_key
 from shotad.description.templates import tokens_in
-from shotad.description.writing import write_slots
 from shotad.engines import AnswerLog, ClipOnDemand
 from shotad.engines.answer_log import ANSWERS_RECORD
 from shotad.film import Film, Prepared

@@ -28,13 +28,13 @@ from shotad.core.workfolder import hash_key, read_record
 from shotad.description.answer_text import is_error_report, is_nothing, without_thoughts
 from shotad.description.answers import contains_refusal, plain, unescaped_json
 from shotad.description.engine_pair import Engines, prepare_engine
+from shotad.description.english_words import content_of, letters_of
 from shotad.description.seeds import slot_seed
 from shotad.description.slot_redo import read_rows
 from shotad.description.slotplan import hide_names
 from shotad.description.stage_answers import Stage1Answer
 from shotad.description.story import StoryMemory
 from shotad.description.templates import cut_to_words, form_of, prompt_messages, tokens_in
-from shotad.description.wording import content_of, letters_of
 from shotad.description.worksheet.people import SeenPeople, seen_people
 from shotad.engines import AnswerLog, AskingPool, ClipOnDemand
 from shotad.engines.answer_log import ANSWERS_RECORD

@@ -1,8 +1,8 @@
 """From a film to its audio-description track, in three parts.
 
-prepare      film → shots, speech → slots                                    (`preparing`)
+prepare      film → shots, speech → slots                                    (`preparation`)
 understand   slots → context, frames, grammar, characters                    (`clip_builder`)
-write        clips → Stage I → Stage II → cues → track → scripts, worksheet  (`writing`)
+write        clips → Stage I → Stage II → cues → track → scripts, worksheet  (`both_stages`)
 
 Film grammar is measured and clips are read while Stage I answers, and Stage II writes a line as soon as its
 description is there. Every answer is kept as soon as it is there; what people edited stays in the track.
@@ -32,17 +32,17 @@ from shotad.core.errors import EditConflict, quoted
 from shotad.core.profiling import time_step
 from shotad.core.progress import plural
 from shotad.core.system import quoted as quoted_for_shell
+from shotad.description.both_stages import ignore_cue, write_slots
 from shotad.description.clip_builder import GRAMMAR_STEP, ClipBuilder, prepare_grammar
 from shotad.description.engine_pair import Engines, EngineUsage
 from shotad.description.existing import with_kept_lines
 from shotad.description.inputs import Inputs
-from shotad.description.preparing import SHOTS_STEP, RunContext, prepare
+from shotad.description.preparation import SHOTS_STEP, RunContext, prepare
 from shotad.description.prompts import check_prompts
 from shotad.description.stage1 import STAGE1_STEP
 from shotad.description.stage2 import STAGE2_STEP
 from shotad.description.worksheet.page import write_sheet
 from shotad.description.worksheet.records import keep_material, read_worksheet
-from shotad.description.writing import ignore_cue, write_slots
 from shotad.film import Film, Prepared
 from shotad.film.slot_records import (
     changes_since,

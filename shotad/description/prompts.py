@@ -32,6 +32,7 @@ from shotad.core.errors import ConfigError, PromptError
 from shotad.core.settings import prompt_file
 from shotad.core.text_files import read_text_file
 from shotad.core.types import Role
+from shotad.description.english_words import looks_english
 from shotad.description.slotplan import (
     PLURALS,
     SHAPES,
@@ -49,7 +50,6 @@ from shotad.description.templates import (
     prompt_block,
     prompt_messages,
 )
-from shotad.description.wording import looks_english
 from shotad.film import word_budget
 from shotad.script import count_words
 from shotad.script.pace import budget_text

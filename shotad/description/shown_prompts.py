@@ -21,7 +21,7 @@ from shotad.core.errors import UsageError, quoted
 from shotad.description.clip_builder import plan_clips, prepare_grammar
 from shotad.description.engine_pair import STAGE_NAMES, Engines
 from shotad.description.estimate import foreseeing
-from shotad.description.preparing import RunContext, prepare
+from shotad.description.preparation import RunContext, prepare
 from shotad.description.prompts import (
     NO_STORY,
     StoryContext,

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from shotad.core.cast import EMPTY_PRESENCE, Presence
 from shotad.core.config.languages import is_english
 from shotad.core.types import Role
+from shotad.description.english_words import content_of
 from shotad.description.leaks import SHOTS
 from shotad.description.stage_answers import Stage1Answer, Statement
-from shotad.description.wording import content_of
 from shotad.script.cue import VisibleTime
 from shotad.script.names import cast_mentions
 from shotad.script.pace import spoken_words

@@ -37,7 +37,7 @@ from shotad.description.cues import cue_of, one_line
 from shotad.description.engine_pair import Engines, EngineUsage, engine_usage
 from shotad.description.inputs import check_setting_files
 from shotad.description.pipeline import empty_line
-from shotad.description.preparing import RunContext
+from shotad.description.preparation import RunContext
 from shotad.description.prompts import NO_STORY, check_prompts
 from shotad.description.seeds import slot_seed
 from shotad.description.slotplan import SlotPlan

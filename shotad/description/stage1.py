@@ -29,13 +29,13 @@ from shotad.core.types import HEARING_RATE
 from shotad.core.workfolder import hash_key
 from shotad.description import checks
 from shotad.description.answers import parse_stage1
+from shotad.description.english_words import language_fault, other_language, without_quotations
 from shotad.description.leaks import clean
-from shotad.description.preparing import RunContext
+from shotad.description.preparation import RunContext
 from shotad.description.prompts import effective_scale, factors_for, stage1_messages
 from shotad.description.seeds import slot_seed
 from shotad.description.slotplan import SlotPlan, names_of, presence_in_prompt, shown_people
 from shotad.description.stage_answers import Attempt, ShownPerson, Stage1Answer, shown_shots_of
-from shotad.description.wording import language_fault, other_language, without_quotations
 from shotad.engines import (
     AnswerLog,
     AskingPool,

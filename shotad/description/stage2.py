@@ -24,12 +24,12 @@ from shotad.core.errors import ScriptError, quoted
 from shotad.description import checks
 from shotad.description.answers import parse_stage2
 from shotad.description.choice import distinct, merged
+from shotad.description.english_words import with_own_words
 from shotad.description.prompts import NO_STORY, StoryContext, answer_schema, stage2_messages
 from shotad.description.seeds import slot_seed
 from shotad.description.slotplan import SlotPlan, as_called, as_spoken, hide_names, names_of
 from shotad.description.stage_answers import Attempt, Candidate, Stage2Answer, statements_of_line
 from shotad.description.verify import VERDICT_TOKENS, parse_verdicts, statements_of, verify_messages
-from shotad.description.wording import with_own_words
 from shotad.engines import AskingPool, ClipOnDemand
 from shotad.script.fit import with_native_punctuation
 

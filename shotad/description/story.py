@@ -31,11 +31,11 @@ from shotad.core.types import SpeechKind
 from shotad.core.workfolder import hash_key
 from shotad.description.answer_text import is_nothing, without_thoughts
 from shotad.description.answers import is_refusal, plain, unescaped_json
+from shotad.description.english_words import content_of, letters_of
 from shotad.description.prompts import NO_STORY, StoryContext
 from shotad.description.seeds import slot_seed
 from shotad.description.slotplan import hide_names, hide_names_in_utterance, mentions_of, seconds_between
 from shotad.description.templates import cut_to_words, form_of, prompt_block, prompt_messages, tokens_in
-from shotad.description.wording import content_of, letters_of
 from shotad.engines import AskingPool
 from shotad.engines.answer_log import identity_record, prompt_record
 from shotad.script import Cue

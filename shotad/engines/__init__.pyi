@@ -1,22 +1,17 @@
 from . import (
     answer_log as answer_log,
-    asking as asking,
     fake as fake,
     local_model as local_model,
     openai_client as openai_client,
     openai_engine as openai_engine,
     openai_wire as openai_wire,
+    pool as pool,
     table as table,
 )
 from .answer_log import (
     AnswerLog as AnswerLog,
     Memory as Memory,
     NoMemory as NoMemory,
-)
-from .asking import (
-    AskingPool as AskingPool,
-    ClipOnDemand as ClipOnDemand,
-    StageUsage as StageUsage,
 )
 from .local_check import (
     ModelCheck as ModelCheck,
@@ -38,6 +33,11 @@ from .openai_wire import (
     Clock as Clock,
     ServerAnswer as ServerAnswer,
     ServerError as ServerError,
+)
+from .pool import (
+    AskingPool as AskingPool,
+    ClipOnDemand as ClipOnDemand,
+    StageUsage as StageUsage,
 )
 from .table import (
     ENGINES as ENGINES,

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from shotad.core.cancelling import result_of
+from shotad.core.cancellation import result_of
 from shotad.core.errors import EngineError
 from shotad.core.model_loading import require_module
 from shotad.core.redaction import (

@@ -30,7 +30,7 @@ from shotad.core import (
     Reply,
     Request,
 )
-from shotad.core.cancelling import in_context
+from shotad.core.cancellation import in_context
 from shotad.core.engine import Stage
 from shotad.core.errors import EngineError
 from shotad.engines import openai_wire as wire

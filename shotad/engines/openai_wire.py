@@ -35,7 +35,7 @@ from shotad.core import (
     Request,
     Usage,
 )
-from shotad.core.cancelling import POLL, raise_if_cancelled
+from shotad.core.cancellation import POLL, raise_if_cancelled
 from shotad.core.config.words import EndpointSettings
 from shotad.core.errors import EngineError
 from shotad.core.types import HEARING_RATE

@@ -21,19 +21,25 @@ from . import (
 from .cml import (
     evaluate_cml as evaluate_cml,
 )
-from .datasets.checking import (
-    check_dataset as check_dataset,
-    check_text as check_text,
-)
 from .datasets.dataset import (
     Dataset as Dataset,
     Shard as Shard,
 )
-from .datasets.loading import (
+from .datasets.dataset_check import (
+    check_dataset as check_dataset,
+    check_text as check_text,
+)
+from .datasets.dataset_loader import (
     load_dataset as load_dataset,
 )
 from .datasets.published_grammar import (
     read_published_grammar as read_published_grammar,
+)
+from .evaluation_run import (
+    Report as Report,
+    estimate_evaluation as estimate_evaluation,
+    evaluate as evaluate,
+    read_inputs as read_inputs,
 )
 from .interrater import (
     inter_rater as inter_rater,
@@ -78,7 +84,7 @@ from .published_predictions import (
     our_lines as our_lines,
     published_table as published_table,
 )
-from .report.comparing import (
+from .report.comparison import (
     agreement as agreement,
     agreement_text as agreement_text,
     check_same_dataset as check_same_dataset,
@@ -91,16 +97,10 @@ from .report.records import (
     merge as merge,
     read_report as read_report,
 )
-from .report.writing import (
+from .report.report_files import (
     check_folder as check_folder,
     terminal_text as terminal_text,
     write_report as write_report,
-)
-from .running import (
-    Report as Report,
-    estimate_evaluation as estimate_evaluation,
-    evaluate as evaluate,
-    read_inputs as read_inputs,
 )
 from .screenplay import (
     Screenplay as Screenplay,

@@ -14,6 +14,14 @@ from typing import Literal
 
 from shotad.core.errors import EvaluationError
 from shotad.core.progress import plural, table_lines
+from shotad.evaluation.evaluation_run import (
+    NotMeasured,
+    Report,
+    base_name,
+    make_ready,
+    measure,
+    ready_metrics,
+)
 from shotad.evaluation.metric import ENGINE_METRICS, Corpus, Item, Json, Result, Row, make_metric, score
 from shotad.evaluation.report.table import (
     NONE,
@@ -25,7 +33,6 @@ from shotad.evaluation.report.table import (
     paper_values,
     with_marks,
 )
-from shotad.evaluation.running import NotMeasured, Report, base_name, make_ready, measure, ready_metrics
 from shotad.evaluation.store import MetricContext
 
 EXPERT = ("cider", "action")

@@ -19,12 +19,12 @@ from shotad.core.errors import EvaluationError
 from shotad.core.model_loading import require_module
 from shotad.core.progress import plural, table_lines
 from shotad.evaluation.datasets.tables import read_records
+from shotad.evaluation.evaluation_run import NotMeasured, in_order_of_models, make_ready
 from shotad.evaluation.metric import Corpus, Item, Json, Metric, score
 from shotad.evaluation.metrics.by_rule import actions_by_rule
 from shotad.evaluation.report.intervals import Span, basis_words, span_of
 from shotad.evaluation.report.records import metric_record
 from shotad.evaluation.report.table import CEILINGS, NONE, number, span_words
-from shotad.evaluation.running import NotMeasured, in_order_of_models, make_ready
 from shotad.evaluation.store import MetricContext
 from shotad.script import read_cues
 from shotad.script.cue import parse_time

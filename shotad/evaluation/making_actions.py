@@ -21,7 +21,7 @@ from shotad.core.errors import DatasetError
 from shotad.core.files import write_text
 from shotad.core.progress import progress_task
 from shotad.core.workfolder import readable_json
-from shotad.evaluation.datasets.loading import load_dataset
+from shotad.evaluation.datasets.dataset_loader import load_dataset
 from shotad.evaluation.datasets.tables import csv_text, first_of, read_records
 from shotad.evaluation.metric import Json, says_something
 from shotad.evaluation.metrics.by_rule import actions_by_rule, without_characters

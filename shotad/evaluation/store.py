@@ -41,7 +41,7 @@ from shotad.script.embeddings import (
     embedding_model,
     embedding_precision,
 )
-from shotad.script.parsing import (
+from shotad.script.parser import (
     Parse,
     Parser,
     find_parser,

@@ -5,8 +5,8 @@ from . import (
     container as container,
     decoder as decoder,
     description_tracks as description_tracks,
+    frame_cache as frame_cache,
     framestore as framestore,
-    framing as framing,
     overlays as overlays,
     palette as palette,
     reader as reader,
@@ -33,7 +33,7 @@ from .container import (
     find_media as find_media,
     probe as probe,
 )
-from .framing import (
+from .frame_cache import (
     Frames as Frames,
 )
 from .overlays import (

@@ -3,7 +3,7 @@
 A `Pack` finds frames by a moment. It is two files in a folder: ``frames.pack`` holds the frames end to end,
 ``frames.index`` a line of JSON that says what they are of, then a record for each moment. Kept frames are a
 convenience: what is not there, or has been lost or damaged (records carry check sums), is decoded from the
-film, with the same pixels (`shotad.film.framing.Frames`).
+film, with the same pixels (`shotad.film.frame_cache.Frames`).
 
 For the fixed grid of moments a frame is a small JPEG. A kept frame and one decoded later give the same
 pixels, because both go the same way: shrunk planes, JPEG, planes, RGB. The planes of an ordinary film are

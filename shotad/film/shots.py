@@ -24,7 +24,7 @@ from shotad.core import (
     Interval,
     Shot,
 )
-from shotad.core.cancelling import raise_if_cancelled
+from shotad.core.cancellation import raise_if_cancelled
 from shotad.core.config.film import ShotSettings
 from shotad.core.errors import FilmError
 from shotad.core.profiling import time_items, time_step

@@ -1,4 +1,4 @@
-from .opening import (
+from .open_apps import (
     OpenFilms as OpenFilms,
     OpenReview as OpenReview,
     open_films as open_films,
@@ -14,7 +14,7 @@ from .proxy import (
     CopyOrder as CopyOrder,
     make_copy as make_copy,
 )
-from .serving import (
+from .server import (
     ReviewServer as ReviewServer,
     serve as serve,
     serve_films as serve_films,

@@ -25,9 +25,9 @@ from shotad.description import (
 from shotad.description.pipeline import ADDED
 from shotad.engines import stage_engines
 from shotad.review.english_sentences import notice_message, reason_message
-from shotad.review.keeping import WatchedFile
 from shotad.review.messages import Message, Seconds, Sentence, both, joined, message, sentence_view
 from shotad.review.session import Session
+from shotad.review.session_files import WatchedFile
 from shotad.script import (
     Cue,
     CueStatus,

@@ -22,8 +22,8 @@ from shotad.core.progress import printable
 from shotad.core.runsettings import read_settings
 from shotad.core.settings import assignments_of
 from shotad.core.workfolder import SETTINGS_FILE
-from shotad.review.keeping import Signature, signature
 from shotad.review.messages import refusal, with_texts
+from shotad.review.session_files import Signature, signature
 from shotad.script import load_track
 from shotad.script.cue import REDO, is_changed
 from shotad.script.track_files import TRACK

@@ -23,11 +23,11 @@ from shotad.core.config.languages import languages
 from shotad.core.progress import address_without_secrets, printable
 from shotad.engines import best_preset, running_servers
 from shotad.engines.table import named
-from shotad.review.describing import Describing
 from shotad.review.downloads import archive_parts, product_file, product_names
 from shotad.review.events import Json, Tabs
 from shotad.review.film_folder import Choices, FilmFolder, ListedFilm
 from shotad.review.film_pages import FilmPages
+from shotad.review.film_queue import FilmQueue
 from shotad.review.jobs import Jobs
 from shotad.review.messages import Message, Sentence, message, refusal, sentence_view
 from shotad.review.routes import (
@@ -60,7 +60,7 @@ class Films:
 
     folder: FilmFolder
     pages: FilmPages
-    describing: Describing
+    queue: FilmQueue
     uploads: Uploads
     jobs: Jobs
     tabs: Tabs
@@ -70,7 +70,7 @@ class FilmList:
     """The list of the films, as the page shows it. May be used by several threads."""
 
     def __init__(self, films: Films) -> None:
-        self._folder, self._describing, self._tabs = films.folder, films.describing, films.tabs
+        self._folder, self._queue, self._tabs = films.folder, films.queue, films.tabs
         self._last: list[dict[str, Any]] | None = None
         self._was_looked_at = False
         self._next_look = 0.0
@@ -103,8 +103,8 @@ class FilmList:
         self._last, self._was_looked_at = states, True
 
     def _film_view(self, film: ListedFilm) -> dict[str, Any]:
-        state_view, job = self._folder.state_of(film), self._describing.job_of(film.id)
-        error = state_view["error"] or self._describing.error_of(film)
+        state_view, job = self._folder.state_of(film), self._queue.job_of(film.id)
+        error = state_view["error"] or self._queue.error_of(film)
         if error is None and job is not None:
             error = job["error"]  # a fault that nobody foresaw is in no report
         if error is not None and state_view["state"] in ("new", "begun"):
@@ -247,10 +247,10 @@ def _with_film_pages(list_app: ASGIApp, pages: FilmPages) -> ASGIApp:
 def _describing_routes(films: Films) -> list[Route]:
     def describe(request: Request, body: Json) -> Any:
         chosen = (value(body, name, str, "").strip() for name in ("engine", "language", "existing"))
-        return dict(films.describing.start(request.path_params["film"], Choices(*chosen)))
+        return dict(films.queue.start(request.path_params["film"], Choices(*chosen)))
 
     def stop(request: Request, _: Json) -> Any:
-        return dict(films.describing.stop(request.path_params["job"]))
+        return dict(films.queue.stop(request.path_params["job"]))
 
     return [
         get("/api/choices", lambda _: dict(choices_view())),

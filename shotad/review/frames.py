@@ -51,12 +51,12 @@ from shotad.film import (
     resize_images,
     vlm_size,
 )
-from shotad.film.framing import STILLS
+from shotad.film.frame_cache import STILLS
 from shotad.film.overlays import COLOURS
 from shotad.film.palette import jpeg
 from shotad.review.details import records_of, stage1_answer
-from shotad.review.keeping import WatchedFile
 from shotad.review.session import Session
+from shotad.review.session_files import WatchedFile
 from shotad.sight import FaceTrack
 from shotad.sight.facetracks import track_from_json
 

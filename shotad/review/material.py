@@ -13,8 +13,8 @@ from shotad.core.files import read_file
 from shotad.description import read_worksheet
 from shotad.description.worksheet.page import picture_file
 from shotad.description.worksheet.people import find_cast
-from shotad.review.keeping import signatures
 from shotad.review.session import Session
+from shotad.review.session_files import signatures
 from shotad.review.work import state_of_cast
 from shotad.script import Cue, Worksheet, count_words
 from shotad.script.worksheet import (

@@ -26,8 +26,8 @@ from shotad.core.workfolder import readable_json
 from shotad.film import open_film
 from shotad.review.events import Json, Tabs
 from shotad.review.frames import ShownFrames
-from shotad.review.hearing import Hearing
 from shotad.review.jobs import Jobs
+from shotad.review.line_preview import LinePreview
 from shotad.review.material import MaterialViews
 from shotad.review.messages import message, refusal
 from shotad.review.people import CastEditor
@@ -55,7 +55,7 @@ class PictureServices:
     film: Path
     frames: ShownFrames
     proxy: Proxy
-    hearing: Hearing
+    preview: LinePreview
     waveform: Waveform
 
 
@@ -91,10 +91,10 @@ class Review:
 
         Raises ReviewError where the film is gone.
         """
-        hearing, folder = self.watched().hearing, self.session.folder
+        preview, folder = self.watched().preview, self.session.folder
 
         def speak(progress: Progress) -> Row:
-            spoken = hearing.speak_subtitles(progress)
+            spoken = preview.speak_subtitles(progress)
             remember(folder, **{SUBTITLES: True})
             self.tabs.send(SUBTITLES, {"on": True})
             said = message(
@@ -114,7 +114,7 @@ class Review:
 
     def leave_subtitles(self) -> None:
         """Let subtitles not be heard any more."""
-        self.watched().hearing.leave_subtitles()
+        self.watched().preview.leave_subtitles()
         remember(self.session.folder, **{SUBTITLES: False})
         self.tabs.send(SUBTITLES, {"on": False})
 
@@ -138,7 +138,7 @@ class Review:
         if self.pictures is not None:
             self.pictures.proxy.stop()
             self.pictures.frames.close()
-            self.pictures.hearing.close()
+            self.pictures.preview.close()
             self.pictures.waveform.close()
         self.session.close()
 
@@ -191,18 +191,18 @@ def review_of(session: Session, film: Path | None, tabs: Tabs) -> Review:
         def settled() -> None:
             tabs.send("heard", {"settled": True})
 
-        hearing = Hearing(
+        preview = LinePreview(
             film, folder, config, lambda: session.prepared, settled=settled, spoken=findings.update
         )
-        findings.foresee = hearing.foresee
-        session.take_seconds = hearing.take_seconds
-        session.seconds_per_word = lambda: hearing.lengths.seconds_per_word
+        findings.foresee = preview.foresee
+        session.take_seconds = preview.take_seconds
+        session.seconds_per_word = lambda: preview.lengths.seconds_per_word
         proxy = Proxy(film, folder, config, session.film, tabs)
         if proxy.why:
             proxy.start()
         waveform = Waveform(film, folder, config, session.film.fingerprint, tabs)
-        pictures = PictureServices(film, ShownFrames(session, film), proxy, hearing, waveform)
-    lines = LineViews(session, findings, lambda: None if pictures is None else pictures.hearing.lengths)
+        pictures = PictureServices(film, ShownFrames(session, film), proxy, preview, waveform)
+    lines = LineViews(session, findings, lambda: None if pictures is None else pictures.preview.lengths)
     review = Review(session, findings, lines, jobs, people, MaterialViews(session), tabs, pictures)
     session.publish = review._publish
     # While the browser is on its way here.

@@ -46,7 +46,7 @@ from shotad.core.system import yield_process
 from shotad.core.workfolder import hash_key, readable_json
 from shotad.film import Film, open_film
 from shotad.film.audio import choose_track
-from shotad.film.framing import STILLS
+from shotad.film.frame_cache import STILLS
 from shotad.review.events import Json, Tabs
 from shotad.review.messages import Message, Sentence, message, sentence_view
 from shotad.review.playable import (

@@ -39,9 +39,9 @@ from shotad.core.errors import (
 )
 from shotad.review.details import line_detail
 from shotad.review.events import Json, Tabs, event_stream
-from shotad.review.hearing import WavStream
 from shotad.review.imports import ScriptImports
 from shotad.review.jobs import Work
+from shotad.review.line_preview import WavStream
 from shotad.review.messages import Sentence, fault_view, message, refusal, sentence_view, with_texts
 from shotad.review.parts import Review, remember
 from shotad.review.security import (
@@ -64,7 +64,7 @@ from shotad.script.cue import MAX_TEXT_LENGTH
 from shotad.sound import read_lexicon
 from shotad.sound.film_lexicon import film_lexicon, set_saying
 from shotad.sound.recordings import keep_recording, read_recording, recording_file
-from shotad.sound.voicing import pronunciations
+from shotad.sound.spoken_lines import pronunciations
 
 _LOG = logging.getLogger(__name__)
 
@@ -293,7 +293,7 @@ def acts_routes(review: Review) -> list[Route]:
     session, shown = review.session, threading.Event()
 
     def warm() -> None:
-        review.watched().hearing.warm()
+        review.watched().preview.warm()
         if review.are_subtitles_wanted:
             with suppress(ReviewError):  # the review is being closed
                 review.hear_subtitles()
@@ -316,7 +316,7 @@ def acts_routes(review: Review) -> list[Route]:
             findings=findings,
             lines=review.lines.all(),
             playable=pictures.proxy.state() if pictures else _NO_FILM,
-            voice=pictures.hearing.voices() if pictures else _NO_VOICE,
+            voice=pictures.preview.voices() if pictures else _NO_VOICE,
             jobs=review.jobs.views(),
             jobs_version=jobs_version,
             transcript=transcript_view(session),
@@ -402,7 +402,7 @@ def media_routes(review: Review) -> list[Route]:
 
     def hear(request: Request) -> Any:
         kind = request.query_params.get("kind", "mix")
-        line_sound = review.watched().hearing.hear(review.session.track, request.path_params["line"], kind)
+        line_sound = review.watched().preview.hear(review.session.track, request.path_params["line"], kind)
         view = asdict(line_sound)
         view["warnings"] = [sentence_view(warning) for warning in line_sound.warnings]
         path = view.pop("path")
@@ -411,17 +411,17 @@ def media_routes(review: Review) -> list[Route]:
     def spoken(request: Request) -> Any:
         start, end = _second(request, "from"), _second(request, "to")
         end = min(end, start + _LONGEST_LOOK)
-        return review.watched().hearing.spoken_between(review.session.track, start, max(start, end))
+        return review.watched().preview.spoken_between(review.session.track, start, max(start, end))
 
     async def soundtrack(request: Request) -> Response:
         def stream() -> WavStream:
-            hearing = review.watched().hearing
-            return hearing.stream(review.session.track, request.path_params["kind"], _second(request, "from"))
+            preview = review.watched().preview
+            return preview.stream(review.session.track, request.path_params["kind"], _second(request, "from"))
 
         return sent_wav(request, await anyio.to_thread.run_sync(stream, limiter=sounds), streams)
 
     def sound(request: Request) -> Any:
-        return _file(inside(review.watched().hearing.folder, request.path_params["name"]), "audio/wav", _KEPT)
+        return _file(inside(review.watched().preview.folder, request.path_params["name"]), "audio/wav", _KEPT)
 
     def waveform(_: Request) -> Any:
         peaks = review.watched().waveform.peaks()

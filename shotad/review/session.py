@@ -36,8 +36,15 @@ from shotad.review.acts import ACTS, JOINED
 from shotad.review.events import Json, Tabs
 from shotad.review.history import Direction, History, LineStep, Step, changed_track, step_change, step_of
 from shotad.review.jobs import Debouncer
-from shotad.review.keeping import OutsideChanges, SideScripts, Signature, TrackFile, differences, signatures
 from shotad.review.messages import Sentence, both, refusal, with_texts
+from shotad.review.session_files import (
+    OutsideChanges,
+    SideScripts,
+    Signature,
+    TrackFile,
+    differences,
+    signatures,
+)
 from shotad.review.timeline import Change, LineTimeline, RequestId
 from shotad.script import (
     Cue,

@@ -22,8 +22,8 @@ from shotad.core.file_names import name_for_windows
 from shotad.core.files import as_work_folder_errors, inner_folder, own_files, remove_file
 from shotad.film import open_film
 from shotad.film.beside import FILM_ENDINGS
-from shotad.review.describing import KEEP_FREE
 from shotad.review.film_folder import FilmFolder
+from shotad.review.film_queue import KEEP_FREE
 from shotad.review.messages import Size, refusal, with_texts
 
 UPLOADS_FOLDER = "uploads"

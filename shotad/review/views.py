@@ -32,9 +32,9 @@ from shotad.review.details import engines_view
 from shotad.review.english_sentences import finding_message, reason_message, reason_views
 from shotad.review.events import Json, Tabs
 from shotad.review.jobs import Debouncer
-from shotad.review.keeping import Signature, signatures
 from shotad.review.messages import fault_view, sentence_view
 from shotad.review.session import Session
+from shotad.review.session_files import Signature, signatures
 from shotad.review.timeline import Change, LineTimeline, free_interval_of, is_added
 from shotad.script import (
     ALL_FORMATS,
@@ -264,7 +264,7 @@ def film_view(
     revision, findings: `Session.revision` and `Findings.summary`, both taken before ``lines``: what is
     changed or checked in between may be missing in these, and the page must see that it is.
     lines: `LineViews.all`. playable: state of the copy for the browser (`Proxy.state`).
-    voice: `Hearing.voices`. jobs: `Jobs.views`.
+    voice: `LinePreview.voices`. jobs: `Jobs.views`.
     jobs_version: taken before ``jobs``, so a job that is not among them is newer than this, or forgotten.
     transcript: `shotad.review.work.transcript_view`; None: not offered.
     """
@@ -319,7 +319,7 @@ class LineViews:
     half a second. May be used by several threads."""
 
     def __init__(self, session: Session, findings: Findings, lengths: Callable[[], object]) -> None:
-        """``lengths`` returns another object when the voice has spoken more (`Hearing.lengths`)."""
+        """``lengths`` returns another object when the voice has spoken more (`LinePreview.lengths`)."""
         self._session, self._findings, self._lengths = session, findings, lengths
         self._lock = threading.Lock()
         self._kept: tuple[tuple[object, ...], Sequence[Json]] | None = None
@@ -391,7 +391,7 @@ class Findings:
         self._material: tuple[tuple[Signature, ...], Material] | None = None
         self._checker: Checker | None = None
         self.foresee: Callable[[Track], Sequence[Finding]] | None = None
-        """What a render would leave unspoken (`Hearing.foresee`); None where there is no film to render."""
+        """What a render would leave unspoken (`LinePreview.foresee`); None without a film to render."""
         self._again = CachedLineFindings()
         self._check_later = Debouncer(self._check, CHECK_DELAY, "findings")
         self.update(FIRST_CHECK_DELAY)

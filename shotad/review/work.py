@@ -39,9 +39,9 @@ from shotad.film import Film, open_film
 from shotad.film.slot_records import work_folder_film
 from shotad.film.transcript import make_recogniser, wordless
 from shotad.review.english_sentences import finding_message, notice_message
-from shotad.review.keeping import signatures
 from shotad.review.messages import Message, Sentence, both, message, refusal, sentence_view, with_texts
 from shotad.review.session import Session
+from shotad.review.session_files import signatures
 from shotad.script import (
     FORMATS,
     Finding,
@@ -53,7 +53,7 @@ from shotad.script.guidelines import finding_row
 
 if TYPE_CHECKING:
     from shotad.description import Engines, RedoneSlot
-    from shotad.description.transcribing import Transcript
+    from shotad.description.dialogue_transcript import Transcript
 
 SAME = message("job.redo.same")
 SAME_AGAIN = message("job.redo.same_again")
@@ -204,7 +204,7 @@ def render_film(
     meanwhile are heard or, if they come too late for that, kept. Raises ReviewError where another shotad
     holds the folder, and what `shotad.sound.render.run_render` raises.
     """
-    from shotad.description.shortening import shortener
+    from shotad.description.shorter_lines import shortener
     from shotad.sound import run_render
     from shotad.sound.outputs import parse_wanted, subtitle_lines, wanted_files
     from shotad.sound.voice_engines import AUTO
@@ -260,7 +260,7 @@ def transcribe_film(session: Session, progress: Progress) -> Row:
     Raises ReviewError where another shotad holds the folder, UsageError where the recogniser is not
     installed, and what it raises.
     """
-    from shotad.description.transcribing import transcribe_dialogue
+    from shotad.description.dialogue_transcript import transcribe_dialogue
 
     run = run_with_cast(session)
     with held(session.folder) as folder, opened(session, run, session.config) as film:
@@ -291,7 +291,7 @@ def _transcript_text(done: Transcript) -> Sentence:
 def transcript_view(session: Session) -> Row:
     """In how many places dialogue lacks words, what has to be installed before it can be transcribed, and
     whose words a machine wrote down (``written``: numbers of utterances, from 0)."""
-    from shotad.description.transcribing import transcribed_utterances
+    from shotad.description.dialogue_transcript import transcribed_utterances
 
     try:
         missing = make_recogniser(session.config.transcript).missing()

@@ -15,7 +15,7 @@ from . import (
     names as names,
     newer as newer,
     pace as pace,
-    parsing as parsing,
+    parser as parser,
     rules as rules,
     table_formats as table_formats,
     track as track,

@@ -44,7 +44,7 @@ from shotad.script.guidelines import Material, TrackLine
 from shotad.script.line_mentions import Mention, NameToken, find_mentions, index_names, tokens_of
 from shotad.script.names import people_named
 from shotad.script.pace import tempo, usual_words
-from shotad.script.parsing import Parse, Parser, find_parser
+from shotad.script.parser import Parse, Parser, find_parser
 from shotad.script.rules import Finding, Level, Limits, check_rate, quotations, unquoted
 
 

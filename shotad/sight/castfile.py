@@ -36,7 +36,7 @@ from shotad.sight.cast_entries import (
     read_text,
     warnings,
 )
-from shotad.sight.cast_writing import MARK, with_comment, with_person, with_values, without_person
+from shotad.sight.cast_text import MARK, with_comment, with_person, with_values, without_person
 from shotad.sight.photos import how_to_read, is_photo, is_unread_photo, named_in, photo_endings
 
 NAME = "cast.yaml"

@@ -1,23 +1,27 @@
 from . import (
     alignment as alignment,
+    file_maker as file_maker,
     film_lexicon as film_lexicon,
-    fitting as fitting,
+    fitted_takes as fitted_takes,
     kinds as kinds,
     kokoro_voice as kokoro_voice,
     levels as levels,
-    making as making,
     mix as mix,
     outputs as outputs,
     own_voices as own_voices,
-    playing as playing,
+    player as player,
     programme as programme,
     pronunciation as pronunciation,
     recordings as recordings,
     render as render,
+    spoken_lines as spoken_lines,
     spoken_subtitles as spoken_subtitles,
     takes as takes,
     voice_engines as voice_engines,
-    voicing as voicing,
+)
+from .checked_takes import (
+    Checker as Checker,
+    speak_checked as speak_checked,
 )
 from .kinds import (
     Fitting as Fitting,
@@ -51,9 +55,8 @@ from .pronunciation import (
 from .render import (
     run_render as run_render,
 )
-from .speaking import (
-    Checker as Checker,
-    speak_checked as speak_checked,
+from .spoken_lines import (
+    fit_track as fit_track,
 )
 from .takes import (
     CachingStudio as CachingStudio,
@@ -65,7 +68,4 @@ from .voice_engines import (
     VoiceInfo as VoiceInfo,
     make_voice as make_voice,
     voices as voices,
-)
-from .voicing import (
-    fit_track as fit_track,
 )

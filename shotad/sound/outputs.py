@@ -183,7 +183,7 @@ MIN_SHIFT = 0.05
 """Seconds by which a line must have moved to count as moved."""
 
 FASTER, MOVED = "times faster", "moved "
-"""Words by which steps of `shotad.sound.fitting` are recognised."""
+"""Words by which steps of `shotad.sound.fitted_takes` are recognised."""
 
 _FACTOR = re.compile(rf"(?<![\d.])([\d.]+) {FASTER}")
 
@@ -384,7 +384,7 @@ def _voice_lines(rendered: Rendered, voice: str) -> list[str]:
     unheard: list[tuple[Cue, str]] = []
     for cue in rendered.unspoken:
         steps = _steps(cue)
-        # The last step is the reason (`shotad.sound.voicing.with_voiced`).
+        # The last step is the reason (`shotad.sound.spoken_lines.with_voiced`).
         reason = steps[-1].removeprefix("not spoken: ") if steps else "no place"
         unheard.append((cue, f"{cue.text} ({reason})"))
     lines += _titled_rows("Not heard", unheard)

@@ -33,9 +33,9 @@ from shotad.script import count_words, split_sentences
 from shotad.script.cue import timecode
 from shotad.script.pace import spoken_words
 from shotad.script.track_texts import texts_in
-from shotad.sound.fitting import spoken_take
+from shotad.sound.fitted_takes import spoken_take
 from shotad.sound.kinds import Fitting, LineToSpeak, Pause, Spoken, Studio, Take
-from shotad.sound.placing import BETWEEN, earliest
+from shotad.sound.placement import BETWEEN, earliest
 
 SHARE = 0.1
 """Share of the film's length that all pauses together may have: above, it is another film."""

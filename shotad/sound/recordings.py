@@ -32,8 +32,8 @@ from shotad.script.track import find_lines
 from shotad.script.track_files import TRACK, with_edited_scripts
 from shotad.sound.kinds import OWN_VOICE, Take
 from shotad.sound.programme import RATE
+from shotad.sound.spoken_lines import VOICES
 from shotad.sound.takes import RECORDINGS, read_take, write_take
-from shotad.sound.voicing import VOICES
 
 MAX_RECORDING_BYTES = 50_000_000
 """Bytes of a file: two minutes in stereo with 32 bits."""

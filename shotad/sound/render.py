@@ -37,14 +37,15 @@ from shotad.script.dapt import write_dapt
 from shotad.script.fit import Shorten
 from shotad.script.track_files import TRACK, outdated_note
 from shotad.sound.ad_tracks import AdSound
+from shotad.sound.file_maker import MONO, FileMaker, RenderRecord
 from shotad.sound.files import sound_kind
-from shotad.sound.making import MONO, FileMaker, RenderRecord
 from shotad.sound.mix import mix_result
 from shotad.sound.mux_film import Assembly
 from shotad.sound.outputs import OTHERWISE, Kind, OutputFile, Rendered
 from shotad.sound.pauses import pauses_record, pauses_vtt
 from shotad.sound.programme import RATE, programme_of
 from shotad.sound.recordings import recording_notes
+from shotad.sound.spoken_lines import Materials, cast_is_gone, gather, pronunciations, speak
 from shotad.sound.spoken_subtitles import (
     SpokenSubtitles,
     find_subtitles,
@@ -52,7 +53,6 @@ from shotad.sound.spoken_subtitles import (
     subtitle_voice,
 )
 from shotad.sound.voice_engines import AUTO, Speaker, make_voice, plain_language, privacy_notes
-from shotad.sound.voicing import Materials, cast_is_gone, gather, pronunciations, speak
 
 MAX_READS = 5
 """How often a track is read at most while people go on editing it. Each read speaks only changed lines, but

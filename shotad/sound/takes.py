@@ -34,7 +34,7 @@ from shotad.core import (
     Progress,
     Task,
 )
-from shotad.core.cancelling import in_context
+from shotad.core.cancellation import in_context
 from shotad.core.config.sound import VoiceSettings
 from shotad.core.errors import VoiceError, WorkFolderError
 from shotad.core.files import (
@@ -48,9 +48,9 @@ from shotad.core.progress import progress_task
 from shotad.core.text_files import read_text_file
 from shotad.core.workfolder import hash_key
 from shotad.film import Samples
+from shotad.sound.checked_takes import Checker, speak_all_checked, speak_checked
 from shotad.sound.kinds import AS_THE_FILM, OWN_VOICE, Delivery, Stored, Take
 from shotad.sound.pronunciation import EMPTY_LEXICON, Lexicon, parse_lexicon, spoken_text
-from shotad.sound.speaking import Checker, speak_all_checked, speak_checked
 from shotad.sound.voice_engines import Speaker, make_voice
 
 STRETCH_WINDOW = 0.04

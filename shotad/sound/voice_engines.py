@@ -16,7 +16,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.cancelling import raise_if_cancelled
+from shotad.core.cancellation import raise_if_cancelled
 from shotad.core.config.sound import VoiceSettings
 from shotad.core.engine import server_description
 from shotad.core.errors import VoiceError

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from shotad.core.cancelling import run_process
+from shotad.core.cancellation import run_process
 from shotad.core.config.sound import VoiceSettings
 from shotad.core.errors import VoiceError
 from shotad.core.system import find_program

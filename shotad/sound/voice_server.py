@@ -15,7 +15,7 @@ import time
 from typing import Any
 
 from shotad.core import ShotadError
-from shotad.core.cancelling import pause
+from shotad.core.cancellation import pause
 from shotad.core.config.sound import VoiceSettings
 from shotad.core.errors import VoiceError
 from shotad.engines import (

@@ -20,7 +20,7 @@ from shotad.core import Interval, NoProgress, load_config
 from shotad.core.errors import DescriptionExists, UsageError
 from shotad.core.runsettings import GivenCast, read_settings
 from shotad.description.inputs import GivenFile
-from shotad.description.preparing import find_speech_of_film
+from shotad.description.preparation import find_speech_of_film
 from shotad.film import HeardSpeech, open_film, read_subtitles
 from shotad.script import load_track
 from tests.cli.program import Shotad

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from shotad.batch import load_ray_settings
 from shotad.batch.ray.cluster import RaySettings
-from shotad.batch.ray.sizing import (
+from shotad.batch.ray.worker_counts import (
     Node,
     StageNeeds,
     Workers,

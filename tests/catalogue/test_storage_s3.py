@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 from shotad.batch import describe_film, find_films, read_text
-from shotad.batch.fetching import fetch_film
+from shotad.batch.downloads import fetch_film
 from shotad.batch.jobs import FilmJob
 from shotad.batch.staging import staged
 from shotad.batch.store import Store, WriteRefused, check_target

@@ -23,8 +23,8 @@ from shotad.core.config.languages import (
 )
 from shotad.core.errors import EngineError, UsageError
 from shotad.description import Engines, describe
+from shotad.description.english_words import language_fault
 from shotad.description.translation.prompt import SourceLine, Task, faults_of
-from shotad.description.wording import language_fault
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film import open_film
 from shotad.script import (

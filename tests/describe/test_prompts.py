@@ -36,7 +36,7 @@ from shotad.description.prompts import (
     stage1_messages,
     stage2_messages,
 )
-from shotad.description.shortening import shorter_messages
+from shotad.description.shorter_lines import shorter_messages
 from shotad.description.slotplan import NearbyName
 from shotad.description.templates import (
     check_templates,

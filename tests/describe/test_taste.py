@@ -9,7 +9,7 @@ import pytest
 
 import shotad
 from shotad.core.errors import ConfigError
-from shotad.description.wording import with_own_words
+from shotad.description.english_words import with_own_words
 from shotad.script import load_track
 from tests.cli.program import FAKE, Shotad
 from tests.describe.slot_run import ScriptedSlot, lines_json, run_slots

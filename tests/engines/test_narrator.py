@@ -31,7 +31,7 @@ from shotad.core.engine import (
 )
 from shotad.core.errors import EngineError
 from shotad.core.types import Role
-from shotad.description.wording import language_fault
+from shotad.description.english_words import language_fault
 from shotad.engines import make_engine
 from shotad.script.cue import MAX_LEAD
 from shotad.script.rules import check_line

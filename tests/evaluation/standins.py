@@ -20,7 +20,7 @@ import pytest
 
 from shotad.core import Identity
 from shotad.script.embeddings import LocalEncoder, Vectors
-from shotad.script.parsing import Parse, Token
+from shotad.script.parser import Parse, Token
 
 
 @dataclass

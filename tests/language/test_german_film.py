@@ -19,7 +19,7 @@ import pytest
 from lxml import etree, html
 
 from shotad.core import Config, Request
-from shotad.description.wording import other_language
+from shotad.description.english_words import other_language
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.script import load_track
 from tests.cli.program import FAKE, Shotad

@@ -9,7 +9,7 @@ import pytest
 
 from shotad.core import ShotadError
 from shotad.core.errors import WeightsError
-from shotad.script.parsing import (
+from shotad.script.parser import (
     Parse,
     Parser,
     find_parser,

@@ -62,7 +62,7 @@ from shotad.script.guidelines import (
     summary_line,
 )
 from shotad.script.line_checks import make_sentence_reader, sentence_reader
-from shotad.script.parsing import Parser, ParserModel
+from shotad.script.parser import Parser, ParserModel
 from shotad.script.rules import (
     check_line,
     lists_for,

@@ -14,7 +14,7 @@ import pytest
 
 import shotad
 from shotad.core import NoProgress, Task
-from shotad.core.cancelling import (
+from shotad.core.cancellation import (
     Stoppable,
     StopRequested,
     cancellable,

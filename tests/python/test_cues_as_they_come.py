@@ -13,7 +13,7 @@ import pytest
 
 import shotad
 from shotad.core import Request
-from shotad.core.cancelling import pause
+from shotad.core.cancellation import pause
 from shotad.engines.fake import FakeEngine, plain_answer
 from tests.test_python_interface import FAST
 

@@ -29,7 +29,7 @@ from shotad.core.errors import (
     WorkFolderError,
 )
 from shotad.core.files import remove_leftovers_beside, replace_file
-from shotad.description.shortening import shortener
+from shotad.description.shorter_lines import shortener
 from shotad.film import open_film
 from shotad.script.track import to_json
 from shotad.script.track_files import TRACK

@@ -32,7 +32,7 @@ from shotad.script.guidelines import rule_hint
 from shotad.script.rules import check_lead, check_line, check_order
 from shotad.script.track import EMPTIED, REMOVED
 from shotad.script.track_texts import texts_in
-from shotad.sound.voicing import NO_WORDS
+from shotad.sound.spoken_lines import NO_WORDS
 
 WEB = TEXTS.parent
 REVIEW = WEB.parent

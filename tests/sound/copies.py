@@ -13,8 +13,8 @@ from shotad.core import Interval, NoProgress, Progress, WorkFolder, load_config
 from shotad.film import Film, Prepared
 from shotad.script.track_files import TRACK
 from shotad.sound import Fitting, Pause, Spoken, Take
-from shotad.sound.making import FileMaker
-from shotad.sound.voicing import Materials
+from shotad.sound.file_maker import FileMaker
+from shotad.sound.spoken_lines import Materials
 from tests.sound.fitted import track_of
 
 

@@ -13,7 +13,7 @@ from PIL import Image
 from shotad import align
 from shotad.core.errors import FilmError, SoundError, UsageError
 from shotad.film import SoundBlock
-from shotad.sound.alignment import Alignment, aligning
+from shotad.sound.alignment import Alignment, fit
 from shotad.sound.files import write_sound
 from tests.cli.program import Shotad
 from tests.sound.tones import Samples, SoundFilm, noise
@@ -102,7 +102,7 @@ def test_an_advert_where_the_windows_of_a_long_film_reach_far_beyond_the_cut(
 ) -> None:
     # A window that is still found lies up to 7 s beyond the cut.
     cut = 25.0
-    monkeypatch.setattr(aligning, "_LONG_FILM", 20.0)
+    monkeypatch.setattr(fit, "_LONG_FILM", 20.0)
     sound, advert = scenes(1, 60.0), scenes(3, 19.2)
     alignment = fitted(tmp_path, sound, np.concatenate([part(sound, 0, cut), advert, part(sound, cut, 60)]))
     check(alignment, {cut - 0.2: cut - 0.2, cut + 0.2: cut + 19.4, 59.0: 78.2})

@@ -17,7 +17,7 @@ from shotad.script.cue import REDO
 from shotad.script.fit import ShortenedLine, ShortenRequest, variants
 from shotad.script.pace import tempo, usual_words
 from shotad.sound import Fitting, Spoken
-from shotad.sound.voicing import with_voiced
+from shotad.sound.spoken_lines import with_voiced
 from tests.sound.fitted import BY_PERSON, cue, fitted, seconds_by_letters, speech_around, track_of
 
 DOOR = "He walks to the door, opens it and looks out into the dark street. A dog barks."

@@ -47,7 +47,7 @@ class WorkerSettings(Settings):
     """Workers of one kind, each a process: between ``least`` and ``most`` of them, as there is work.
 
     ``cpus`` and ``gpus`` are what each takes of its node by Ray's book-keeping; a part of a GPU may be named.
-    None: what the cluster has and the engine needs, see `sizing`.
+    None: what the cluster has and the engine needs, see `worker_counts`.
     """
 
     least: int | None = Field(None, ge=1, le=10_000)

@@ -23,7 +23,7 @@ from typing import Any
 from shotad import __version__
 from shotad.batch.jobs import FilmJob, FilmResult, error_line, failure
 from shotad.batch.places import is_address, is_local, local_path
-from shotad.batch.planning import PlannedFilm
+from shotad.batch.planner import PlannedFilm
 from shotad.batch.ray.cluster import (
     KEPT,
     Calls,
@@ -35,7 +35,8 @@ from shotad.batch.ray.cluster import (
 )
 from shotad.batch.ray.rows import RayRow, rows
 from shotad.batch.ray.servers import OWN_ADDRESS, asks_own_server, stage_engine
-from shotad.batch.ray.sizing import (
+from shotad.batch.ray.steps import Finishing, PreparedSlots, Stage1Answers
+from shotad.batch.ray.worker_counts import (
     Node,
     StageNeeds,
     Workers,
@@ -46,7 +47,6 @@ from shotad.batch.ray.sizing import (
     stage_needs,
     waits_for,
 )
-from shotad.batch.ray.steps import Finishing, PreparedSlots, Stage1Answers
 from shotad.core import (
     Abilities,
     NoProgress,

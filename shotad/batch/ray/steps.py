@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from shotad.batch.describing import describe_film
+from shotad.batch.film_run import describe_film
 from shotad.batch.jobs import DONE, FilmJob, FilmResult, earlier_result
 from shotad.batch.limits import Need
 from shotad.batch.places import is_local, join
@@ -86,9 +86,9 @@ from shotad.engines import (
 )
 from shotad.engines.answer_log import ANSWERS_RECORD, prompt_record, reply_of
 from shotad.film import clips, open_film
-from shotad.sound.making import RECORD
+from shotad.sound.file_maker import RECORD
+from shotad.sound.spoken_lines import VOICES
 from shotad.sound.takes import forget_takes
-from shotad.sound.voicing import VOICES
 
 PATIENCE = 150.0
 """Seconds for which a work folder on object storage is waited for that a killed worker has held."""

@@ -29,7 +29,7 @@ from shotad.description.casting.recognition import (
     read_faces,
     ticks_in,
 )
-from shotad.description.preparing import RunContext, film_shots
+from shotad.description.preparation import RunContext, film_shots
 from shotad.film import Film
 from shotad.script.cue import timecode
 from shotad.sight import (

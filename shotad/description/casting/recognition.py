@@ -33,7 +33,7 @@ from shotad.core.profiling import time_step
 from shotad.core.progress import progress_task
 from shotad.core.types import Role
 from shotad.core.workfolder import hash_key
-from shotad.description.preparing import RunContext
+from shotad.description.preparation import RunContext
 from shotad.description.slotplan import SlotPlan, nearby_names
 from shotad.film import Pictures, Prepared
 from shotad.film.overlays import marks_for

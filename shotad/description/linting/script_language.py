@@ -9,7 +9,7 @@ from pathlib import Path
 from shotad.core.config.languages import language_name, language_of
 from shotad.core.errors import UsageError
 from shotad.core.records import parse_json
-from shotad.description.wording import other_language, plain_language
+from shotad.description.english_words import other_language, plain_language
 
 _HEAD_BYTES = 1 << 16
 _LANGUAGE_OF_VTT = re.compile(r"\AWEBVTT[^\n]*\n(?:[^\n]+\n)*?Language:[ \t]*(?P<tag>[\w-]+)", re.IGNORECASE)

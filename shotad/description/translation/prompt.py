@@ -35,9 +35,9 @@ from shotad.description.answer_text import is_error_report, is_nothing, without_
 from shotad.description.answers import contains_refusal, is_refusal, unescaped, unescaped_json
 from shotad.description.checks import Complaint
 from shotad.description.cues import fit_steps
+from shotad.description.english_words import language_fault, without_quotations
 from shotad.description.seeds import slot_seed
 from shotad.description.templates import form_of, note_of, prompt_messages
-from shotad.description.wording import language_fault, without_quotations
 from shotad.engines import AskingPool
 from shotad.film import word_budget
 from shotad.script import (

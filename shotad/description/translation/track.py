@@ -39,7 +39,7 @@ from shotad.core.progress import progress_task
 from shotad.core.records import slots_of
 from shotad.core.runsettings import GivenCast
 from shotad.core.workfolder import hash_key
-from shotad.description.counting import CountedRequest, CountingEngine, EstimateMemory
+from shotad.description.counting_engine import CountedRequest, CountingEngine, EstimateMemory
 from shotad.description.engine_pair import EngineUsage, Terms, engine_usage
 from shotad.description.estimate import Estimate, estimate_counted
 from shotad.description.templates import MATERIAL, check_templates, prompt_hash

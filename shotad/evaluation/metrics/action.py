@@ -38,7 +38,7 @@ from shotad.script.english_words import (
     past_forms,
     third_person_form,
 )
-from shotad.script.parsing import Parse, Token
+from shotad.script.parser import Parse, Token
 
 _VERSION = 2
 """Version of the definition; rows of another one are computed again."""

@@ -33,7 +33,7 @@ from shotad.script.cast_members import (
     THEY,
 )
 from shotad.script.english_words import THIRD_PERSON_VERBS, third_person_form
-from shotad.script.parsing import Parse, Token
+from shotad.script.parser import Parse, Token
 
 _SUBJECTS = ("nsubj", "nsubjpass", "expl")
 _UNSEEN = ("npadvmod", "compound", "dep", "dobj", "nmod")

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from shotad.core.cancelling import run_process
+from shotad.core.cancellation import run_process
 from shotad.core.errors import EvaluationError, quoted
 from shotad.core.installation import install_command
 from shotad.core.system import find_program

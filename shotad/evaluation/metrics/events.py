@@ -21,7 +21,7 @@ from shotad.evaluation.metric import Corpus, Floats, Item, Json, Metric, MetricF
 from shotad.evaluation.metrics.action import VERB, VectorTable, base_of
 from shotad.evaluation.store import EMBEDDER, MetricContext, embedder_needs, parser_of, vectors_of
 from shotad.script.english_words import listed
-from shotad.script.parsing import Parse
+from shotad.script.parser import Parse
 
 WORDNET = "wordnet-verbs"
 TITLES = {

@@ -61,7 +61,7 @@ from shotad.engines import (
     make_engine,
 )
 from shotad.engines.answer_log import identity_record, reply_of, reply_record
-from shotad.engines.asking import are_local_models, workers_of
+from shotad.engines.pool import are_local_models, workers_of
 from shotad.evaluation.metric import JUDGE_FAILED, Json
 from shotad.evaluation.store import MetricContext, Store
 

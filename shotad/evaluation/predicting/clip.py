@@ -47,7 +47,7 @@ from shotad.description.templates import prompt_hash
 from shotad.engines import AskingPool
 from shotad.engines.answer_log import identity_record
 from shotad.evaluation.datasets.dataset import Ad, Dataset
-from shotad.evaluation.datasets.loading import touching
+from shotad.evaluation.datasets.dataset_loader import touching
 from shotad.evaluation.datasets.published_grammar import AdGrammar
 from shotad.film import Film, Prepared, word_budget
 from shotad.script import CueStatus

@@ -21,9 +21,9 @@ from shotad.core.workfolder import hash_key
 from shotad.description import Engines
 from shotad.description.clip_builder import GrammarReaders, make_readers
 from shotad.engines import AskingPool
-from shotad.engines.asking import RunStopped, workers_of
-from shotad.evaluation.datasets.checking import video_of, video_places
+from shotad.engines.pool import RunStopped, workers_of
 from shotad.evaluation.datasets.dataset import Ad, Video
+from shotad.evaluation.datasets.dataset_check import video_of, video_places
 from shotad.evaluation.predicting.clip import (
     ClipAds,
     ClipRequest,

@@ -21,10 +21,10 @@ import numpy as np
 from shotad.core import ShotScale
 from shotad.core.model_loading import require_module
 from shotad.core.progress import plural
+from shotad.evaluation.evaluation_run import Report, base_name
 from shotad.evaluation.metric import Floats, Item, Result, only
 from shotad.evaluation.report.intervals import LEVEL, Span, span_of
 from shotad.evaluation.report.table import number, percent, span_words
-from shotad.evaluation.running import Report, base_name
 from shotad.film.palette import (
     BLUE,
     FAINT,

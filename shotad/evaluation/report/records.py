@@ -30,10 +30,10 @@ from shotad.core.errors import EvaluationError, quoted
 from shotad.core.progress import without_folder
 from shotad.core.records import map_texts
 from shotad.core.system import find_program
+from shotad.evaluation.evaluation_run import AND, Report, base_name
 from shotad.evaluation.metric import Corpus, Item, Json, MetricFormula, Result, Row, only
 from shotad.evaluation.report.intervals import Span
 from shotad.evaluation.report.table import counted_as_0, paper_rows
-from shotad.evaluation.running import AND, Report, base_name
 from shotad.script.table_formats import formula_safe_cell
 
 LIBRARIES = (

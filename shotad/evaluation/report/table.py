@@ -14,9 +14,9 @@ from pathlib import Path
 from shotad.core import Interval
 from shotad.core.progress import plural
 from shotad.core.types import thread_name
+from shotad.evaluation.evaluation_run import Protocol, Report, base_name
 from shotad.evaluation.metric import Json, Result
 from shotad.evaluation.report.intervals import Span
-from shotad.evaluation.running import Protocol, Report, base_name
 
 NONE = "–"
 """Stands where there is no number."""

@@ -5,8 +5,8 @@ from shotad.sound.alignment.aligned_files import (
     check_makes as check_makes,
     make_from_alignment as make_from_alignment,
 )
-from shotad.sound.alignment.aligning import align_recording as align_recording
 from shotad.sound.alignment.files import align_files as align_files, recorded_track as recorded_track
+from shotad.sound.alignment.fit import align_recording as align_recording
 from shotad.sound.alignment.pieces import AlignedPiece as AlignedPiece, Alignment as Alignment
 from shotad.sound.alignment.recording import Recording as Recording
 from shotad.sound.alignment.report import (

@@ -18,17 +18,17 @@ from shotad.core.progress import printable
 from shotad.film import Film, SoundBlock
 from shotad.film.transcript import Recogniser
 from shotad.sound.ad_tracks import AdSound
+from shotad.sound.alignment.exact_fit import exact_fit
 from shotad.sound.alignment.fitted_sound import Fit, fitted_blocks
 from shotad.sound.alignment.narrator import Narrator, find_lone_narrator, find_narrator
 from shotad.sound.alignment.narrator_script import NarratorScript, check_track, write_script
 from shotad.sound.alignment.pieces import SAME_LENGTH, Alignment
 from shotad.sound.alignment.recording import Recording
-from shotad.sound.alignment.refining import exact_fit
 from shotad.sound.check_film import check_film
+from shotad.sound.file_maker import MONO
 from shotad.sound.files import write_sound
 from shotad.sound.kinds import Spoken, Take
 from shotad.sound.loudness import DOWNMIXED_PEAK, Limiter, limited
-from shotad.sound.making import MONO
 from shotad.sound.mix import Mix, prepare_mix
 from shotad.sound.mux_film import write_film
 from shotad.sound.outputs import Json, Kind, MadeFile, OutputFile, parse_wanted, wanted_files

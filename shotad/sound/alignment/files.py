@@ -12,8 +12,8 @@ from shotad.core.types import AudioTrack
 from shotad.core.workfolder import hash_key
 from shotad.film import Film, SoundBlock, SoundFile, sound_blocks
 from shotad.film.audio import choose_track
-from shotad.sound.alignment.aligning import align_recording
 from shotad.sound.alignment.fingerprints import RATE, Fingerprint, fingerprint
+from shotad.sound.alignment.fit import align_recording
 from shotad.sound.alignment.pieces import AlignedPiece, Alignment
 
 ALIGNMENT = "alignment"

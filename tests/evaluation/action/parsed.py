@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from shotad.script.parsing import Parse, Token
+from shotad.script.parser import Parse, Token
 
 SPACY_MODEL = "en_core_web_sm"
 """The small model of the manifest, fetched where it is not installed."""

@@ -15,7 +15,7 @@ from shotad.evaluation import Corpus, Item, MetricContext, Row, Store, make_acti
 from shotad.evaluation.making_actions import AdText
 from shotad.evaluation.store import parser_of
 from shotad.script.embeddings import Vectors
-from shotad.script.parsing import Parse, Token
+from shotad.script.parser import Parse, Token
 from tests.evaluation.action.parsed import SPACY_MODEL, RecordedParser, parse_of
 from tests.evaluation.allmetrics import MakeBench, changed, human, predicted, scored
 from tests.evaluation.standins import StandInParses, Words

@@ -25,7 +25,7 @@ from shotad.core.errors import (
 )
 from shotad.evaluation import Dataset, Report, check_dataset, check_text, load_dataset, read_inputs
 from shotad.evaluation.datasets.dataset import read_description
-from shotad.evaluation.datasets.loading import casts_of, load_references, read_casts
+from shotad.evaluation.datasets.dataset_loader import casts_of, load_references, read_casts
 from shotad.evaluation.datasets.tables import decoded, number, numbers, pairs, read_table, texts
 from tests.evaluation.datasets import datasetfiles as files
 

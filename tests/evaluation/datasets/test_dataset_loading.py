@@ -17,9 +17,9 @@ from hypothesis import given, strategies as st
 from shotad.core import Interval, NoProgress
 from shotad.core.errors import DatasetError
 from shotad.evaluation import Dataset, check_dataset, check_text, load_dataset
-from shotad.evaluation.datasets.checking import Json, video_of, video_places
 from shotad.evaluation.datasets.dataset import Video
-from shotad.evaluation.datasets.loading import touching
+from shotad.evaluation.datasets.dataset_check import Json, video_of, video_places
+from shotad.evaluation.datasets.dataset_loader import touching
 from tests.cmdad import DATA
 from tests.evaluation.datasets import datasetfiles as files
 from tests.media import FilmSpec, make_film, make_stills

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from glob import glob
 from pathlib import Path
 
-from shotad.batch.fetching import brought, read_text
+from shotad.batch.downloads import brought, read_text
 from shotad.batch.films import Beside, FilesBeside, beside_of, films_in, names_elsewhere
 from shotad.batch.jobs import FilmJob, FilmResult, failure
 from shotad.batch.places import (

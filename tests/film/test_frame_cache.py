@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from shotad.core import Interval, WorkFolder, load_config
-from shotad.film import Film, Frames, Picture, framing, open_film
+from shotad.film import Film, Frames, Picture, frame_cache, open_film
 from tests.decodes import counted_decodes, grid_pictures
 from tests.disk import largest_file
 from tests.film.test_reader import MEDIA as FILMS
@@ -44,7 +44,7 @@ def expected(film: Film, moments: Sequence[float], *, exact: bool = False) -> li
     """The pictures of the moments, each decoded for itself."""
     if not exact:
         return grid_pictures(film, moments, HEIGHT)
-    size = film.info.size_within(max_pixels=framing.PIXELS)
+    size = film.info.size_within(max_pixels=frame_cache.PIXELS)
     frames = zip(film.frames_at(moments), moments, strict=True)
     return [Picture(frame.seconds, moment, frame.rgb(size)) for frame, moment in frames]
 
@@ -237,7 +237,7 @@ def test_exact_frames_that_are_worth_keeping_are_read_along(film: Film, tmp_path
 def test_exact_frames_take_no_more_of_the_disk_than_their_limit(
     film: Film, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(framing, "MOST_EXACT", 200_000)
+    monkeypatch.setattr(frame_cache, "MOST_EXACT", 200_000)
     frames = frames_of(film, tmp_path, exact=True)
     moments = np.arange(0.0, 19.0, 0.21).tolist()
     frames.keep_along(moments)

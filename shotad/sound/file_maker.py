@@ -47,8 +47,8 @@ from shotad.sound.outputs import OTHERWISE, Json, Kind, MadeFile, OutputFile, Re
 from shotad.sound.pauses import TimeMap
 from shotad.sound.programme import RATE
 from shotad.sound.sidecar import write_sidecar
+from shotad.sound.spoken_lines import Materials, blocking_findings
 from shotad.sound.spoken_subtitles import SpokenSubtitles
-from shotad.sound.voicing import Materials, blocking_findings
 
 MONO = "mono"
 

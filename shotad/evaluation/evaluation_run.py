@@ -22,7 +22,7 @@ from shotad.core.model_cache import ModelNeed, check_needs
 from shotad.core.progress import address_without_secrets, plural, without_folder
 from shotad.core.weight_store import file_sha256
 from shotad.evaluation.datasets.dataset import WHOLE, Dataset, Shard
-from shotad.evaluation.datasets.loading import load_dataset
+from shotad.evaluation.datasets.dataset_loader import load_dataset
 from shotad.evaluation.datasets.tables import MISSING, NOTE, DatasetFinding, read_records
 from shotad.evaluation.metric import (
     ENGINE_METRICS,

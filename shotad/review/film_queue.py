@@ -64,7 +64,7 @@ class _JobBoard(BatchProgress):
         self.check()
 
 
-class Describing:
+class FilmQueue:
     """The films that are described from the page. May be used by several threads."""
 
     def __init__(self, folder: FilmFolder, jobs: Jobs, tabs: Tabs) -> None:

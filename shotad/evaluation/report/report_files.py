@@ -24,6 +24,7 @@ from shotad.core.files import (
 )
 from shotad.core.progress import plural, table_lines
 from shotad.core.workfolder import readable_json
+from shotad.evaluation.evaluation_run import AND, Report, base_name
 from shotad.evaluation.metric import Item, Json, Result, Row
 from shotad.evaluation.report.intervals import LEVEL, Span, basis_words, span_of
 from shotad.evaluation.report.plots import PLOT_NAMES, Plot, main_results, plots_of
@@ -50,7 +51,6 @@ from shotad.evaluation.report.table import (
     span_words,
     with_marks,
 )
-from shotad.evaluation.running import AND, Report, base_name
 from shotad.film.palette import page_environment
 
 Content = dict[str, Any]

@@ -26,6 +26,7 @@ from shotad.core.model_loading import require_module
 from shotad.core.progress import plural, table_lines
 from shotad.core.workfolder import readable_json
 from shotad.evaluation.datasets.tables import Table, read_records
+from shotad.evaluation.evaluation_run import Report, base_name
 from shotad.evaluation.metric import METRICS, Floats, Item, Json, Result, only
 from shotad.evaluation.report.intervals import (
     LEVEL,
@@ -36,6 +37,7 @@ from shotad.evaluation.report.intervals import (
     films_of_scored,
     units_of,
 )
+from shotad.evaluation.report.report_files import page
 from shotad.evaluation.report.table import (
     AGREEMENT,
     NONE,
@@ -46,8 +48,6 @@ from shotad.evaluation.report.table import (
     signed,
     span_words,
 )
-from shotad.evaluation.report.writing import page
-from shotad.evaluation.running import Report, base_name
 
 
 def paired(a: Result, b: Result, films: Mapping[str, str], *, unit: Unit) -> Json:

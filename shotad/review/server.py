@@ -35,7 +35,7 @@ from shotad.core.progress import plural
 from shotad.core.system import END_SIGNALS, listen_again
 from shotad.review.connections import REQUEST_SECONDS, Connections
 from shotad.review.lock import folder_lock
-from shotad.review.opening import open_films, open_review
+from shotad.review.open_apps import open_films, open_review
 
 _FIRST_PORT, _PORT_COUNT = 20_000, 12_000
 """Range of `usual_port`, below the ports that systems give to outgoing connections."""
@@ -57,7 +57,7 @@ class ServerConsole(Progress, Protocol):
 
 
 class Opened(Protocol):
-    """What is served: `shotad.review.opening.OpenReview`, or `OpenFilms`."""
+    """What is served: `shotad.review.open_apps.OpenReview`, or `OpenFilms`."""
 
     app: ASGIApp
     token: str

@@ -67,7 +67,7 @@ from shotad.film import (
     mark_slots,
     plan_slots,
 )
-from shotad.film.framing import zones_around
+from shotad.film.frame_cache import zones_around
 from shotad.film.sampling import CONTEXT_REACH
 from shotad.film.slot_records import (
     apply_hand_slots,

@@ -34,7 +34,7 @@ from shotad.core import (
     ShotadError,
     Usage,
 )
-from shotad.core.cancelling import StopRequested, in_context, raise_if_cancelled
+from shotad.core.cancellation import StopRequested, in_context, raise_if_cancelled
 from shotad.core.engine import Stage
 from shotad.core.memory_errors import is_out_of_memory
 from shotad.core.profiling import time_step

@@ -47,7 +47,7 @@ from shotad.sound.kinds import (
     Take,
     Unspoken,
 )
-from shotad.sound.placing import (
+from shotad.sound.placement import (
     BETWEEN,
     MAX_WORD_RATE,
     NO_FREE_TIME,

@@ -55,13 +55,13 @@ from shotad.script.track_files import (
     with_edited_scripts,
 )
 from shotad.sight import load_cast
+from shotad.sound.checked_takes import MAX_SECONDS, is_speakable
 from shotad.sound.film_lexicon import film_lexicon
-from shotad.sound.fitting import fit
+from shotad.sound.fitted_takes import fit
 from shotad.sound.kinds import AS_THE_FILM, Fitting, LineToSpeak, Spoken, Unspoken, delivery_of
 from shotad.sound.pauses import PausePlanner
-from shotad.sound.placing import lines_of
+from shotad.sound.placement import lines_of
 from shotad.sound.pronunciation import EMPTY_LEXICON, Lexicon, lexicon_of
-from shotad.sound.speaking import MAX_SECONDS, is_speakable
 from shotad.sound.spoken_subtitles import SpokenSubtitles, speech_not_under
 from shotad.sound.takes import CachingStudio, EstimatingStudio
 from shotad.sound.voice_engines import Speaker

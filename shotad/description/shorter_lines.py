@@ -23,10 +23,10 @@ from shotad.core.errors import EngineError, ScriptError
 from shotad.description import checks
 from shotad.description.answers import parse_stage2
 from shotad.description.engine_pair import Engines, prepare_engine
+from shotad.description.english_words import content_of, subject_and_verb, words_of
 from shotad.description.prompts import answer_form, answer_keys, answer_schema, check_prompts
 from shotad.description.seeds import slot_seed
 from shotad.description.templates import prompt_messages
-from shotad.description.wording import content_of, subject_and_verb, words_of
 from shotad.engines import (
     AnswerLog,
     AskingPool,

@@ -17,7 +17,7 @@ from shotad.core.errors import UsageError
 from shotad.core.progress import plural
 from shotad.core.records import interval_rows, seconds, utterance_rows
 from shotad.description.film_records import TRANSCRIPT, kept_words, speech_of
-from shotad.description.preparing import RunContext, film_speech
+from shotad.description.preparation import RunContext, film_speech
 from shotad.film import Film
 from shotad.film.transcript import (
     Recogniser,

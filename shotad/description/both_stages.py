@@ -23,7 +23,7 @@ from shotad.core.workfolder import hash_key
 from shotad.description.choice import Situation, make_chooser
 from shotad.description.cues import cue_of
 from shotad.description.engine_pair import Engines, EngineUsage, engine_usage
-from shotad.description.preparing import RunContext
+from shotad.description.preparation import RunContext
 from shotad.description.slotplan import SlotPlan
 from shotad.description.stage1 import STAGE1_STEP, clip_of, describe_clip
 from shotad.description.stage2 import STAGE2_STEP, write_lines

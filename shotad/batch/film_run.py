@@ -103,7 +103,7 @@ def _written(
 ) -> FilmResult:
     """The film's result, when its track is written and what else is asked for is made."""
     from shotad.description import describe
-    from shotad.description.shortening import shortener
+    from shotad.description.shorter_lines import shortener
     from shotad.sound import make_voice, run_render
     from shotad.sound.render import check_wanted
 

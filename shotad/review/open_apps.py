@@ -13,10 +13,10 @@ from starlette.types import ASGIApp
 from shotad.core import RunSettings
 from shotad.core.files import inner_folder
 from shotad.core.runsettings import read_settings
-from shotad.review.describing import Describing
 from shotad.review.events import Tabs
 from shotad.review.film_folder import FilmFolder, check_films_folder
 from shotad.review.film_pages import IDLE_SECONDS, FilmPages
+from shotad.review.film_queue import FilmQueue
 from shotad.review.films_app import Films, make_films_app
 from shotad.review.jobs import Jobs
 from shotad.review.lock import folder_lock
@@ -98,7 +98,7 @@ class OpenFilms:
         self.app: ASGIApp = make_films_app(films, keys, hosts)
         self.token, self.token_for_once = keys.token, keys.once
         self.open_to_others = hosts.open_to_others
-        self.resumed = films.describing.go_on()
+        self.resumed = films.queue.go_on()
         """How many films an earlier server left, with which this one goes on."""
 
     def end_event_streams(self) -> None:
@@ -147,7 +147,7 @@ def open_films(
         films = Films(
             folder,
             FilmPages(folder, url, reviewer=reviewer, on_note=on_note, idle_seconds=idle_seconds),
-            Describing(folder, jobs, tabs),
+            FilmQueue(folder, jobs, tabs),
             Uploads(folder),
             jobs,
             tabs,
