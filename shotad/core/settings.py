@@ -554,8 +554,16 @@ def prompt_file(file: str) -> tuple[Path, str]:
 
 def shipped_prompts(start: str = "") -> dict[str, str]:
     """The texts of the program's own templates whose names begin with ``start``, by name (``stage1``)."""
-    files = sorted((program_root() / "prompts").glob(f"{start}*.j2"))
-    return {file.stem: file.read_text(encoding="utf-8") for file in files}
+    folder = program_root() / "prompts"
+    return {
+        name.removesuffix(".j2"): (folder / name).read_text(encoding="utf-8")
+        for name in shipped_prompt_files(start)
+    }
+
+
+def shipped_prompt_files(start: str = "") -> list[str]:
+    """The names of the files of the program's own templates that begin with ``start``, sorted."""
+    return sorted(file.name for file in (program_root() / "prompts").glob(f"{start}*.j2"))
 
 
 def _config_folder(name: str) -> Path:

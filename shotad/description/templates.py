@@ -26,6 +26,7 @@ from shotad.core.progress import visible_text
 from shotad.core.settings import (
     data_root,
     prompt_file,
+    shipped_prompt_files,
     shipped_prompts,
 )
 
@@ -80,7 +81,10 @@ def check_templates(names: Iterable[str]) -> None:
     _check_names()
     for name in names:
         template = _template(name)
-        shipped = _ENVIRONMENT.parse(shipped_prompts(name)[name])
+        shipped_source = shipped_prompts(name)[name]
+        if _source(name) == shipped_source:
+            continue
+        shipped = _ENVIRONMENT.parse(shipped_source)
         known_variables = meta.find_undeclared_variables(shipped)
         for block in shipped.find_all(nodes.Block):
             if block.name not in template.blocks:
@@ -101,9 +105,10 @@ def check_templates(names: Iterable[str]) -> None:
 
 def _check_names() -> None:
     """Refuse a file of ``SHOTAD_DATA`` that would never be read; ``_mine.j2`` is there to be imported."""
+    shipped_files = shipped_prompt_files()
     for path in sorted((data_root() / "prompts").glob(f"*{SUFFIX}")):
-        if not path.stem.startswith("_") and path.stem not in shipped_prompts():
-            hint = did_you_mean(path.name, [f"{name}{SUFFIX}" for name in shipped_prompts()])
+        if not path.stem.startswith("_") and path.name not in shipped_files:
+            hint = did_you_mean(path.name, shipped_files)
             raise PromptError(
                 f"{path} is no prompt of this program.", f"{hint}All are listed in prompts/README.md."
             )

@@ -8,9 +8,10 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 import json
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -160,27 +161,48 @@ def _model_in_folder(folder: Path, name: str) -> ParserModel:
 
 
 class Parser:
-    """A loaded model. Texts go through it ``batch`` at a time."""
+    """A loaded model. Texts go through it ``batch`` at a time.
+
+    All parsers of a model share what was loaded, so threads take turns: spaCy does not promise that one
+    pipeline can be used by two at once.
+    """
 
     def __init__(self, model: ParserModel, batch: int = 256) -> None:
+        """Raises WeightsError for a model that cannot be loaded, ShotadError without spaCy."""
         self.model, self._batch = model, batch
-        spacy = require_module("spacy", _PURPOSE, PARSING_EXTRA)
-        try:
-            self._pipeline = spacy.load(model.source, exclude=_UNUSED)
-        except (OSError, ValueError, LookupError, TypeError, ImportError) as error:
-            raise WeightsError(
-                f"The spaCy model {model.name} cannot be loaded: {first_message_line(error)}.",
-                "Install a model that fits spaCy's version: python -m spacy validate.",
-            ) from None
-        missing = {"tagger", "parser", "lemmatizer"} - set(self._pipeline.pipe_names)
-        if missing:
-            message = f"The spaCy model {model.name} has no {' and no '.join(sorted(missing))}."
-            raise WeightsError(message, _GET.format("en_core_web_sm"))
+        self._pipeline = _load_pipeline(model)
 
     def of(self, texts: Sequence[str]) -> Iterator[Parse]:
         """The parse of each text, in order, as they come."""
-        for doc in self._pipeline.pipe(texts, batch_size=self._batch):
-            yield Parse(tuple(map(_token, doc)))
+        for first in range(0, len(texts), self._batch):
+            batch = texts[first : first + self._batch]
+            with _ONE_AT_A_TIME:
+                parses = [Parse(tuple(map(_token, doc))) for doc in self._pipeline.pipe(batch)]
+            yield from parses
+
+
+_ONE_AT_A_TIME = threading.Lock()
+
+
+@lru_cache(maxsize=2)
+def _load_pipeline(model: ParserModel) -> Any:
+    """spaCy's pipeline; loaded once, for that takes longer than parsing a whole track.
+
+    Raises WeightsError for a model that cannot be loaded, ShotadError without spaCy.
+    """
+    spacy = require_module("spacy", _PURPOSE, PARSING_EXTRA)
+    try:
+        pipeline = spacy.load(model.source, exclude=_UNUSED)
+    except (OSError, ValueError, LookupError, TypeError, ImportError) as error:
+        raise WeightsError(
+            f"The spaCy model {model.name} cannot be loaded: {first_message_line(error)}.",
+            "Install a model that fits spaCy's version: python -m spacy validate.",
+        ) from None
+    missing = {"tagger", "parser", "lemmatizer"} - set(pipeline.pipe_names)
+    if missing:
+        message = f"The spaCy model {model.name} has no {' and no '.join(sorted(missing))}."
+        raise WeightsError(message, _GET.format("en_core_web_sm"))
+    return pipeline
 
 
 def _token(token: Any) -> Token:
