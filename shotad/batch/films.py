@@ -35,16 +35,16 @@ from shotad.core.errors import FilmError, StorageError
 from shotad.film.beside import (
     HEAD_BYTES,
     SUBTITLE_ENDINGS,
-    SUBTITLE_FOLDERS,
     choose_cast,
     choose_note,
     choose_subtitles,
-    composed,
+    comparable,
     descriptions_named,
     first_named,
     is_dialogue_beside,
     is_film_name,
     language_order,
+    names_in_subtitle_folders,
     read_head_beside,
     stem_of,
 )
@@ -192,11 +192,11 @@ class FilesBeside:
     def beginning(self, folder: str, start: str) -> list[str]:
         """The names in a folder that begin so; it may be a folder of very many films."""
         if folder not in self._sorted:
-            self._sorted[folder] = sorted(self.of(folder), key=composed)
-        names, start = self._sorted[folder], composed(start)
-        first = bisect.bisect_left(names, start, key=composed)
+            self._sorted[folder] = sorted(self.of(folder), key=comparable)
+        names, start = self._sorted[folder], comparable(start)
+        first = bisect.bisect_left(names, start, key=comparable)
         candidates = names[first : first + _MOST]
-        return list(itertools.takewhile(lambda name: composed(name).startswith(start), candidates))
+        return list(itertools.takewhile(lambda name: comparable(name).startswith(start), candidates))
 
 
 def names_elsewhere(folder: str) -> frozenset[str]:
@@ -219,9 +219,12 @@ def _names_in(folder: str) -> frozenset[str] | StorageError:
 
 def beside_of(film: str, near: FilesBeside, language: str) -> Beside:
     """What lies beside a film; subtitles as `choose_subtitles`, for a description in ``language``."""
-    folder, name = parent_of(film), name_of(film)
-    names, stem = near.of(folder), stem_of(name)
-    settings = [first_named((f"{name}{ending}" for ending in _YAML), names) for name in (ALL, stem)]
+    folder, stem = parent_of(film), stem_of(name_of(film))
+    # Only what can be meant: the folder may hold very many films.
+    names = [name for start in (stem, "cast", ALL) for name in near.beginning(folder, start)]
+    settings = [
+        first_named(stem, (f"{beginning}{ending}" for ending in _YAML), names) for beginning in (ALL, stem)
+    ]
     cast = choose_cast(stem, names)
     subtitles = _subtitles_of(film, near, language)
     note = choose_note(stem, names)
@@ -237,15 +240,13 @@ def beside_of(film: str, near: FilesBeside, language: str) -> Beside:
 def _subtitles_of(film: str, near: FilesBeside, language: str) -> str | None:
     """The subtitles of a film, by their name in its folder or in a folder of subtitles there."""
     folder, stem = parent_of(film), stem_of(name_of(film))
-    all_names = near.of(folder)
     names = near.beginning(folder, stem)
-    inner_folders = [inner for inner in SUBTITLE_FOLDERS if inner in all_names]
-    if inner_folders:
+    inner_names = names_in_subtitle_folders(
+        stem, near.beginning(folder, "sub"), lambda inner: near.of(join(folder, inner))
+    )
+    if inner_names:
         # Other films there may be meant by what lies in these folders.
-        names += [name for name in all_names if is_film_name(name)]
-    for inner in inner_folders:
-        for place in (inner, f"{inner}/{stem}"):
-            names += [f"{place}/{name}" for name in near.of(join(folder, place))]
+        names += [*inner_names, *filter(is_film_name, near.of(folder))]
     if not is_local(film):
         return choose_subtitles(stem, names, language_order(None, language))
     path = local_path(film)

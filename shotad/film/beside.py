@@ -2,8 +2,13 @@
 
 A name begins with that of the film, as players and media servers want it: ``movie.srt``, ``movie.en.srt``,
 ``movie.en.sdh.srt``, ``movie.en.ad.m4a`` (Jellyfin, Kodi, Plex, mpv). Subtitles may also lie in a folder
-``Subs`` or ``Subtitles``, where VLC looks. Files of words are opened as far as their first lines: those say
-whether they hold dialogue or a description, whatever the file is called.
+``Subs`` or ``Subtitles``, where VLC and Kodi look. Files of words are opened as far as their first lines:
+those say whether they hold dialogue or a description, whatever the file is called.
+
+Names are compared without upper and lower case, and however accents are written, on every system: mpv, VLC,
+Kodi and Jellyfin do so too. Of two names that differ in nothing else, the one that is written as the film's
+goes first. Sources: mpv ``player/external_files.c`` and ``misc/language.c``, VLC ``src/input/subtitles.c``,
+Kodi ``xbmc/Util.cpp``, Jellyfin ``MediaInfoResolver.cs`` and ``ExternalPathParser.cs``.
 
 The functions take names and do not care where the folder is; `names_beside` lists one of this machine.
 """
@@ -14,7 +19,6 @@ import os
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -48,8 +52,9 @@ SOUND_ENDINGS = frozenset(
 )
 """Endings of descriptions as sound."""
 
-SUBTITLE_FOLDERS = ("Subs", "subs", "SUBS", "Sub", "sub", "Subtitles", "subtitles")
-"""Folders beside a film in which its subtitles may lie; VLC looks into these too."""
+_SUBTITLE_FOLDERS = frozenset({"sub", "subs", "subtitle", "subtitles"})
+"""Folders beside a film in which its subtitles may lie, in small letters; Kodi looks into these too, VLC into
+some."""
 
 HEAD_BYTES = 1 << 16
 """Bytes of a file of words that are read to see what it holds: heads with notes and styles are shorter."""
@@ -58,16 +63,34 @@ ReadHead = Callable[[str], str]
 """The first lines of a file, by its name as it was listed; empty where it cannot be read."""
 
 _NOT_SPEECH = frozenset(
-    {"ad", "commentary", "comments", "description", "descriptions", "forced", "foreign", "lyrics", "signs"}
-    | {"songs"}
+    {
+        *("ad", "commentary", "comments", "description", "descriptions", "erzwungen", "forced", "forcé"),
+        *("foreign", "forzado", "forzati", "karaoke", "kommentar", "lyrics", "signs", "songs"),
+    }
 )
 """Words in a name of subtitles that are no record of what is said."""
-_FOR_DEAF = frozenset({"cc", "hi", "sdh"})
-_OTHER_KINDS = frozenset({"default", "full"})
-_WORD_OF_SUBTITLES = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*|default|full|foreign|forced")
-"""What may stand between a film's name and the ending of its subtitles: a language, or what kind they are."""
+_FOR_DEAF = frozenset({"cc", "hi", "hoh", "sdh"})
+_OTHER_KINDS = frozenset(
+    {
+        *("auto", "captions", "default", "dialog", "dialogue", "full", "orig", "original", "sub", "subs"),
+        "subtitles",
+    }
+)
+_SHORT_WORD = re.compile(r"[a-z]{2,3}(?:[-_][a-z0-9]{2,8})*")
+"""What players take for a language between a film's name and the ending of its subtitles, whether there is
+one or not: ``movie.old.srt``."""
+_RELEASE_WORD = re.compile(
+    r"\d{3,4}[ip]|[48]k|uhd|hdr\d{0,2}|sdr|(?:8|10)bit|[hx](?:26[45])?|hevc|avc|av1|xvid|divx|"
+    r"blu-?ray|b[dr]-?rip|remux|web(?:-?dl|-?rip)?|hd-?(?:tv|rip)|dvd(?:-?rip|\d)?|vhs-?rip|amzn|nf|"
+    r"e?ac-?3|aac\d?|dts(?:-?hd)?|ddp?\d?|truehd|atmos|flac|opus|proper|repack"
+)
+"""How a copy was made: ``Movie.2019.1080p.BluRay.srt`` is of ``Movie.mp4``. Words for another cut of the film
+are none of these: its times are others."""
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_YEAR_OF_FILM = re.compile(r"[.(\[](?:19|20)\d\d(?!\d)")
+"""A year behind a point or in brackets. ``Movie 1984.srt`` may be of another film."""
 
-_SEPARATORS = re.compile(r"[\s._()\[\],]+")
+_SEPARATORS = re.compile(r"[\s._()\[\],&+]+")
 
 _DESCRIPTION_WORDS = frozenset(
     {
@@ -116,6 +139,57 @@ def composed(name: str) -> str:
     """A name with its accents in one with their letters (NFC), for comparing: macOS and some servers write
     them apart."""
     return unicodedata.normalize("NFC", name)
+
+
+def comparable(name: str) -> str:
+    """A name in small letters, its accents in one with them: two names that are equal so are meant for the
+    same film.
+
+    >>> comparable("MÄDCHEN.srt") == comparable("Ma\u0308dchen.srt")
+    True
+    """
+    return composed(composed(name).casefold())
+
+
+def is_subtitle_folder(name: str) -> bool:
+    """Whether subtitles of a film may lie in a folder of this name beside it."""
+    return comparable(name) in _SUBTITLE_FOLDERS
+
+
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    """The names among which files for a film are looked for. ``stem`` is the film's, as `comparable`.
+
+    ``names`` has each name as it was listed, by its comparable form: of several that differ by case alone the
+    one that is written as the film, else the first in the order of letters. ``films`` are the stems of films.
+    """
+
+    stem: str
+    names: dict[str, str]
+    films: frozenset[str]
+
+
+def _listing(stem: str, names: Iterable[str]) -> _Listing:
+    """Those of ``names`` that may be meant for the film ``stem``.
+
+    Beside ``Film.mp4`` and ``film.mkv``, ``film.srt`` is of the second alone.
+    """
+    own, key = composed(stem), comparable(stem)
+    names = sorted(names)
+    stems = {composed(stem_of(name)) for name in names if is_film_name(name)}
+    namesakes = [other for other in stems if other != own and comparable(other) == key]
+    by_key: dict[str, str] = {}
+    # Those written as the film stand first.
+    for name in sorted(names, key=lambda name: not _file_of(name).startswith(own)):
+        is_own = _file_of(name).startswith(own)
+        if is_own or not any(_file_of(name).startswith(other) for other in namesakes):
+            by_key.setdefault(comparable(name), name)
+    return _Listing(key, by_key, frozenset(map(comparable, stems)))
+
+
+def _file_of(name: str) -> str:
+    """``Subs/movie.srt → movie.srt``, for comparing."""
+    return composed(name).rpartition("/")[2]
 
 
 def stem_of(name: str) -> str:
@@ -170,74 +244,111 @@ def choose_subtitles(
     """Of ``names``, those of the film's folder and of folders of subtitles in it (``Subs/en.srt``), the
     subtitles of the film ``stem``.
 
-    ``movie.srt`` goes before ``movie.en.srt``, and what lies beside the film before what lies in a folder. Of
-    several languages the first of ``languages`` (short codes, the film's own first) is taken, then any: in
-    every language they say when somebody speaks. Of one language those for deaf people are taken, which tell
-    more. Forced lines, signs, songs, commentary and descriptions are no record of what is said.
-    ``is_dialogue`` looks into a file that would be taken.
+    ``movie.srt`` goes before ``movie.en.srt``, that before ``movie.1080p.en.srt``, and what lies beside the
+    film before what lies in a folder. Of several languages the first of ``languages`` (short codes, the
+    film's own first) is taken, then any: in every language they say when somebody speaks. Of one language
+    those for deaf people are taken, which tell more. Forced lines, signs, songs, commentary and descriptions
+    are no record of what is said. ``is_dialogue`` looks into a file that would be taken.
     """
-    listed_names = {composed(name): name for name in sorted(names)}
-    stem, names = composed(stem), frozenset(listed_names)
-    films = {stem_of(name) for name in names if is_film_name(name)}
+    listing = _listing(stem, names)
     ranks: dict[str, tuple[object, ...]] = {}
-    for name in names:
-        words = _words_of_subtitles(stem, name, films)
-        if words is None or words & _NOT_SPEECH:
+    for name in listing.names:
+        words = _words_of_subtitles(listing, name)
+        if words is None or words.kinds & _NOT_SPEECH:
             continue
-        codes = {code for word in words - _FOR_DEAF if (code := language_named(word))}
-        places = [languages.index(code) for code in codes if code in languages]
-        ending = SUBTITLE_ENDINGS.index(PurePosixPath(name).suffix.lower())
+        places = [languages.index(code) for code in words.languages if code in languages]
+        ending = SUBTITLE_ENDINGS.index(PurePosixPath(name).suffix)
         ranks[name] = (
             "/" in name,
-            bool(words),
+            words.names_release,
+            bool(words.languages or words.kinds or words.others),
             min(places, default=len(languages)),
-            not _FOR_DEAF & words,
+            not _FOR_DEAF & words.kinds,
             ending,
             name,
         )
-    ranked = sorted(ranks, key=ranks.__getitem__)
-    return next((listed_names[name] for name in ranked if is_dialogue(listed_names[name])), None)
+    ranked = [listing.names[name] for name in sorted(ranks, key=ranks.__getitem__)]
+    return next((name for name in ranked if is_dialogue(name)), None)
 
 
-def _words_of_subtitles(stem: str, name: str, films: frozenset[str] | set[str]) -> set[str] | None:
-    """The words in the name of a film's subtitles beside that of the film, in small letters; None for a file
-    that is none of this film's subtitles."""
+@dataclass(frozen=True, slots=True)
+class _SubtitleWords:
+    """What the name of subtitles says beside that of the film: short codes of languages, what kind they are
+    (``sdh``, ``forced``), other words, and whether it names a copy of the film (``1080p``)."""
+
+    languages: frozenset[str] = frozenset()
+    kinds: frozenset[str] = frozenset()
+    others: frozenset[str] = frozenset()
+    names_release: bool = False
+
+
+def _words_of_subtitles(listing: _Listing, name: str) -> _SubtitleWords | None:
+    """The words in the name of a film's subtitles beside that of the film; None for a file that is none of
+    this film's subtitles. ``name`` as `comparable`."""
+    stem, films = listing.stem, listing.films
     folder, _, file_name = name.rpartition("/")
-    if PurePosixPath(file_name).suffix.lower() not in SUBTITLE_ENDINGS:
+    if PurePosixPath(file_name).suffix not in SUBTITLE_ENDINGS:
         return None
     file_stem = stem_of(file_name)
     if file_stem == stem:
-        return set()
-    if file_name.startswith(f"{stem}."):
-        words = file_stem[len(stem) + 1 :].split(".")
-        # movie.part.srt is of movie.part.mp4 where there is such a film.
-        is_of_other_film = file_stem in films
-        known_words = (_WORD_OF_SUBTITLES.fullmatch(word) or language_named(word) for word in words)
-        if is_of_other_film:
-            return None
-        is_known = all(known_words)
-        return {word.lower() for word in words} if is_known else _words_of_languages(".".join(words))
-    # movie (English).srt, movie_en.srt, beside the film.
+        return _SubtitleWords()
+    # movie.part.srt is of movie.part.mp4 where there is such a film.
+    if file_stem in films:
+        return None
     after_stem = file_stem[len(stem) :]
-    is_beside = not folder and file_name.startswith(stem) and after_stem[:1] in {" ", "_", "(", "["}
-    # movie 2 (English).srt is of the second film.
-    has_number = any(word.isdecimal() for word in _SEPARATORS.split(after_stem))
-    if is_beside and not has_number and file_stem not in films:
-        return _words_of_languages(after_stem)
+    if file_name.startswith(f"{stem}."):
+        words = _read_words(after_stem)
+        # Players take every short word for a language.
+        if words.others and not all(map(_SHORT_WORD.fullmatch, words.others)):
+            return None
+        return None if words == _SubtitleWords() else words
+    # movie (English).srt, movie_en.srt, movie - English.srt, beside the film.
+    if not folder and file_name.startswith(stem) and after_stem[:1] in {" ", "_", "-", "(", "["}:
+        words = _read_words(after_stem)
+        # movie 2 (English).srt is of the second film, movie 1984.srt perhaps too.
+        numbers = [word for word in _SEPARATORS.split(after_stem) if word.isdecimal()]
+        is_year_of_copy = words.names_release and all(map(_YEAR.fullmatch, numbers))
+        is_other_film = bool(numbers) and not is_year_of_copy
+        return None if is_other_film or words.others or words == _SubtitleWords() else words
     # Subs/2_English.srt, where there is but this film; Subs/movie/2_English.srt in any case.
-    is_for_film = folder.endswith(f"/{stem}") or (folder in SUBTITLE_FOLDERS and films == {stem})
+    inner_folder, _, film_folder = folder.partition("/")
+    is_for_film = film_folder == stem or (not film_folder and inner_folder and films == {stem})
     if not is_for_film:
         return None
-    return _words_of_languages(file_stem)
+    words = _read_words(file_stem)
+    return None if words.others or words == _SubtitleWords() else words
 
 
-def _words_of_languages(text: str) -> set[str] | None:
-    """The words of a name in small letters; None where one is no language and no kind of subtitles."""
-    words = [word for word in _SEPARATORS.split(text) if word and not word.isdecimal()]
-    kinds = _FOR_DEAF | _OTHER_KINDS | _NOT_SPEECH
-    if not words or not all(word.lower() in kinds or language_named(word) for word in words):
-        return None
-    return {word.lower() for word in words}
+def _read_words(text: str) -> _SubtitleWords:
+    """What the rest of a name says, in small letters: ``.en-us.sdh``, `` - English (forced)``,
+    ``.2019.1080p.web-dl.x264-group``. Numbers are left out, as is a year."""
+    languages: set[str] = set()
+    kinds: set[str] = set()
+    others: set[str] = set()
+    names_release = _YEAR_OF_FILM.search(text) is not None
+    all_kinds = _FOR_DEAF | _OTHER_KINDS | _NOT_SPEECH
+    words: list[str] = []
+    for word in _SEPARATORS.split(text):
+        parts = [part for part in word.split("-") if part]
+        # en-us is a language of a region, and en-forced is none.
+        words += parts if all_kinds.intersection(parts) else ["-".join(parts)]
+    for word in words:
+        if not word or word.isdecimal():
+            continue
+        if _RELEASE_WORD.fullmatch(word) or _RELEASE_WORD.fullmatch(word.partition("-")[0]):
+            # Who made the copy stands behind the last word: x264-GROUP.
+            names_release = True
+        elif word in all_kinds:
+            kinds.add(word)
+        elif code := language_named(word):
+            languages.add(code)
+        else:
+            others.add(word)
+    if "hi" in kinds and not languages:
+        # Hindi, where no other language says that it means the hard of hearing; Jellyfin reads it so too.
+        kinds.discard("hi")
+        languages.add("hi")
+    return _SubtitleWords(frozenset(languages), frozenset(kinds), frozenset(others), names_release)
 
 
 def descriptions_named(
@@ -249,18 +360,17 @@ def descriptions_named(
     (Audio Description).mp3``. Text whose first lines say it needs no such name; with ``opens_all`` False only
     files are opened whose names say it. A DAPT document of a dubbing is no description.
     """
-    listed_names = {composed(name): name for name in sorted(names)}
-    stem, names = composed(stem), frozenset(listed_names)
-    films = {stem_of(name) for name in names if is_film_name(name)}
+    listing = _listing(stem, names)
+    stem, listed_names, films = listing.stem, listing.names, listing.films
     descriptions: list[NamedDescription] = []
-    for name in sorted(names):
-        ending = PurePosixPath(name).suffix.lower()
+    for name in sorted(listed_names):
+        ending = PurePosixPath(name).suffix
         is_text, is_sound = ending in SCRIPT_ENDINGS, ending in SOUND_ENDINGS
         rest = stem_of(name)[len(stem) :]
         is_of_film = name.startswith(stem) and (not rest or not rest[0].isalnum())
         if not is_of_film or not (is_text or is_sound) or (rest and stem_of(name) in films):
             continue
-        words = _words_of_description(rest.lower())
+        words = _words_of_description(rest)
         languages = [code for word in words if (code := language_named(word))]
         is_named = any(word in _DESCRIPTION_WORDS for word in words) and all(
             word in _DESCRIPTION_WORDS or word in _WORDS_BESIDE or word.isdecimal() or language_named(word)
@@ -307,15 +417,30 @@ def names_beside(film: Path) -> list[str]:
         all_names = os.listdir(folder)
     except OSError:
         return []
-    beginning = composed(stem)
-    names = [name for name in all_names if composed(name).startswith(beginning) or is_film_name(name)]
-    for inner in SUBTITLE_FOLDERS:
-        # On disks that take Subs and subs for one folder only its own name is in the list.
-        if inner in all_names:
-            for place in (inner, f"{inner}/{stem}"):
-                with suppress(OSError):
-                    names += [f"{place}/{name}" for name in os.listdir(folder / place)]
-    return names
+    beginning = comparable(stem)
+    names = [name for name in all_names if comparable(name).startswith(beginning) or is_film_name(name)]
+
+    def names_in(inner: str) -> list[str]:
+        try:
+            return os.listdir(folder / inner)
+        except OSError:  # it is no folder, or cannot be read
+            return []
+
+    return [*names, *names_in_subtitle_folders(stem, all_names, names_in)]
+
+
+def names_in_subtitle_folders(
+    stem: str, names: Iterable[str], names_in: Callable[[str], Iterable[str]]
+) -> list[str]:
+    """What lies in the folders of subtitles among ``names``, those beside the film ``stem``, and in its own
+    folder there: ``Subs/en.srt``, ``Subs/movie/en.srt``. ``names_in`` lists a folder by such a name."""
+    inner_names: list[str] = []
+    for folder in sorted(filter(is_subtitle_folder, names)):
+        for name in sorted(names_in(folder)):
+            inner_names.append(f"{folder}/{name}")
+            if comparable(name) == comparable(stem):
+                inner_names += [f"{folder}/{name}/{inner}" for inner in sorted(names_in(f"{folder}/{name}"))]
+    return inner_names
 
 
 def read_head_beside(film: Path, name: str) -> str:
@@ -360,19 +485,20 @@ def choose_note(stem: str, names: Collection[str]) -> str | None:
 
     There is none for all films of a folder: a file ``note.txt`` may be about anything, and its text is sent.
     """
-    return first_named([f"{stem}.note.txt"], names)
+    return first_named(stem, [f"{stem}.note.txt"], names)
 
 
-def first_named(candidates: Iterable[str], names: Collection[str]) -> str | None:
-    """The first of ``candidates`` that is among ``names``, as it stands there; None where none is."""
-    listed_names = {composed(name): name for name in sorted(names)}
-    return next((listed_names[name] for name in map(composed, candidates) if name in listed_names), None)
+def first_named(stem: str, candidates: Iterable[str], names: Iterable[str]) -> str | None:
+    """The first of ``candidates`` that is among ``names``, those in the folder of the film ``stem``, as it
+    stands there; None where none is."""
+    listed_names = _listing(stem, names).names
+    return next((listed_names[name] for name in map(comparable, candidates) if name in listed_names), None)
 
 
 def choose_cast(stem: str, names: Collection[str]) -> str | None:
     """The cast of the film ``stem`` among the names in its folder: its own, else that of all films there."""
     own = (f"{stem}.cast", f"{stem}.cast.yaml", f"{stem}.cast.yml")
-    return first_named((*own, "cast", "cast.yaml", "cast.yml"), names)
+    return first_named(stem, (*own, "cast", "cast.yaml", "cast.yml"), names)
 
 
 def note_beside(film: Path) -> Path | None:

@@ -54,7 +54,7 @@ TTML = '<tt xmlns="http://www.w3.org/ns/ttml" xml:lang="en"></tt>'
     (["Subs/m/2_English.srt", "Subs/n/2_English.srt", "m.mp4", "n.mp4"], ["en"], "Subs/m/2_English.srt"),
     (["subtitles/m.srt", "m.en.srt"], ["en"], "m.en.srt"),
     (["Subs/Making of.srt", "m.mp4"], ["en"], None),
-    (["m.part.srt", "m2.srt", "M.srt", "m.txt"], ["en"], None),
+    (["m.part.srt", "m2.srt", "m.txt"], ["en"], None),
     (["m.en.srt", "m.en.mp4"], ["en"], None),
     (["m (English).srt"], ["en"], "m (English).srt"),
     (["m.English (SDH).srt"], ["en"], "m.English (SDH).srt"),
@@ -63,11 +63,88 @@ TTML = '<tt xmlns="http://www.w3.org/ns/ttml" xml:lang="en"></tt>'
     (["Sub/English.srt", "m.mp4"], ["en"], "Sub/English.srt"),
     (["m 2 (English).srt", "m 2.mp4"], ["en"], None),
     (["m (commentary).srt", "m the second.srt", "m 2.srt"], ["en"], None),
+    (["m.en-forced.srt", "m-forced.srt", "m.Signs&Songs.ass", "m.de.erzwungen.srt"], ["en"], None),
+    (["m.hi.srt", "m.en.hi.srt"], ["en"], "m.en.hi.srt"),
+    (["m.hi.srt", "m.de.srt"], ["hi", "de"], "m.hi.srt"),
+    (["m.2019.1080p.en.srt", "m.de.srt"], ["en", "de"], "m.de.srt"),
+    (["m.2019.1080p.WEB-DL.x264-GROUP.srt", "m.mp4"], ["en"], "m.2019.1080p.WEB-DL.x264-GROUP.srt"),
+    (["m (2019).srt", "m 1984.srt"], ["en"], "m (2019).srt"),
+    (["m 1984.srt", "m 1984 (English).srt", "m.extended.cut.srt"], ["en"], None),
 ])  # fmt: skip
 def test_subtitles_are_chosen_by_their_names(
     names: Sequence[str], languages: Sequence[str], chosen: str | None
 ) -> None:
     assert choose_subtitles("m", names, languages) == chosen
+
+
+FILM_FOLDER = {
+    # Name beside Film.mp4: which of mpv, VLC, Kodi and Jellyfin take it as they come, and why we do otherwise.
+    "Film.srt": "mpv vlc kodi jellyfin",
+    "film.srt": "mpv vlc kodi jellyfin",
+    "FILM.SRT": "mpv vlc kodi jellyfin",
+    "Film.de.srt": "mpv vlc kodi jellyfin",
+    "film.de-DE.srt": "mpv vlc kodi jellyfin",
+    "Film.eng.srt": "mpv vlc kodi jellyfin",
+    "Film.en.sdh.srt": "mpv vlc kodi jellyfin",
+    "Film.en.hi.srt": "mpv vlc kodi jellyfin",
+    "Film.german.srt": "vlc kodi jellyfin",
+    "Film.2019.1080p.srt": "vlc kodi jellyfin",
+    "Film (de).srt": "vlc kodi",
+    "film [English].srt": "vlc kodi",
+    "Film - English.srt": "vlc kodi",
+    "Film_de.srt": "vlc kodi",
+    "Film-de.srt": "vlc kodi",
+    "Subs/Film.en.srt": "vlc kodi",
+    "subtitles/film.srt": "vlc kodi",
+    "Movie.srt": "",
+    "Movie.Film.srt": "",
+    "Sub/film.en.srt": "kodi: a folder of that name holds nothing else",
+    "SUBTITLES/Film.srt": "kodi: so it is found on disks that know no case",
+    "Subs/2_English.srt": ": there is but this film, and players offer it by hand",
+    "Film.en.forced.srt": "mpv vlc kodi jellyfin: it holds but a few lines",
+    "Film 2.srt": "vlc kodi: it is of another film",
+    "Films.srt": "vlc kodi: it is of another film",
+    "Film.extended.cut.srt": "vlc kodi jellyfin: its times are of another version",
+}
+
+
+@pytest.mark.parametrize(("name", "players"), FILM_FOLDER.items())
+def test_the_names_that_players_take_are_taken(name: str, players: str) -> None:
+    taking, _, exception = players.partition(":")
+    most_take_it = len(taking.split()) >= 2
+    chosen = choose_subtitles("Film", [name, "Film.mp4"], ["en"])
+    assert chosen in (name, None)
+    assert (chosen == name) == (most_take_it if not exception else not most_take_it)
+
+
+def test_of_names_that_differ_by_case_that_of_the_film_is_taken() -> None:
+    assert choose_subtitles("Film", ["FILM.srt", "Film.srt", "film.srt"], ["en"]) == "Film.srt"
+    assert choose_subtitles("Film", ["film.srt", "FILM.srt", "Film.de.srt"], ["de"]) == "FILM.srt"
+    names = ["Film.mp4", "film.mkv", "film.srt", "film.note.txt", "film.cast", "film.ad.vtt", "Film.de.srt"]
+    assert choose_subtitles("Film", names, ["en"]) == "Film.de.srt"
+    assert choose_subtitles("film", names, ["en"]) == "film.srt"
+    assert (choose_note("Film", names), choose_note("film", names)) == (None, "film.note.txt")
+    assert (choose_cast("Film", names), choose_cast("film", names)) == (None, "film.cast")
+    assert descriptions_named("Film", names, lambda name: "WEBVTT") == []
+    assert len(descriptions_named("film", names, lambda name: "WEBVTT")) == 1
+
+
+def test_names_in_any_case_and_composition_are_found_on_the_disk(tmp_path: Path) -> None:
+    film = tmp_path / "Mädchen.mp4"
+    film.write_bytes(b"film")
+    folder = tmp_path / "SUBS" / "MA\u0308DCHEN"
+    folder.mkdir(parents=True)
+    inner = folder / "2_German.srt"
+    inner.write_text(CUE, encoding="utf-8")
+    (tmp_path / "Other.mp4").write_bytes(b"film")
+    assert subtitles_beside(film, ["de"]) == inner
+    beside = tmp_path / "ma\u0308dchen.DE.Srt"
+    beside.write_text(CUE, encoding="utf-8")
+    assert subtitles_beside(film, ["de"]) == beside
+    (tmp_path / "MÄDCHEN.Note.TXT").write_text("Anna is nine.", encoding="utf-8")
+    note = note_beside(film)
+    assert note is not None
+    assert note.read_text(encoding="utf-8") == "Anna is nine."
 
 
 @pytest.mark.parametrize(("of_film", "of_files"), [("NFC", "NFD"), ("NFD", "NFC")])
