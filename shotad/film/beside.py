@@ -94,21 +94,46 @@ _SEPARATORS = re.compile(r"[\s._()\[\],&+]+")
 
 _DESCRIPTION_WORDS = frozenset(
     {
-        *("ad", "audiodescribed", "audiodescripcion", "audiodescripción", "audiodescriptie"),
+        *("ad", "audesc", "audiodescribed", "audiodescripcion", "audiodescripción", "audiodescriptie"),
         *("audiodescription", "audiodescrizione", "audiodescrição", "audiodeskription", "audiodeskrypcja"),
-        *("audiopopis", "audiovision", "dapt", "described", "description", "descriptions", "descriptive"),
-        *("dvs", "hörfilm", "hoerfilm", "kuvailutulkkaus", "syntolkning", "synstolking", "synstolkning"),
+        *("audiopopis", "audiovision", "dapt", "desc", "descripción", "described", "description"),
+        *("descriptions", "descriptive", "descrizione", "descrição", "dvs", "hörfilm", "hoerfilm"),
+        *("kuvailutulkkaus", "luisterfilm", "syntolkning", "synstolking", "synstolkning", "vfad"),
     }
 )
 """Words in the name of a file beside a film that make it a description: what the trade calls it."""
 _WORDS_BESIDE = frozenset(
-    {"audio", "default", "full", "mix", "mixed", "mono", "soundtrack", "stereo", "surround", "track", "video"}
+    {
+        *("audio", "broadcast", "default", "final", "full", "master", "mix", "mixed", "mono", "narration"),
+        *(
+            "narrator",
+            "new",
+            "only",
+            "script",
+            "soundtrack",
+            "stereo",
+            "surround",
+            "text",
+            "track",
+            "version",
+        ),
+        *("video", "voice", "voiceover"),
+    }
 )
 """Words that may stand with them. ``movie - Ad Astra trailer.mp3`` has others, and is no description."""
+_COUNT_BESIDE = re.compile(r"v\d{1,3}|\d{1,2}ch|\d{2,3}k(?:hz)?")
+"""Counts that may: ``v2``, ``2ch``, ``48k``."""
+_CHANNELS = re.compile(r"\d|[257][01]")
+"""Of ``2.0`` or ``51`` in a title. A longer number may be a year: ``79 AD``."""
 _TRACK_TITLE = re.compile(
-    r"audio[ -]?descri|audio[ -]?de[sz]kri|audio[ -]?popis|h(?:ö|oe)rfilm|\baudiovision\b|kuvailutulkkaus|"
-    r"syn(?:s)?tolk|音声解説|тифлокоммент|\bdescri(?:bed|ptive) (?:video|audio)|video descri|"
-    r"\bvisually impaired\b|\bDVS\b",
+    r"audio[ -]?descri|audio[ -]?de[sz]kri|audio[ -]?d[ée]crit|audio[ -]?popis|\bh(?:ö|oe)r(?:film|fassung)|"
+    r"\baudiovision\b|kuvailutulkkaus|syn(?:s)?tolk|音声解説|тифлокоммент|\bvideo descri|"
+    r"\bdescri(?:bed|ptive) (?:video|audio)|\bdescri(?:ción|ção|zione) (?:de |di )?[áa]udio|"
+    r"\bnarração descritiva|\bDVS\b|"
+    # Whom it is for.
+    r"\bvisually impaired\b|\bfor the blind\b|\b(?:für )?(?:blinde|sehbehinderte)\b|"
+    r"\b(?:malvoyant|mal-voyant|aveugle)s?\b|\b(?:in|non )vedenti\b|\b(?:ciegos|invidentes|cegos)\b|"
+    r"\bdeficientes visuais\b",
     re.IGNORECASE,
 )
 _SOUND_TITLE = re.compile(r"\bdescri(?:ptive|ptif|ptiva|ttiva|ttivo|ptivo)\b", re.IGNORECASE)
@@ -213,11 +238,30 @@ def is_description_title(title: str, *, is_text: bool = False) -> bool:
 
     Commentary is none, nor are captions for deaf people, some of which are called descriptive.
     """
-    if is_commentary_title(title) or (is_text and _FOR_DEAF_TITLE.search(title)):
+    if is_text and _FOR_DEAF_TITLE.search(title):
         return False
-    if _TRACK_TITLE.search(title) or _AD_IN_TITLE.search(title.strip()):
+    # Some call it a commentary for blind people.
+    if _TRACK_TITLE.search(title):
         return True
-    return not is_text and bool(_SOUND_TITLE.search(title))
+    if is_commentary_title(title):
+        return False
+    if _AD_IN_TITLE.search(title.strip()) or (not is_text and _SOUND_TITLE.search(title)):
+        return True
+    # AD Deutsch, English_AD 5.1. In small letters "ad" may be any word.
+    words = [word for word in re.split(r"[\W_]+", title) if word and not _CHANNELS.fullmatch(word)]
+    if "AD" not in words and any(word.lower() == "ad" for word in words):
+        return False
+    return _are_of_description([word.lower() for word in words], is_text=is_text)
+
+
+def _are_of_description(words: Sequence[str], *, is_text: bool) -> bool:
+    """Whether words in small letters name a description, with nothing but a language and words of sound."""
+    # Subtitles that are called descriptive are for the deaf.
+    names = _DESCRIPTION_WORDS - ({"descriptive"} if is_text else set())
+    return any(word in names for word in words) and all(
+        word in names or word in _WORDS_BESIDE or _COUNT_BESIDE.fullmatch(word) or language_named(word)
+        for word in words
+    )
 
 
 def is_description_text(head: str) -> bool:
@@ -254,7 +298,7 @@ def choose_subtitles(
     ranks: dict[str, tuple[object, ...]] = {}
     for name in listing.names:
         words = _words_of_subtitles(listing, name)
-        if words is None or words.kinds & _NOT_SPEECH:
+        if words is None or (words.kinds | words.others) & (_NOT_SPEECH | _DESCRIPTION_WORDS):
             continue
         places = [languages.index(code) for code in words.languages if code in languages]
         ending = SUBTITLE_ENDINGS.index(PurePosixPath(name).suffix)
@@ -356,9 +400,10 @@ def descriptions_named(
 ) -> list[NamedDescription]:
     """The descriptions of the film ``stem`` among ``names``, text first.
 
-    The name has to say it, with nothing in it but a language and words of sound: ``movie.en.ad.m4a``, ``movie
-    (Audio Description).mp3``. Text whose first lines say it needs no such name; with ``opens_all`` False only
-    files are opened whose names say it. A DAPT document of a dubbing is no description.
+    The name has to say it. Short words such as "AD" may have nothing beside them but a language and words of
+    sound: ``movie.en.ad.m4a``, ``movie_AD_v2.wav``. Text whose first lines say it needs no such name; with
+    ``opens_all`` False only files are opened whose names say it. A DAPT document of a dubbing is no
+    description.
     """
     listing = _listing(stem, names)
     stem, listed_names, films = listing.stem, listing.names, listing.films
@@ -372,10 +417,11 @@ def descriptions_named(
             continue
         words = _words_of_description(rest)
         languages = [code for word in words if (code := language_named(word))]
-        is_named = any(word in _DESCRIPTION_WORDS for word in words) and all(
-            word in _DESCRIPTION_WORDS or word in _WORDS_BESIDE or word.isdecimal() or language_named(word)
-            for word in words
-        )
+        is_named = _are_of_description([word for word in words if not word.isdecimal()], is_text=is_text)
+        # What can mean nothing else may stand with any words: "Audiodeskription für Kino A".
+        plain_words = " ".join(words)
+        if _TRACK_TITLE.search(plain_words) and not (is_text and _FOR_DEAF_TITLE.search(plain_words)):
+            is_named = True
         if is_text and (is_named or opens_all):
             head = read_head(listed_names[name])
             is_xml = ending in (".ttml", ".xml")

@@ -213,12 +213,18 @@ DESCRIBED: Mapping[str, str] = {
     "movie.en.ad.m4a": "en", "movie.ad.mp3": "", "movie.deutsch.audiodeskription.flac": "de", "movie.Hörfilm.ger.wav": "de",
     "movie (Audio Description).mp3": "", "movie - Audio Description.opus": "", "movie_AD.mp3": "", "movie-en-ad.ogg": "en",
     "movie.English Descriptive Audio.ac3": "en", "movie.en.ad.mka": "en", "movie.AD.stereo.aac": "",
+    "Movie_AD.wav": "", "MOVIE.AD.SRT": "", "movie.descriptive.m4a": "", "movie - Audiodeskription.mp3": "",
+    "movie_AD_v2.wav": "", "movie_AD_final.wav": "", "movie.ad.2ch.wav": "", "movie_deu_AD_20.wav": "de",
+    "movie AD Narration.wav": "", "movie.ad-script.vtt": "", "movie_desc.vtt": "", "movie.Hörfilmfassung.wav": "",
+    "movie.hoerfassung.mp3": "", "movie.audiodescricao.pt-BR.mp3": "pt", "movie.audiodescription.fr.mp3": "fr",
+    "movie.visually-impaired.mp3": "", "movie - Audiodeskription Schnitt 3 geprüft.wav": "",
 }  # fmt: skip
 ORDINARY = (
     "movie.ads.vtt", "movie.en.sdh.srt", "movie.en.cc.vtt", "movie.en.hi.srt", "movie.commentary.mp3", "movie.en.vtt",
     "movie.director.commentary.m4a", "movie - Ad Astra trailer.mp3", "movie.soundtrack.flac", "movie.mp3", "movie.chapters.vtt",
     "movie2.ad.vtt", "other.ad.vtt", "movie.ad.mp4", "movie.add.mp3", "movie.ad.txt", "movies.ad.mp3", "movie.description.txt",
-    "movie.forced.srt", "movie.en.m4a", "movie.ttml", "movie.xml", "movie.nfo.xml",
+    "movie.forced.srt", "movie.en.m4a", "movie.ttml", "movie.xml", "movie.nfo.xml", "movie.descriptive.srt",
+    "movie.ad.trailer.mp3", "movie.advert.mp3", "movie.score.wav", "movie.M&E.wav", "movie.vi.mp3",
 )  # fmt: skip
 """What lies beside films and is no description."""
 
@@ -227,7 +233,8 @@ ORDINARY = (
 def test_descriptions_are_known_by_their_names(name: str, language: str) -> None:
     (description,) = descriptions_named("movie", [name, "movie.mkv"], lambda _: "")
     assert (description.name, description.language) == (name, language)
-    assert description.is_text == name.endswith((".vtt", ".srt"))
+    assert description.is_text == name.lower().endswith((".vtt", ".srt"))
+    assert choose_subtitles("movie", [name], [language]) is None
 
 
 @pytest.mark.parametrize("name", ORDINARY)
@@ -269,6 +276,10 @@ def test_text_is_a_description_where_its_first_lines_say_so() -> None:
     "Audio Description", "English AD", "AD", "(AD)", "English - Descriptive", "Audiodeskription", "Hörfilm", "Audiovision",
     "Audiodescripción", "Audiodescription", "Italiano - descrittiva", "Audio Described", "English [AD]", "Audiodescrição",
     "Descriptive Video Service", "DVS", "Syntolkning", "Deutsch (Audiodeskription)", "音声解説", "AD - English 5.1",
+    "AD Deutsch", "German AD 2.0", "English_AD", "AD: English", "VFAD", "VF AD", "Version audiodécrite",
+    "Descripción de audio", "Descripción", "Descrizione audio", "Commento audio per non vedenti",
+    "Descrição de áudio", "Narração descritiva", "Deutsch für Sehbehinderte", "Hörfassung", "pour malvoyants",
+    "Described", "Visually impaired commentary", "Ciegos",
 ])  # fmt: skip
 def test_titles_of_descriptions(title: str) -> None:
     assert is_description_title(title)
@@ -277,6 +288,8 @@ def test_titles_of_descriptions(title: str) -> None:
 @pytest.mark.parametrize("title", [
     "", "English", "Commentary", "Director's commentary", "Commentary with descriptive notes", "Ad Astra", "AD ASTRA 5.1",
     "Pompeii 79 AD", "English SDH", "Dolby Digital", "Adaptation", "Surround 5.1", "Audiokommentar", "Isolated score",
+    "AD 79", "79 AD", "Ad", "ad English", "Ad-free", "Commentaire audio", "Comentario del director", "Commento del regista",
+    "Hörspiel", "Original", "VFF", "Narrator", "Descrambled", "Description of the making",
 ])  # fmt: skip
 def test_titles_of_other_tracks(title: str) -> None:
     assert not is_description_title(title)
