@@ -21,7 +21,7 @@ import glob
 import itertools
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -45,6 +45,8 @@ from shotad.film.beside import (
     is_film_name,
     language_order,
     names_in_subtitle_folders,
+    passed_over_files,
+    passed_over_note,
     read_head_beside,
     stem_of,
 )
@@ -150,6 +152,8 @@ class Beside:
     note: str | None = None
     descriptions: tuple[str, ...] = ()
     """Audio description that the film has: no input of a run that stops for it."""
+    passed_over: str = ""
+    """A note on files that look as if they were meant for the film and are not used; empty for none."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -171,6 +175,7 @@ class FilesBeside:
     def __init__(self) -> None:
         self._read: dict[str, frozenset[str] | StorageError] = {}
         self._sorted: dict[str, list[str]] = {}
+        self._film_counts: dict[str, int] = {}
 
     def read(self, folders: Iterable[str]) -> None:
         """Read folders elsewhere, many at a time: each costs a request or more."""
@@ -188,6 +193,12 @@ class FilesBeside:
         if isinstance(names, StorageError):
             raise names
         return names
+
+    def has_one_film(self, folder: str) -> bool:
+        """Whether no more than one film lies in a folder."""
+        if folder not in self._film_counts:
+            self._film_counts[folder] = sum(map(is_film_name, self.of(folder)))
+        return self._film_counts[folder] < 2
 
     def beginning(self, folder: str, start: str) -> list[str]:
         """The names in a folder that begin so; it may be a folder of very many films."""
@@ -228,13 +239,26 @@ def beside_of(film: str, near: FilesBeside, language: str) -> Beside:
     cast = choose_cast(stem, names)
     subtitles = _subtitles_of(film, near, language)
     note = choose_note(stem, names)
+    descriptions = _descriptions_of(film, near)
     return Beside(
         settings=tuple(join(folder, file) for file in settings if file is not None),
         subtitles=None if subtitles is None else join(folder, subtitles),
         cast=None if cast is None else join(folder, cast),
         note=None if note is None else join(folder, note),
-        descriptions=_descriptions_of(film, near),
+        descriptions=descriptions,
+        passed_over=_passed_over(film, near, [subtitles] if subtitles else [], descriptions),
     )
+
+
+def _passed_over(film: str, near: FilesBeside, subtitles: Sequence[str], descriptions: Sequence[str]) -> str:
+    """The note on files beside a film of this machine that are not used; empty for none."""
+    if not is_local(film):
+        return ""
+    folder, stem = parent_of(film), stem_of(name_of(film))
+    # Beside the only film of a folder any subtitles may be meant for it.
+    names = near.of(folder) if near.has_one_film(folder) else near.beginning(folder, stem)
+    used = [*subtitles, *map(name_of, descriptions)]
+    return passed_over_note(passed_over_files(stem, names, used))
 
 
 def _subtitles_of(film: str, near: FilesBeside, language: str) -> str | None:

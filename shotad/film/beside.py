@@ -18,7 +18,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -55,6 +55,14 @@ SOUND_ENDINGS = frozenset(
 _SUBTITLE_FOLDERS = frozenset({"sub", "subs", "subtitle", "subtitles"})
 """Folders beside a film in which its subtitles may lie, in small letters; Kodi looks into these too, VLC into
 some."""
+
+_OTHER_SUBTITLE_ENDINGS = frozenset(
+    {".dfxp", ".idx", ".lrc", ".sami", ".sbv", ".scc", ".smi", ".stl", ".sub", ".sup", ".ttml"}
+)
+"""Endings of subtitles that are not looked for beside a film; some can be read where they are named."""
+
+_MOST_PASSED_OVER = 6
+"""Names in a note on files that are not used."""
 
 HEAD_BYTES = 1 << 16
 """Bytes of a file of words that are read to see what it holds: heads with notes and styles are shorter."""
@@ -342,8 +350,9 @@ def _words_of_subtitles(listing: _Listing, name: str) -> _SubtitleWords | None:
     after_stem = file_stem[len(stem) :]
     if file_name.startswith(f"{stem}."):
         words = _read_words(after_stem)
-        # Players take every short word for a language.
-        if words.others and not all(map(_SHORT_WORD.fullmatch, words.others)):
+        # Players take every short word between two points for a language.
+        is_short = all(map(_SHORT_WORD.fullmatch, words.others)) and " " not in after_stem
+        if words.others and not is_short:
             return None
         return None if words == _SubtitleWords() else words
     # movie (English).srt, movie_en.srt, movie - English.srt, beside the film.
@@ -453,6 +462,60 @@ def _ending_rank(name: str) -> tuple[int, str]:
     ending = PurePosixPath(name).suffix.lower()
     rank = SCRIPT_ENDINGS.index(ending) if ending in SCRIPT_ENDINGS else len(SCRIPT_ENDINGS)
     return rank, name
+
+
+def passed_over_files(stem: str, names: Iterable[str], used: Collection[str]) -> dict[str, str]:
+    """Why files among ``names`` that look as if they were meant for the film ``stem`` are not ``used``, by
+    their names.
+
+    They begin as the film, or are subtitles beside the only film there. ``used`` are those that are, the
+    subtitles first.
+    """
+    listing = _listing(stem, names)
+    reasons: dict[str, str] = {}
+    for key, name in sorted(listing.names.items()):
+        file_name = key.rpartition("/")[2]
+        ending = PurePosixPath(file_name).suffix
+        is_subtitles = ending in SUBTITLE_ENDINGS or ending in _OTHER_SUBTITLE_ENDINGS
+        if name in used or not (is_subtitles or ending in SOUND_ENDINGS) or file_name.startswith("."):
+            continue
+        rest = file_name[len(listing.stem) :]
+        is_of_film = file_name.startswith(listing.stem) and not rest[0].isalnum()
+        longer_stems = (film for film in listing.films if len(film) > len(listing.stem))
+        is_of_other_film = any(file_name.startswith(film) for film in longer_stems)
+        is_of_only_film = is_subtitles and listing.films == {listing.stem}
+        if is_of_other_film or not (is_of_film or is_of_only_film):
+            continue
+        reasons[name] = _reason_passed_over(listing, key, is_of_film=is_of_film, used=used)
+    return reasons
+
+
+def _reason_passed_over(listing: _Listing, key: str, *, is_of_film: bool, used: Collection[str]) -> str:
+    ending = PurePosixPath(key).suffix
+    if ending in SOUND_ENDINGS:
+        return "its name does not say that it is a description"
+    if ending in _OTHER_SUBTITLE_ENDINGS:
+        return f"{ending} is not looked for"
+    words = _words_of_subtitles(listing, key)
+    if words is None:
+        return "its name has other words than a language" if is_of_film else "its name is not the film's"
+    special_words = (words.kinds | words.others) & _NOT_SPEECH
+    if special_words:
+        return f"its name says {min(special_words)}"
+    first_name = next((name for name in used if name.lower().endswith(SUBTITLE_ENDINGS)), "")
+    return f"{first_name} goes first" if first_name else "it holds no dialogue"
+
+
+def passed_over_note(reasons: Mapping[str, str]) -> str:
+    """A sentence on the files of `passed_over_files`; empty where there are none."""
+    if not reasons:
+        return ""
+    names_by_reason: dict[str, list[str]] = {}
+    for name, reason in [*reasons.items()][:_MOST_PASSED_OVER]:
+        names_by_reason.setdefault(reason, []).append(name)
+    listed = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in names_by_reason.items())
+    more = f"; and {len(reasons) - _MOST_PASSED_OVER} more" if len(reasons) > _MOST_PASSED_OVER else ""
+    return f"Beside the film, not used: {listed}{more}. --subtitles names a file to use."
 
 
 def names_beside(film: Path) -> list[str]:

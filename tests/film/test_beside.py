@@ -23,6 +23,8 @@ from shotad.film.beside import (
     is_description_title,
     is_own_script,
     note_beside,
+    passed_over_files,
+    passed_over_note,
     subtitles_beside,
 )
 from shotad.film.container import track_title
@@ -69,7 +71,7 @@ TTML = '<tt xmlns="http://www.w3.org/ns/ttml" xml:lang="en"></tt>'
     (["m.2019.1080p.en.srt", "m.de.srt"], ["en", "de"], "m.de.srt"),
     (["m.2019.1080p.WEB-DL.x264-GROUP.srt", "m.mp4"], ["en"], "m.2019.1080p.WEB-DL.x264-GROUP.srt"),
     (["m (2019).srt", "m 1984.srt"], ["en"], "m (2019).srt"),
-    (["m 1984.srt", "m 1984 (English).srt", "m.extended.cut.srt"], ["en"], None),
+    (["m 1984.srt", "m 1984 (English).srt", "m.extended.cut.srt", "m.old cut.srt"], ["en"], None),
 ])  # fmt: skip
 def test_subtitles_are_chosen_by_their_names(
     names: Sequence[str], languages: Sequence[str], chosen: str | None
@@ -127,6 +129,32 @@ def test_of_names_that_differ_by_case_that_of_the_film_is_taken() -> None:
     assert (choose_cast("Film", names), choose_cast("film", names)) == (None, "film.cast")
     assert descriptions_named("Film", names, lambda name: "WEBVTT") == []
     assert len(descriptions_named("film", names, lambda name: "WEBVTT")) == 1
+
+
+def test_files_that_are_passed_over_are_told_with_the_reason() -> None:
+    names = [
+        *("Film.mp4", "film.srt", "Film.de.srt", "film.en.forced.srt", "Film.extended.cut.srt", "Movie.srt"),
+        *("film.mp3", "film.smi", "Film.ad.vtt", "Film.nfo", "Film.jpg", "song.mp3"),
+    ]
+    reasons = passed_over_files("Film", names, ["film.srt", "Film.ad.vtt"])
+    assert reasons == {
+        "Film.de.srt": "film.srt goes first",
+        "film.en.forced.srt": "its name says forced",
+        "Film.extended.cut.srt": "its name has other words than a language",
+        "Movie.srt": "its name is not the film's",
+        "film.mp3": "its name does not say that it is a description",
+        "film.smi": ".smi is not looked for",
+    }
+    note = passed_over_note({**reasons, "Film.fr.srt": "film.srt goes first"})
+    assert "Film.de.srt (film.srt goes first); " in note
+    assert note.count("(") == 6
+    assert "; and 1 more." in note
+    # Beside several films a file is told of that whose name it has.
+    films = [*names, "Other.mkv", "Film 2.mkv", "Film 2.en.forced.srt"]
+    assert "Movie.srt" not in passed_over_files("Film", films, [])
+    assert "Film 2.en.forced.srt" not in passed_over_files("Film", films, [])
+    assert [*passed_over_files("Film 2", films, [])] == ["Film 2.en.forced.srt"]
+    assert passed_over_note(passed_over_files("Other", films, [])) == ""
 
 
 def test_names_in_any_case_and_composition_are_found_on_the_disk(tmp_path: Path) -> None:
