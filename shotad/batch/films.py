@@ -256,21 +256,26 @@ def _passed_over(film: str, near: FilesBeside, subtitles: Sequence[str], descrip
         return ""
     folder, stem = parent_of(film), stem_of(name_of(film))
     # Beside the only film of a folder any subtitles may be meant for it.
-    names = near.of(folder) if near.has_one_film(folder) else near.beginning(folder, stem)
+    has_one_film = near.has_one_film(folder)
+    names = [*(near.of(folder) if has_one_film else near.beginning(folder, stem)), *_inner_names(film, near)]
     used = [*subtitles, *map(name_of, descriptions)]
     return passed_over_note(passed_over_files(stem, names, used))
+
+
+def _inner_names(film: str, near: FilesBeside) -> list[str]:
+    """What lies in the folders of subtitles beside a film, and the films beside it, for which it may be meant
+    too; nothing where there are no such folders."""
+    folder, stem = parent_of(film), stem_of(name_of(film))
+    subtitle_folders = near.beginning(folder, "sub")
+    names = names_in_subtitle_folders(stem, subtitle_folders, lambda inner: near.of(join(folder, inner)))
+    return [*names, *filter(is_film_name, near.of(folder))] if names else []
 
 
 def _subtitles_of(film: str, near: FilesBeside, language: str) -> str | None:
     """The subtitles of a film, by their name in its folder or in a folder of subtitles there."""
     folder, stem = parent_of(film), stem_of(name_of(film))
     names = near.beginning(folder, stem)
-    inner_names = names_in_subtitle_folders(
-        stem, near.beginning(folder, "sub"), lambda inner: near.of(join(folder, inner))
-    )
-    if inner_names:
-        # Other films there may be meant by what lies in these folders.
-        names += [*inner_names, *filter(is_film_name, near.of(folder))]
+    names += _inner_names(film, near)
     if not is_local(film):
         return choose_subtitles(stem, names, language_order(None, language))
     path = local_path(film)
