@@ -21,7 +21,7 @@ import glob
 import itertools
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -35,16 +35,18 @@ from shotad.core.errors import FilmError, StorageError
 from shotad.film.beside import (
     HEAD_BYTES,
     SUBTITLE_ENDINGS,
-    SUBTITLE_FOLDERS,
     choose_cast,
     choose_note,
     choose_subtitles,
-    composed,
+    comparable,
     descriptions_named,
     first_named,
     is_dialogue_beside,
     is_film_name,
     language_order,
+    names_in_subtitle_folders,
+    passed_over_files,
+    passed_over_note,
     read_head_beside,
     stem_of,
 )
@@ -150,6 +152,8 @@ class Beside:
     note: str | None = None
     descriptions: tuple[str, ...] = ()
     """Audio description that the film has: no input of a run that stops for it."""
+    passed_over: str = ""
+    """A note on files that look as if they were meant for the film and are not used; empty for none."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -171,6 +175,7 @@ class FilesBeside:
     def __init__(self) -> None:
         self._read: dict[str, frozenset[str] | StorageError] = {}
         self._sorted: dict[str, list[str]] = {}
+        self._film_counts: dict[str, int] = {}
 
     def read(self, folders: Iterable[str]) -> None:
         """Read folders elsewhere, many at a time: each costs a request or more."""
@@ -189,14 +194,20 @@ class FilesBeside:
             raise names
         return names
 
+    def has_one_film(self, folder: str) -> bool:
+        """Whether no more than one film lies in a folder."""
+        if folder not in self._film_counts:
+            self._film_counts[folder] = sum(map(is_film_name, self.of(folder)))
+        return self._film_counts[folder] < 2
+
     def beginning(self, folder: str, start: str) -> list[str]:
         """The names in a folder that begin so; it may be a folder of very many films."""
         if folder not in self._sorted:
-            self._sorted[folder] = sorted(self.of(folder), key=composed)
-        names, start = self._sorted[folder], composed(start)
-        first = bisect.bisect_left(names, start, key=composed)
+            self._sorted[folder] = sorted(self.of(folder), key=comparable)
+        names, start = self._sorted[folder], comparable(start)
+        first = bisect.bisect_left(names, start, key=comparable)
         candidates = names[first : first + _MOST]
-        return list(itertools.takewhile(lambda name: composed(name).startswith(start), candidates))
+        return list(itertools.takewhile(lambda name: comparable(name).startswith(start), candidates))
 
 
 def names_elsewhere(folder: str) -> frozenset[str]:
@@ -219,33 +230,52 @@ def _names_in(folder: str) -> frozenset[str] | StorageError:
 
 def beside_of(film: str, near: FilesBeside, language: str) -> Beside:
     """What lies beside a film; subtitles as `choose_subtitles`, for a description in ``language``."""
-    folder, name = parent_of(film), name_of(film)
-    names, stem = near.of(folder), stem_of(name)
-    settings = [first_named((f"{name}{ending}" for ending in _YAML), names) for name in (ALL, stem)]
+    folder, stem = parent_of(film), stem_of(name_of(film))
+    # Only what can be meant: the folder may hold very many films.
+    names = [name for start in (stem, "cast", ALL) for name in near.beginning(folder, start)]
+    settings = [
+        first_named(stem, (f"{beginning}{ending}" for ending in _YAML), names) for beginning in (ALL, stem)
+    ]
     cast = choose_cast(stem, names)
     subtitles = _subtitles_of(film, near, language)
     note = choose_note(stem, names)
+    descriptions = _descriptions_of(film, near)
     return Beside(
         settings=tuple(join(folder, file) for file in settings if file is not None),
         subtitles=None if subtitles is None else join(folder, subtitles),
         cast=None if cast is None else join(folder, cast),
         note=None if note is None else join(folder, note),
-        descriptions=_descriptions_of(film, near),
+        descriptions=descriptions,
+        passed_over=_passed_over(film, near, [subtitles] if subtitles else [], descriptions),
     )
+
+
+def _passed_over(film: str, near: FilesBeside, subtitles: Sequence[str], descriptions: Sequence[str]) -> str:
+    """The note on files beside a film of this machine that are not used; empty for none."""
+    if not is_local(film):
+        return ""
+    folder, stem = parent_of(film), stem_of(name_of(film))
+    # Beside the only film of a folder any subtitles may be meant for it.
+    has_one_film = near.has_one_film(folder)
+    names = [*(near.of(folder) if has_one_film else near.beginning(folder, stem)), *_inner_names(film, near)]
+    used = [*subtitles, *map(name_of, descriptions)]
+    return passed_over_note(passed_over_files(stem, names, used))
+
+
+def _inner_names(film: str, near: FilesBeside) -> list[str]:
+    """What lies in the folders of subtitles beside a film, and the films beside it, for which it may be meant
+    too; nothing where there are no such folders."""
+    folder, stem = parent_of(film), stem_of(name_of(film))
+    subtitle_folders = near.beginning(folder, "sub")
+    names = names_in_subtitle_folders(stem, subtitle_folders, lambda inner: near.of(join(folder, inner)))
+    return [*names, *filter(is_film_name, near.of(folder))] if names else []
 
 
 def _subtitles_of(film: str, near: FilesBeside, language: str) -> str | None:
     """The subtitles of a film, by their name in its folder or in a folder of subtitles there."""
     folder, stem = parent_of(film), stem_of(name_of(film))
-    all_names = near.of(folder)
     names = near.beginning(folder, stem)
-    inner_folders = [inner for inner in SUBTITLE_FOLDERS if inner in all_names]
-    if inner_folders:
-        # Other films there may be meant by what lies in these folders.
-        names += [name for name in all_names if is_film_name(name)]
-    for inner in inner_folders:
-        for place in (inner, f"{inner}/{stem}"):
-            names += [f"{place}/{name}" for name in near.of(join(folder, place))]
+    names += _inner_names(film, near)
     if not is_local(film):
         return choose_subtitles(stem, names, language_order(None, language))
     path = local_path(film)

@@ -69,6 +69,8 @@ class FilmJob:
     stamp: str = ""
     scratch: str | None = None
     """Where a film that is fetched is put; None: where the system keeps what is passing."""
+    notes: tuple[str, ...] = ()
+    """Sentences for the user on what lies beside the film."""
 
     def __post_init__(self) -> None:
         if not self.film or not self.folder:

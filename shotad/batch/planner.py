@@ -126,6 +126,7 @@ class Planner:
         if beside.note is not None and (note := read_text(beside.note, "note").strip()):
             prompt = config.prompt.model_copy(update={"note": note})
             config = config.model_copy(update={"prompt": prompt})
+        wants_subtitles = config.speech.source in ("auto", "subtitles")
         if beside.cast is not None:
             job = replace(job, cast=beside.cast, cast_key="", cast_photos=None)
         return replace(
@@ -134,6 +135,7 @@ class Planner:
             configs=(*job.configs, *files),
             subtitles=beside.subtitles,
             descriptions=beside.descriptions,
+            notes=(beside.passed_over,) if beside.passed_over and wants_subtitles else (),
         )
 
     def _config_with(self, files: Sequence[str]) -> Config:

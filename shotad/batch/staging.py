@@ -90,7 +90,7 @@ def placed(job: FilmJob, progress: Progress) -> Iterator[Placed]:
             subtitles_found=subtitles is not None,
             description=description,
         )
-        yield replace(here, run_inputs=run_inputs, notes=choice.notes)
+        yield replace(here, run_inputs=run_inputs, notes=(*job.notes, *choice.notes))
 
 
 @contextmanager

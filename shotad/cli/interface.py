@@ -792,7 +792,7 @@ def work_on(
     from shotad.core import RunInputs, WorkFolder
     from shotad.description import Inputs
     from shotad.description.existing import find_existing
-    from shotad.description.inputs import with_subtitles_beside
+    from shotad.description.inputs import passed_over_beside, with_subtitles_beside
     from shotad.film import open_film as opened
     from shotad.script import present_track
 
@@ -809,6 +809,7 @@ def work_on(
         place = _work_folder(source, out)
         if describes:
             with_files, notes = find_existing(film.info, config, place, with_files)
+            notes = (*notes, *passed_over_beside(film.info, config, with_files))
         inputs = Inputs(film.info, config, with_files, notes)
         if run_inputs is not None:
             inputs.check()

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -35,9 +36,14 @@ from shotad.description.prompts import load_examples
 from shotad.film import Subtitles, read_subtitles
 from shotad.film.audio import choose_track
 from shotad.film.beside import (
+    descriptions_named,
     is_description_text,
     language_order,
+    names_beside,
+    passed_over_files,
+    passed_over_note,
     read_head_beside,
+    stem_of,
     subtitles_beside,
 )
 from shotad.film.description_tracks import description_cues, description_tracks
@@ -186,6 +192,28 @@ def with_subtitles_beside(info: FilmInfo, config: Config, run_inputs: RunInputs)
     spoken = info.default_audio.language if info.default_audio is not None else None
     path = subtitles_beside(info.path, language_order(spoken, config.language))
     return run_inputs if path is None else replace(run_inputs, subtitles=path, subtitles_found=True)
+
+
+def passed_over_beside(info: FilmInfo, config: Config, run_inputs: RunInputs) -> tuple[str, ...]:
+    """A note on files beside the film that look as if they were meant for it and are not used.
+
+    None where the user named the subtitles, or wants none. ``run_inputs`` as `with_subtitles_beside`.
+    """
+    path, subtitles = info.path, run_inputs.subtitles
+    if path is None or path.is_dir() or config.speech.source not in ("auto", "subtitles"):
+        return ()
+    if subtitles is not None and not run_inputs.subtitles_found:
+        return ()
+    try:
+        names = [*names_beside(path), *os.listdir(path.parent)]
+    except OSError:
+        return ()
+    stem = stem_of(path.name)
+    used = [] if subtitles is None else [subtitles.relative_to(path.parent).as_posix()]
+    read_head = partial(read_head_beside, path)
+    used += [description.name for description in descriptions_named(stem, names, read_head)]
+    note = passed_over_note(passed_over_files(stem, names, used))
+    return (note,) if note else ()
 
 
 def check_inputs(info: FilmInfo, config: Config, run_inputs: RunInputs) -> None:

@@ -2,8 +2,13 @@
 
 A name begins with that of the film, as players and media servers want it: ``movie.srt``, ``movie.en.srt``,
 ``movie.en.sdh.srt``, ``movie.en.ad.m4a`` (Jellyfin, Kodi, Plex, mpv). Subtitles may also lie in a folder
-``Subs`` or ``Subtitles``, where VLC looks. Files of words are opened as far as their first lines: those say
-whether they hold dialogue or a description, whatever the file is called.
+``Subs`` or ``Subtitles``, where VLC and Kodi look. Files of words are opened as far as their first lines:
+those say whether they hold dialogue or a description, whatever the file is called.
+
+Names are compared without upper and lower case, and however accents are written, on every system: mpv, VLC,
+Kodi and Jellyfin do so too. Of two names that differ in nothing else, the one that is written as the film's
+goes first. Sources: mpv ``player/external_files.c`` and ``misc/language.c``, VLC ``src/input/subtitles.c``,
+Kodi ``xbmc/Util.cpp``, Jellyfin ``MediaInfoResolver.cs`` and ``ExternalPathParser.cs``.
 
 The functions take names and do not care where the folder is; `names_beside` lists one of this machine.
 """
@@ -13,8 +18,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -48,8 +52,17 @@ SOUND_ENDINGS = frozenset(
 )
 """Endings of descriptions as sound."""
 
-SUBTITLE_FOLDERS = ("Subs", "subs", "SUBS", "Sub", "sub", "Subtitles", "subtitles")
-"""Folders beside a film in which its subtitles may lie; VLC looks into these too."""
+_SUBTITLE_FOLDERS = frozenset({"sub", "subs", "subtitle", "subtitles"})
+"""Folders beside a film in which its subtitles may lie, in small letters; Kodi looks into these too, VLC into
+some."""
+
+_OTHER_SUBTITLE_ENDINGS = frozenset(
+    {".dfxp", ".idx", ".lrc", ".sami", ".sbv", ".scc", ".smi", ".stl", ".sub", ".sup", ".ttml"}
+)
+"""Endings of subtitles that are not looked for beside a film; some can be read where they are named."""
+
+_MOST_PASSED_OVER = 6
+"""Names in a note on files that are not used."""
 
 HEAD_BYTES = 1 << 16
 """Bytes of a file of words that are read to see what it holds: heads with notes and styles are shorter."""
@@ -58,34 +71,77 @@ ReadHead = Callable[[str], str]
 """The first lines of a file, by its name as it was listed; empty where it cannot be read."""
 
 _NOT_SPEECH = frozenset(
-    {"ad", "commentary", "comments", "description", "descriptions", "forced", "foreign", "lyrics", "signs"}
-    | {"songs"}
+    {
+        *("ad", "commentary", "comments", "description", "descriptions", "erzwungen", "forced", "forcé"),
+        *("foreign", "forzado", "forzati", "karaoke", "kommentar", "lyrics", "signs", "songs"),
+    }
 )
 """Words in a name of subtitles that are no record of what is said."""
-_FOR_DEAF = frozenset({"cc", "hi", "sdh"})
-_OTHER_KINDS = frozenset({"default", "full"})
-_WORD_OF_SUBTITLES = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*|default|full|foreign|forced")
-"""What may stand between a film's name and the ending of its subtitles: a language, or what kind they are."""
+_FOR_DEAF = frozenset({"cc", "hi", "hoh", "sdh"})
+_OTHER_KINDS = frozenset(
+    {
+        *("auto", "captions", "default", "dialog", "dialogue", "full", "orig", "original", "sub", "subs"),
+        "subtitles",
+    }
+)
+_SHORT_WORD = re.compile(r"[a-z]{2,3}(?:[-_][a-z0-9]{2,8})*")
+"""What players take for a language between a film's name and the ending of its subtitles, whether there is
+one or not: ``movie.old.srt``."""
+_RELEASE_WORD = re.compile(
+    r"\d{3,4}[ip]|[48]k|uhd|hdr\d{0,2}|sdr|(?:8|10)bit|[hx](?:26[45])?|hevc|avc|av1|xvid|divx|"
+    r"blu-?ray|b[dr]-?rip|remux|web(?:-?dl|-?rip)?|hd-?(?:tv|rip)|dvd(?:-?rip|\d)?|vhs-?rip|amzn|nf|"
+    r"e?ac-?3|aac\d?|dts(?:-?hd)?|ddp?\d?|truehd|atmos|flac|opus|proper|repack"
+)
+"""How a copy was made: ``Movie.2019.1080p.BluRay.srt`` is of ``Movie.mp4``. Words for another cut of the film
+are none of these: its times are others."""
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_YEAR_OF_FILM = re.compile(r"[.(\[](?:19|20)\d\d(?!\d)")
+"""A year behind a point or in brackets. ``Movie 1984.srt`` may be of another film."""
 
-_SEPARATORS = re.compile(r"[\s._()\[\],]+")
+_SEPARATORS = re.compile(r"[\s._()\[\],&+]+")
 
 _DESCRIPTION_WORDS = frozenset(
     {
-        *("ad", "audiodescribed", "audiodescripcion", "audiodescripción", "audiodescriptie"),
+        *("ad", "audesc", "audiodescribed", "audiodescripcion", "audiodescripción", "audiodescriptie"),
         *("audiodescription", "audiodescrizione", "audiodescrição", "audiodeskription", "audiodeskrypcja"),
-        *("audiopopis", "audiovision", "dapt", "described", "description", "descriptions", "descriptive"),
-        *("dvs", "hörfilm", "hoerfilm", "kuvailutulkkaus", "syntolkning", "synstolking", "synstolkning"),
+        *("audiopopis", "audiovision", "dapt", "desc", "descripción", "described", "description"),
+        *("descriptions", "descriptive", "descrizione", "descrição", "dvs", "hörfilm", "hoerfilm"),
+        *("kuvailutulkkaus", "luisterfilm", "syntolkning", "synstolking", "synstolkning", "vfad"),
     }
 )
 """Words in the name of a file beside a film that make it a description: what the trade calls it."""
 _WORDS_BESIDE = frozenset(
-    {"audio", "default", "full", "mix", "mixed", "mono", "soundtrack", "stereo", "surround", "track", "video"}
+    {
+        *("audio", "broadcast", "default", "final", "full", "master", "mix", "mixed", "mono", "narration"),
+        *(
+            "narrator",
+            "new",
+            "only",
+            "script",
+            "soundtrack",
+            "stereo",
+            "surround",
+            "text",
+            "track",
+            "version",
+        ),
+        *("video", "voice", "voiceover"),
+    }
 )
 """Words that may stand with them. ``movie - Ad Astra trailer.mp3`` has others, and is no description."""
+_COUNT_BESIDE = re.compile(r"v\d{1,3}|\d{1,2}ch|\d{2,3}k(?:hz)?")
+"""Counts that may: ``v2``, ``2ch``, ``48k``."""
+_CHANNELS = re.compile(r"\d|[257][01]")
+"""Of ``2.0`` or ``51`` in a title. A longer number may be a year: ``79 AD``."""
 _TRACK_TITLE = re.compile(
-    r"audio[ -]?descri|audio[ -]?de[sz]kri|audio[ -]?popis|h(?:ö|oe)rfilm|\baudiovision\b|kuvailutulkkaus|"
-    r"syn(?:s)?tolk|音声解説|тифлокоммент|\bdescri(?:bed|ptive) (?:video|audio)|video descri|"
-    r"\bvisually impaired\b|\bDVS\b",
+    r"audio[ -]?descri|audio[ -]?de[sz]kri|audio[ -]?d[ée]crit|audio[ -]?popis|\bh(?:ö|oe)r(?:film|fassung)|"
+    r"\baudiovision\b|kuvailutulkkaus|syn(?:s)?tolk|音声解説|тифлокоммент|\bvideo descri|"
+    r"\bdescri(?:bed|ptive) (?:video|audio)|\bdescri(?:ción|ção|zione) (?:de |di )?[áa]udio|"
+    r"\bnarração descritiva|\bDVS\b|"
+    # Whom it is for.
+    r"\bvisually impaired\b|\bfor the blind\b|\b(?:für )?(?:blinde|sehbehinderte)\b|"
+    r"\b(?:malvoyant|mal-voyant|aveugle)s?\b|\b(?:in|non )vedenti\b|\b(?:ciegos|invidentes|cegos)\b|"
+    r"\bdeficientes visuais\b",
     re.IGNORECASE,
 )
 _SOUND_TITLE = re.compile(r"\bdescri(?:ptive|ptif|ptiva|ttiva|ttivo|ptivo)\b", re.IGNORECASE)
@@ -118,6 +174,57 @@ def composed(name: str) -> str:
     return unicodedata.normalize("NFC", name)
 
 
+def comparable(name: str) -> str:
+    """A name in small letters, its accents in one with them: two names that are equal so are meant for the
+    same film.
+
+    >>> comparable("MÄDCHEN.srt") == comparable("Ma\u0308dchen.srt")
+    True
+    """
+    return composed(composed(name).casefold())
+
+
+def is_subtitle_folder(name: str) -> bool:
+    """Whether subtitles of a film may lie in a folder of this name beside it."""
+    return comparable(name) in _SUBTITLE_FOLDERS
+
+
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    """The names among which files for a film are looked for. ``stem`` is the film's, as `comparable`.
+
+    ``names`` has each name as it was listed, by its comparable form: of several that differ by case alone the
+    one that is written as the film, else the first in the order of letters. ``films`` are the stems of films.
+    """
+
+    stem: str
+    names: dict[str, str]
+    films: frozenset[str]
+
+
+def _listing(stem: str, names: Iterable[str]) -> _Listing:
+    """Those of ``names`` that may be meant for the film ``stem``.
+
+    Beside ``Film.mp4`` and ``film.mkv``, ``film.srt`` is of the second alone.
+    """
+    own, key = composed(stem), comparable(stem)
+    names = sorted(names)
+    stems = {composed(stem_of(name)) for name in names if is_film_name(name)}
+    namesakes = [other for other in stems if other != own and comparable(other) == key]
+    by_key: dict[str, str] = {}
+    # Those written as the film stand first.
+    for name in sorted(names, key=lambda name: not _file_of(name).startswith(own)):
+        is_own = _file_of(name).startswith(own)
+        if is_own or not any(_file_of(name).startswith(other) for other in namesakes):
+            by_key.setdefault(comparable(name), name)
+    return _Listing(key, by_key, frozenset(map(comparable, stems)))
+
+
+def _file_of(name: str) -> str:
+    """``Subs/movie.srt → movie.srt``, for comparing."""
+    return composed(name).rpartition("/")[2]
+
+
 def stem_of(name: str) -> str:
     """A file's name without its last ending: ``movie.en.srt → movie.en``."""
     ending = PurePosixPath(name).suffix
@@ -139,11 +246,30 @@ def is_description_title(title: str, *, is_text: bool = False) -> bool:
 
     Commentary is none, nor are captions for deaf people, some of which are called descriptive.
     """
-    if is_commentary_title(title) or (is_text and _FOR_DEAF_TITLE.search(title)):
+    if is_text and _FOR_DEAF_TITLE.search(title):
         return False
-    if _TRACK_TITLE.search(title) or _AD_IN_TITLE.search(title.strip()):
+    # Some call it a commentary for blind people.
+    if _TRACK_TITLE.search(title):
         return True
-    return not is_text and bool(_SOUND_TITLE.search(title))
+    if is_commentary_title(title):
+        return False
+    if _AD_IN_TITLE.search(title.strip()) or (not is_text and _SOUND_TITLE.search(title)):
+        return True
+    # AD Deutsch, English_AD 5.1. In small letters "ad" may be any word.
+    words = [word for word in re.split(r"[\W_]+", title) if word and not _CHANNELS.fullmatch(word)]
+    if "AD" not in words and any(word.lower() == "ad" for word in words):
+        return False
+    return _are_of_description([word.lower() for word in words], is_text=is_text)
+
+
+def _are_of_description(words: Sequence[str], *, is_text: bool) -> bool:
+    """Whether words in small letters name a description, with nothing but a language and words of sound."""
+    # Subtitles that are called descriptive are for the deaf.
+    names = _DESCRIPTION_WORDS - ({"descriptive"} if is_text else set())
+    return any(word in names for word in words) and all(
+        word in names or word in _WORDS_BESIDE or _COUNT_BESIDE.fullmatch(word) or language_named(word)
+        for word in words
+    )
 
 
 def is_description_text(head: str) -> bool:
@@ -170,74 +296,112 @@ def choose_subtitles(
     """Of ``names``, those of the film's folder and of folders of subtitles in it (``Subs/en.srt``), the
     subtitles of the film ``stem``.
 
-    ``movie.srt`` goes before ``movie.en.srt``, and what lies beside the film before what lies in a folder. Of
-    several languages the first of ``languages`` (short codes, the film's own first) is taken, then any: in
-    every language they say when somebody speaks. Of one language those for deaf people are taken, which tell
-    more. Forced lines, signs, songs, commentary and descriptions are no record of what is said.
-    ``is_dialogue`` looks into a file that would be taken.
+    ``movie.srt`` goes before ``movie.en.srt``, that before ``movie.1080p.en.srt``, and what lies beside the
+    film before what lies in a folder. Of several languages the first of ``languages`` (short codes, the
+    film's own first) is taken, then any: in every language they say when somebody speaks. Of one language
+    those for deaf people are taken, which tell more. Forced lines, signs, songs, commentary and descriptions
+    are no record of what is said. ``is_dialogue`` looks into a file that would be taken.
     """
-    listed_names = {composed(name): name for name in sorted(names)}
-    stem, names = composed(stem), frozenset(listed_names)
-    films = {stem_of(name) for name in names if is_film_name(name)}
+    listing = _listing(stem, names)
     ranks: dict[str, tuple[object, ...]] = {}
-    for name in names:
-        words = _words_of_subtitles(stem, name, films)
-        if words is None or words & _NOT_SPEECH:
+    for name in listing.names:
+        words = _words_of_subtitles(listing, name)
+        if words is None or (words.kinds | words.others) & (_NOT_SPEECH | _DESCRIPTION_WORDS):
             continue
-        codes = {code for word in words - _FOR_DEAF if (code := language_named(word))}
-        places = [languages.index(code) for code in codes if code in languages]
-        ending = SUBTITLE_ENDINGS.index(PurePosixPath(name).suffix.lower())
+        places = [languages.index(code) for code in words.languages if code in languages]
+        ending = SUBTITLE_ENDINGS.index(PurePosixPath(name).suffix)
         ranks[name] = (
             "/" in name,
-            bool(words),
+            words.names_release,
+            bool(words.languages or words.kinds or words.others),
             min(places, default=len(languages)),
-            not _FOR_DEAF & words,
+            not _FOR_DEAF & words.kinds,
             ending,
             name,
         )
-    ranked = sorted(ranks, key=ranks.__getitem__)
-    return next((listed_names[name] for name in ranked if is_dialogue(listed_names[name])), None)
+    ranked = [listing.names[name] for name in sorted(ranks, key=ranks.__getitem__)]
+    return next((name for name in ranked if is_dialogue(name)), None)
 
 
-def _words_of_subtitles(stem: str, name: str, films: frozenset[str] | set[str]) -> set[str] | None:
-    """The words in the name of a film's subtitles beside that of the film, in small letters; None for a file
-    that is none of this film's subtitles."""
+@dataclass(frozen=True, slots=True)
+class _SubtitleWords:
+    """What the name of subtitles says beside that of the film: short codes of languages, what kind they are
+    (``sdh``, ``forced``), other words, and whether it names a copy of the film (``1080p``)."""
+
+    languages: frozenset[str] = frozenset()
+    kinds: frozenset[str] = frozenset()
+    others: frozenset[str] = frozenset()
+    names_release: bool = False
+
+
+def _words_of_subtitles(listing: _Listing, name: str) -> _SubtitleWords | None:
+    """The words in the name of a film's subtitles beside that of the film; None for a file that is none of
+    this film's subtitles. ``name`` as `comparable`."""
+    stem, films = listing.stem, listing.films
     folder, _, file_name = name.rpartition("/")
-    if PurePosixPath(file_name).suffix.lower() not in SUBTITLE_ENDINGS:
+    if PurePosixPath(file_name).suffix not in SUBTITLE_ENDINGS:
         return None
     file_stem = stem_of(file_name)
     if file_stem == stem:
-        return set()
-    if file_name.startswith(f"{stem}."):
-        words = file_stem[len(stem) + 1 :].split(".")
-        # movie.part.srt is of movie.part.mp4 where there is such a film.
-        is_of_other_film = file_stem in films
-        known_words = (_WORD_OF_SUBTITLES.fullmatch(word) or language_named(word) for word in words)
-        if is_of_other_film:
-            return None
-        is_known = all(known_words)
-        return {word.lower() for word in words} if is_known else _words_of_languages(".".join(words))
-    # movie (English).srt, movie_en.srt, beside the film.
+        return _SubtitleWords()
+    # movie.part.srt is of movie.part.mp4 where there is such a film.
+    if file_stem in films:
+        return None
     after_stem = file_stem[len(stem) :]
-    is_beside = not folder and file_name.startswith(stem) and after_stem[:1] in {" ", "_", "(", "["}
-    # movie 2 (English).srt is of the second film.
-    has_number = any(word.isdecimal() for word in _SEPARATORS.split(after_stem))
-    if is_beside and not has_number and file_stem not in films:
-        return _words_of_languages(after_stem)
+    if file_name.startswith(f"{stem}."):
+        words = _read_words(after_stem)
+        # Players take every short word between two points for a language.
+        is_short = all(map(_SHORT_WORD.fullmatch, words.others)) and " " not in after_stem
+        if words.others and not is_short:
+            return None
+        return None if words == _SubtitleWords() else words
+    # movie (English).srt, movie_en.srt, movie - English.srt, beside the film.
+    if not folder and file_name.startswith(stem) and after_stem[:1] in {" ", "_", "-", "(", "["}:
+        words = _read_words(after_stem)
+        # movie 2 (English).srt is of the second film, movie 1984.srt perhaps too.
+        numbers = [word for word in _SEPARATORS.split(after_stem) if word.isdecimal()]
+        is_year_of_copy = words.names_release and all(map(_YEAR.fullmatch, numbers))
+        is_other_film = bool(numbers) and not is_year_of_copy
+        return None if is_other_film or words.others or words == _SubtitleWords() else words
     # Subs/2_English.srt, where there is but this film; Subs/movie/2_English.srt in any case.
-    is_for_film = folder.endswith(f"/{stem}") or (folder in SUBTITLE_FOLDERS and films == {stem})
+    inner_folder, _, film_folder = folder.partition("/")
+    is_for_film = film_folder == stem or (not film_folder and inner_folder and films == {stem})
     if not is_for_film:
         return None
-    return _words_of_languages(file_stem)
+    words = _read_words(file_stem)
+    return None if words.others or words == _SubtitleWords() else words
 
 
-def _words_of_languages(text: str) -> set[str] | None:
-    """The words of a name in small letters; None where one is no language and no kind of subtitles."""
-    words = [word for word in _SEPARATORS.split(text) if word and not word.isdecimal()]
-    kinds = _FOR_DEAF | _OTHER_KINDS | _NOT_SPEECH
-    if not words or not all(word.lower() in kinds or language_named(word) for word in words):
-        return None
-    return {word.lower() for word in words}
+def _read_words(text: str) -> _SubtitleWords:
+    """What the rest of a name says, in small letters: ``.en-us.sdh``, `` - English (forced)``,
+    ``.2019.1080p.web-dl.x264-group``. Numbers are left out, as is a year."""
+    languages: set[str] = set()
+    kinds: set[str] = set()
+    others: set[str] = set()
+    names_release = _YEAR_OF_FILM.search(text) is not None
+    all_kinds = _FOR_DEAF | _OTHER_KINDS | _NOT_SPEECH
+    words: list[str] = []
+    for word in _SEPARATORS.split(text):
+        parts = [part for part in word.split("-") if part]
+        # en-us is a language of a region, and en-forced is none.
+        words += parts if all_kinds.intersection(parts) else ["-".join(parts)]
+    for word in words:
+        if not word or word.isdecimal():
+            continue
+        if _RELEASE_WORD.fullmatch(word) or _RELEASE_WORD.fullmatch(word.partition("-")[0]):
+            # Who made the copy stands behind the last word: x264-GROUP.
+            names_release = True
+        elif word in all_kinds:
+            kinds.add(word)
+        elif code := language_named(word):
+            languages.add(code)
+        else:
+            others.add(word)
+    if "hi" in kinds and not languages:
+        # Hindi, where no other language says that it means the hard of hearing; Jellyfin reads it so too.
+        kinds.discard("hi")
+        languages.add("hi")
+    return _SubtitleWords(frozenset(languages), frozenset(kinds), frozenset(others), names_release)
 
 
 def descriptions_named(
@@ -245,27 +409,28 @@ def descriptions_named(
 ) -> list[NamedDescription]:
     """The descriptions of the film ``stem`` among ``names``, text first.
 
-    The name has to say it, with nothing in it but a language and words of sound: ``movie.en.ad.m4a``, ``movie
-    (Audio Description).mp3``. Text whose first lines say it needs no such name; with ``opens_all`` False only
-    files are opened whose names say it. A DAPT document of a dubbing is no description.
+    The name has to say it. Short words such as "AD" may have nothing beside them but a language and words of
+    sound: ``movie.en.ad.m4a``, ``movie_AD_v2.wav``. Text whose first lines say it needs no such name; with
+    ``opens_all`` False only files are opened whose names say it. A DAPT document of a dubbing is no
+    description.
     """
-    listed_names = {composed(name): name for name in sorted(names)}
-    stem, names = composed(stem), frozenset(listed_names)
-    films = {stem_of(name) for name in names if is_film_name(name)}
+    listing = _listing(stem, names)
+    stem, listed_names, films = listing.stem, listing.names, listing.films
     descriptions: list[NamedDescription] = []
-    for name in sorted(names):
-        ending = PurePosixPath(name).suffix.lower()
+    for name in sorted(listed_names):
+        ending = PurePosixPath(name).suffix
         is_text, is_sound = ending in SCRIPT_ENDINGS, ending in SOUND_ENDINGS
         rest = stem_of(name)[len(stem) :]
         is_of_film = name.startswith(stem) and (not rest or not rest[0].isalnum())
         if not is_of_film or not (is_text or is_sound) or (rest and stem_of(name) in films):
             continue
-        words = _words_of_description(rest.lower())
+        words = _words_of_description(rest)
         languages = [code for word in words if (code := language_named(word))]
-        is_named = any(word in _DESCRIPTION_WORDS for word in words) and all(
-            word in _DESCRIPTION_WORDS or word in _WORDS_BESIDE or word.isdecimal() or language_named(word)
-            for word in words
-        )
+        is_named = _are_of_description([word for word in words if not word.isdecimal()], is_text=is_text)
+        # What can mean nothing else may stand with any words: "Audiodeskription für Kino A".
+        plain_words = " ".join(words)
+        if _TRACK_TITLE.search(plain_words) and not (is_text and _FOR_DEAF_TITLE.search(plain_words)):
+            is_named = True
         if is_text and (is_named or opens_all):
             head = read_head(listed_names[name])
             is_xml = ending in (".ttml", ".xml")
@@ -299,6 +464,60 @@ def _ending_rank(name: str) -> tuple[int, str]:
     return rank, name
 
 
+def passed_over_files(stem: str, names: Iterable[str], used: Collection[str]) -> dict[str, str]:
+    """Why files among ``names`` that look as if they were meant for the film ``stem`` are not ``used``, by
+    their names.
+
+    They begin as the film, or are subtitles beside the only film there. ``used`` are those that are, the
+    subtitles first.
+    """
+    listing = _listing(stem, names)
+    reasons: dict[str, str] = {}
+    for key, name in sorted(listing.names.items()):
+        file_name = key.rpartition("/")[2]
+        ending = PurePosixPath(file_name).suffix
+        is_subtitles = ending in SUBTITLE_ENDINGS or ending in _OTHER_SUBTITLE_ENDINGS
+        if name in used or not (is_subtitles or ending in SOUND_ENDINGS) or file_name.startswith("."):
+            continue
+        rest = file_name[len(listing.stem) :]
+        is_of_film = file_name.startswith(listing.stem) and not rest[0].isalnum()
+        longer_stems = (film for film in listing.films if len(film) > len(listing.stem))
+        is_of_other_film = any(file_name.startswith(film) for film in longer_stems)
+        is_of_only_film = is_subtitles and listing.films == {listing.stem}
+        if is_of_other_film or not (is_of_film or is_of_only_film):
+            continue
+        reasons[name] = _reason_passed_over(listing, key, is_of_film=is_of_film, used=used)
+    return reasons
+
+
+def _reason_passed_over(listing: _Listing, key: str, *, is_of_film: bool, used: Collection[str]) -> str:
+    ending = PurePosixPath(key).suffix
+    if ending in SOUND_ENDINGS:
+        return "its name does not say that it is a description"
+    if ending in _OTHER_SUBTITLE_ENDINGS:
+        return f"{ending} is not looked for"
+    words = _words_of_subtitles(listing, key)
+    if words is None:
+        return "its name has other words than a language" if is_of_film else "its name is not the film's"
+    special_words = (words.kinds | words.others) & _NOT_SPEECH
+    if special_words:
+        return f"its name says {min(special_words)}"
+    first_name = next((name for name in used if name.lower().endswith(SUBTITLE_ENDINGS)), "")
+    return f"{first_name} goes first" if first_name else "it holds no dialogue"
+
+
+def passed_over_note(reasons: Mapping[str, str]) -> str:
+    """A sentence on the files of `passed_over_files`; empty where there are none."""
+    if not reasons:
+        return ""
+    names_by_reason: dict[str, list[str]] = {}
+    for name, reason in [*reasons.items()][:_MOST_PASSED_OVER]:
+        names_by_reason.setdefault(reason, []).append(name)
+    listed = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in names_by_reason.items())
+    more = f"; and {len(reasons) - _MOST_PASSED_OVER} more" if len(reasons) > _MOST_PASSED_OVER else ""
+    return f"Beside the film, not used: {listed}{more}. --subtitles names a file to use."
+
+
 def names_beside(film: Path) -> list[str]:
     """The names in the folder of a film that begin as its own, those of other films there, and those in its
     folders of subtitles (``Subs/en.srt``, ``Subs/movie/en.srt``). Empty where the folder cannot be read."""
@@ -307,15 +526,30 @@ def names_beside(film: Path) -> list[str]:
         all_names = os.listdir(folder)
     except OSError:
         return []
-    beginning = composed(stem)
-    names = [name for name in all_names if composed(name).startswith(beginning) or is_film_name(name)]
-    for inner in SUBTITLE_FOLDERS:
-        # On disks that take Subs and subs for one folder only its own name is in the list.
-        if inner in all_names:
-            for place in (inner, f"{inner}/{stem}"):
-                with suppress(OSError):
-                    names += [f"{place}/{name}" for name in os.listdir(folder / place)]
-    return names
+    beginning = comparable(stem)
+    names = [name for name in all_names if comparable(name).startswith(beginning) or is_film_name(name)]
+
+    def names_in(inner: str) -> list[str]:
+        try:
+            return os.listdir(folder / inner)
+        except OSError:  # it is no folder, or cannot be read
+            return []
+
+    return [*names, *names_in_subtitle_folders(stem, all_names, names_in)]
+
+
+def names_in_subtitle_folders(
+    stem: str, names: Iterable[str], names_in: Callable[[str], Iterable[str]]
+) -> list[str]:
+    """What lies in the folders of subtitles among ``names``, those beside the film ``stem``, and in its own
+    folder there: ``Subs/en.srt``, ``Subs/movie/en.srt``. ``names_in`` lists a folder by such a name."""
+    inner_names: list[str] = []
+    for folder in sorted(filter(is_subtitle_folder, names)):
+        for name in sorted(names_in(folder)):
+            inner_names.append(f"{folder}/{name}")
+            if comparable(name) == comparable(stem):
+                inner_names += [f"{folder}/{name}/{inner}" for inner in sorted(names_in(f"{folder}/{name}"))]
+    return inner_names
 
 
 def read_head_beside(film: Path, name: str) -> str:
@@ -360,19 +594,20 @@ def choose_note(stem: str, names: Collection[str]) -> str | None:
 
     There is none for all films of a folder: a file ``note.txt`` may be about anything, and its text is sent.
     """
-    return first_named([f"{stem}.note.txt"], names)
+    return first_named(stem, [f"{stem}.note.txt"], names)
 
 
-def first_named(candidates: Iterable[str], names: Collection[str]) -> str | None:
-    """The first of ``candidates`` that is among ``names``, as it stands there; None where none is."""
-    listed_names = {composed(name): name for name in sorted(names)}
-    return next((listed_names[name] for name in map(composed, candidates) if name in listed_names), None)
+def first_named(stem: str, candidates: Iterable[str], names: Iterable[str]) -> str | None:
+    """The first of ``candidates`` that is among ``names``, those in the folder of the film ``stem``, as it
+    stands there; None where none is."""
+    listed_names = _listing(stem, names).names
+    return next((listed_names[name] for name in map(comparable, candidates) if name in listed_names), None)
 
 
 def choose_cast(stem: str, names: Collection[str]) -> str | None:
     """The cast of the film ``stem`` among the names in its folder: its own, else that of all films there."""
     own = (f"{stem}.cast", f"{stem}.cast.yaml", f"{stem}.cast.yml")
-    return first_named((*own, "cast", "cast.yaml", "cast.yml"), names)
+    return first_named(stem, (*own, "cast", "cast.yaml", "cast.yml"), names)
 
 
 def note_beside(film: Path) -> Path | None:

@@ -22,6 +22,7 @@ them. They are the reason why this is read here.
 from __future__ import annotations
 
 import html
+import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
@@ -33,6 +34,34 @@ from statistics import median
 USUAL_FRAME_RATE = Fraction(25)
 """Frames a second of times such as ``00:00:04:12`` where nothing says how many. A wrong guess is wrong by
 less than 0.2 s, since only the part of a second is counted in frames."""
+
+_NTSC_RATES = tuple(Fraction(1000 * nominal, 1001) for nominal in (24, 30, 48, 60, 120))
+_RATE_TOLERANCE = Fraction(1, 3000)
+"""23.98 and 29.97, as people write them, are nearer to 24000/1001 and 30000/1001; 24 and 25 are not."""
+
+
+def exact_rate(frame_rate: Fraction) -> Fraction:
+    """Frames a second as they are meant: ``23.98 → 24000/1001``.
+
+    >>> exact_rate(Fraction("29.97")), exact_rate(Fraction(24))
+    (Fraction(30000, 1001), Fraction(24, 1))
+    """
+    near = (rate for rate in _NTSC_RATES if abs(frame_rate / rate - 1) < _RATE_TOLERANCE)
+    return next(near, frame_rate)
+
+
+def timecode_seconds(
+    seconds: int, frames: Fraction, frame_rate: Fraction, *, nominal_rate: int, dropped: int = 0
+) -> float:
+    """The second of a time code ``seconds`` and ``frames``, by the frames that were counted until then.
+
+    A time code counts ``nominal_rate`` frames in each second, of which ``frame_rate`` are shown: at 29.97 one
+    of an hour is 3.6 s late. ``dropped`` numbers of frames were left out. Source: SMPTE ST 12-1; TTML2, the
+    semantics of time expressions.
+    """
+    counted = seconds * nominal_rate + frames - dropped
+    return round(float(counted / frame_rate), 6)
+
 
 LONGEST_TIMING = 300
 """Characters; a longer line is no timing, and is not matched against patterns."""
@@ -249,7 +278,8 @@ def read_clock(text: str, frame_rate: Fraction = USUAL_FRAME_RATE) -> float:
     """Seconds of a time that matches a pattern here: ``1:02:03.5``, ``02:03,500``, ``01:02:03:12``, ``3.5s``.
 
     After a semicolon, or as a fourth number of one or two digits, stand frames (SMPTE); after a dot or a
-    comma the part of a second as a decimal, however many digits there are.
+    comma the part of a second as a decimal, however many digits there are. At 23.976, 29.97 and 59.94 frames
+    a second a time with frames is a time code: behind a semicolon numbers were dropped.
     """
     text = re.sub(r"\s", "", text).rstrip("s")
     sign = -1.0 if text.startswith(("-", "\u2212")) else 1.0
@@ -262,13 +292,22 @@ def read_clock(text: str, frame_rate: Fraction = USUAL_FRAME_RATE) -> float:
     fields = whole.split(":")
     if len(fields) == 4:
         mark, part = ":", fields.pop()
-    seconds = 0.0
+    seconds = 0
     for number in fields:
         seconds = 60 * seconds + int(number)
-    if part:
-        is_frames = mark in ";:" and len(part) <= 2 and int(part) < frame_rate
-        seconds += int(part) / float(frame_rate) if is_frames else int(part) / 10 ** len(part)
-    return sign * round(seconds, 6)
+    if not part:
+        return sign * seconds
+    is_frames = mark in ";:" and len(part) <= 2 and int(part) < frame_rate
+    if not is_frames:
+        return sign * round(seconds + float(f"0.{part}"), 6)
+    rate = exact_rate(frame_rate)
+    if rate not in _NTSC_RATES:
+        return sign * round(seconds + float(int(part) / frame_rate), 6)
+    nominal = math.ceil(rate)
+    minutes = seconds // 60
+    # Two numbers at 29.97, four at 59.94, in each minute but every tenth; at 23.976 none are dropped.
+    dropped = nominal // 15 * (minutes - minutes // 10) if mark == ";" and nominal % 30 == 0 else 0
+    return sign * timecode_seconds(seconds, Fraction(part), rate, nominal_rate=nominal, dropped=dropped)
 
 
 def looks_like_timing(line: str) -> bool:
@@ -405,7 +444,7 @@ def _parse_microdvd(lines: list[str], frame_rate: Fraction | None) -> ParsedSubt
     rows = list(_numbered(lines, _MICRODVD, parsed))
     # By custom the first line may say the rate: ``{1}{1}23.976``.
     if rows and rows[0][1] == rows[0][2] and re.fullmatch(r"\s*\d{2,3}(?:[.,]\d{1,4})?\s*", rows[0][3]):
-        frame_rate = Fraction(rows.pop(0)[3].strip().replace(",", "."))
+        frame_rate = exact_rate(Fraction(rows.pop(0)[3].strip().replace(",", ".")))
     if not frame_rate:
         raise UnknownFrameRate("its times are counted in frames, and it does not say how many a second has")
     for _, start, end, text in rows:
@@ -570,8 +609,8 @@ def _parse_ttml(text: str) -> ParsedSubtitles:
         if not isinstance(element.tag, str):  # a comment
             return around
         begin, end, length = (time_of(element, name) for name in ("begin", "end", "dur"))
-        start = around + (begin or 0.0)
-        stop = start + (length or 0.0) if end is None else around + end
+        start = round(around + (begin or 0.0), 6)
+        stop = round(start + (length or 0.0) if end is None else around + end, 6)
         is_timed = begin is not None or end is not None or length is not None
         inner_is_timed = any(
             isinstance(inner.tag, str) and inner.get("begin") is not None
@@ -603,9 +642,14 @@ def _parse_ttml(text: str) -> ParsedSubtitles:
             last_end = inner_end if is_sequence else max(last_end, inner_end)
         return stop if has_end else last_end
 
-    for body in root.iter():
-        if isinstance(body.tag, str) and body.tag.rpartition("}")[2] == "body":
-            walk(body, 0.0, None)
+    programme_start = 0.0
+    for element in root.iter():
+        name = element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+        if name == "documentStartOfProgramme":
+            # EBU-TT: the time code of the film's first frame, 10:00:00:00 for example.
+            programme_start = seconds_of((element.text or "").strip()) or 0.0
+        elif name == "body":
+            walk(element, -programme_start, None)
     return parsed
 
 
@@ -622,8 +666,17 @@ def _ttml_words(element: object) -> str:
     return "".join(words).strip()
 
 
+_TTML_CLOCK = re.compile(
+    r"\s*(\d{1,9}):(\d{1,2}):(\d{1,2})(?:\.(?P<part>\d{1,9})|:(?P<frames>\d{1,3})(?:\.(?P<inner>\d{1,3}))?)?\s*"
+)
+
+
 def _ttml_clock(attributes: dict[str, str]) -> Callable[[str], float | None]:
-    """Reads a time by the rates that the root names: frames and ticks a second."""
+    """Reads a time by the parameters of the root: rates of frames and ticks, and how time codes are counted.
+
+    With ``timeBase="smpte"`` a clock time is the number of a frame, else it is a time and a part of a second.
+    Source: TTML2, 7.2 and the semantics of time expressions.
+    """
 
     def number(name: str, default: Fraction) -> Fraction:
         try:
@@ -631,11 +684,25 @@ def _ttml_clock(attributes: dict[str, str]) -> Callable[[str], float | None]:
         except (ValueError, ZeroDivisionError):
             return default
 
-    rate = number("frameRate", Fraction(30))
-    up, _, down = attributes.get("frameRateMultiplier", "1 1").partition(" ")
-    if up.isdigit() and down.strip().isdigit() and int(down):
+    nominal = number("frameRate", Fraction(30))
+    # DFXP had a colon between the two numbers of the multiplier.
+    up, _, down = attributes.get("frameRateMultiplier", "1 1").strip().replace(":", " ").partition(" ")
+    rate = nominal
+    if up.isdigit() and down.strip().isdigit() and int(up) and int(down):
         rate *= Fraction(int(up), int(down))
-    ticks = number("tickRate", rate if "frameRate" in attributes else Fraction(1))
+    inner_frames = number("subFrameRate", Fraction(1))
+    ticks = number("tickRate", rate * inner_frames if "frameRate" in attributes else Fraction(1))
+    is_timecode = attributes.get("timeBase", "").strip() == "smpte"
+    drop_mode = attributes.get("dropMode", "").strip()
+
+    def dropped_until(minutes: int) -> int:
+        """Numbers of frames that were left out: two in each minute but every tenth (``dropNTSC``), four in
+        each second minute but every twentieth (``dropPAL``), as many more at 60 frames a second."""
+        if drop_mode == "dropNTSC":
+            return 2 * (minutes - minutes // 10) * max(1, round(nominal / 30))
+        if drop_mode == "dropPAL":
+            return 4 * (minutes // 2 - minutes // 20) * max(1, round(nominal / 30))
+        return 0
 
     def seconds_of(value: str) -> float | None:
         offset = _OFFSET.fullmatch(value)
@@ -644,8 +711,17 @@ def _ttml_clock(attributes: dict[str, str]) -> Callable[[str], float | None]:
             if offset[2] in "ft":
                 return count / float(rate if offset[2] == "f" else ticks)
             return count * _UNITS[offset[2]]
-        if _is_clock(value):
-            return read_clock(value, rate)
-        return None
+        clock = _TTML_CLOCK.fullmatch(value)
+        if clock is None:
+            return read_clock(value, rate) if _is_clock(value) else None
+        minutes = 60 * int(clock[1]) + int(clock[2])
+        whole_seconds = 60 * minutes + int(clock[3])
+        frames = Fraction(clock["frames"] or 0) + Fraction(clock["inner"] or 0) / inner_frames
+        part = Fraction(f"0.{clock['part']}") if clock["part"] else Fraction(0)
+        if not is_timecode:
+            return round(float(whole_seconds + part + frames / rate), 6)
+        dropped = dropped_until(minutes)
+        frames += part * nominal
+        return timecode_seconds(whole_seconds, frames, rate, nominal_rate=math.ceil(nominal), dropped=dropped)
 
     return seconds_of

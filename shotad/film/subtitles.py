@@ -31,7 +31,15 @@ from shotad.core.progress import (
 from shotad.core.text_files import decode_text, read_file_bytes
 from shotad.core.types import SpeechKind
 from shotad.core.weight_store import is_tar
-from shotad.film.container import TEXT_CODECS, exact_start, find_media, packets_of, readable_metadata
+from shotad.film.beside import is_description_title
+from shotad.film.container import (
+    TEXT_CODECS,
+    exact_start,
+    find_media,
+    packets_of,
+    readable_metadata,
+    track_title,
+)
 from shotad.film.speakers import marked, of_actor, pieces
 from shotad.film.subtitle_files import UnknownFrameRate, parse_subtitle_text, read_clock
 
@@ -236,10 +244,12 @@ def _merits(stream: SubtitleStream, language: str) -> dict[str, bool] | None:
     from av.stream import Disposition
 
     metadata, flags = readable_metadata(stream.metadata), stream.disposition
-    title = metadata.get("title", "")
+    title = track_title(metadata)
     partial = Disposition.forced | Disposition.comment | Disposition.lyrics | Disposition.karaoke
     partial |= Disposition.descriptions | Disposition.visual_impaired
-    if flags & partial or (_PARTIAL_TITLE.search(title) and not _WHOLE_TITLE.search(title)):
+    if flags & partial or is_description_title(title, is_text=True):
+        return None
+    if _PARTIAL_TITLE.search(title) and not _WHOLE_TITLE.search(title):
         return None
     captions = flags & (Disposition.hearing_impaired | Disposition.captions)
     return {

@@ -27,6 +27,7 @@ from shotad.core.files import inner_folder
 from shotad.core.progress import Progress, plural
 from shotad.core.types import SpeechKind
 from shotad.film import read_subtitles
+from shotad.film.beside import comparable
 from shotad.film.slots import subtract
 from shotad.film.subtitles import forced_track
 from shotad.script.cue import EARLIEST_CUE, milliseconds
@@ -137,11 +138,13 @@ def _forced_beside(film: Path | None, language: str) -> Path | None:
     if film is None or not film.parent.is_dir():
         return None
     candidates: list[tuple[bool, str, Path]] = []
+    stem = comparable(film.stem)
     for path in sorted(film.parent.iterdir()):
-        is_of_film = path.name.lower().startswith(f"{film.stem.lower()}.")
+        name = comparable(path.name)
+        is_of_film = name.startswith(f"{stem}.")
         if not is_of_film or path.suffix.lower() not in _ENDINGS or not path.is_file():
             continue
-        words = path.name[len(film.stem) :].lower().split(".")
+        words = name[len(stem) :].split(".")
         named = _language_in(path)
         is_other = named is not None and plain_language(named) != plain_language(language)
         if any(word in FORCED_WORDS for word in words) and not is_other:

@@ -156,7 +156,8 @@ def test_no_two_films_ever_share_a_folder(films: list[str], out: bool) -> None:
     (["movie.eng.srt", "movie.eng.sdh.srt"], "movie.eng.sdh.srt"),
     (["movie.ad.vtt", "movie.forced.srt", "movie.en.signs.ass", "movie.commentary.srt"], None),
     (["movie.part.srt"], None),
-    (["movies.srt", "movie.txt", "MOVIE.srt"], None),
+    (["movies.srt", "movie.txt"], None),
+    (["movies.srt", "MOVIE.srt"], "MOVIE.srt"),
     (["movie.pt-BR.srt"], "movie.pt-BR.srt"),
     (["movie.two.srt", "movie.two.mp4"], None),
     (["movie.EN.SRT"], "movie.EN.SRT"),
@@ -182,6 +183,21 @@ def subtitles_chosen(folder: Path, beside: Sequence[str], language: str) -> str 
     shared = FilmJob("-", "-", load_config(None, (), language=language))
     (plan,) = Planner(shared).plan([StoredObject(film, 1, None)])
     return plan.job.subtitles and os.path.basename(plan.job.subtitles)
+
+
+def test_files_in_folders_of_subtitles_are_told_of_the_film_whose_name_they_have(tmp_path: Path) -> None:
+    films = touched(tmp_path, "One.mp4", "two.mp4")
+    touched(
+        tmp_path, "SUBS/one.de.srt", "SUBS/one.fr.srt", "SUBS/TWO/2_English.srt", "SUBS/three.srt", "one.wav"
+    )
+    found = [StoredObject(film, 1, None) for film in sorted(films)]
+    plans = Planner(FilmJob("-", "-", load_config(None, (), language="fr"))).plan(found)
+    assert [plan.uses for plan in plans] == [("one.fr.srt",), ("2_English.srt",)]
+    (note,) = plans[0].job.notes
+    assert "SUBS/one.de.srt (SUBS/one.fr.srt goes first)" in note
+    assert "one.wav (its name does not say that it is a description)" in note
+    assert "three" not in note
+    assert plans[1].job.notes == ()
 
 
 def test_what_lies_nearer_to_a_film_goes_before_what_is_said_of_all(tmp_path: Path) -> None:

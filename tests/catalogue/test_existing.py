@@ -251,6 +251,34 @@ def test_a_film_that_shotad_described_is_not_described_again(
     assert (said.code, rows[f"movie.described.{ending}"]) == (0, "has_description")
 
 
+# Files beside a film that are not used
+def test_files_that_are_not_used_are_told_in_one_sentence(tmp_path: Path, shotad: Shotad) -> None:
+    film = film_in(tmp_path, "Movie.mp4")
+    (tmp_path / "movie.SRT").write_text(DIALOGUE, encoding="utf-8")
+    (tmp_path / "Movie.forced.srt").write_text(DIALOGUE, encoding="utf-8")
+    (tmp_path / "Other name.srt").write_text(DIALOGUE, encoding="utf-8")
+    sentence = (
+        "Beside the film, not used: Movie.forced.srt (its name says forced); "
+        "Other name.srt (its name is not the film's). --subtitles names a file to use."
+    )
+    said = shotad("describe", film, *OPTIONS, "--out", tmp_path / "work")
+    assert said.code == 0, said.err
+    assert sentence in said.err
+    assert "Subtitles: movie.SRT, beside the film." in said.err
+    again = shotad("describe", film, *OPTIONS, "--json", "--out", tmp_path / "work")
+    assert sentence in json.loads(again.out)["warnings"]
+    words = ("batch", tmp_path, *OPTIONS, "--report", tmp_path / "report.json")
+    assert shotad(*words, "--out", tmp_path / "batch").code == 0
+    (row,) = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["films"]
+    assert row["with"] == ["movie.SRT"]
+    assert sentence in row["warnings"]
+    # Who names a file, or wants none, knows.
+    named = ("--subtitles", tmp_path / "movie.SRT", "--force", "--out", tmp_path / "work")
+    assert "not used" not in shotad("describe", film, *OPTIONS, *named).err
+    alone = shotad(*words, "--no-beside", "--force", "--json", "--out", tmp_path / "batch")
+    assert sentence not in alone.out
+
+
 # Subtitles beside a film
 def slots_of(folder: Path) -> list[list[float]]:
     record = json.loads((folder / "slots.json").read_text(encoding="utf-8"))

@@ -23,6 +23,8 @@ from shotad.film.beside import (
     is_description_title,
     is_own_script,
     note_beside,
+    passed_over_files,
+    passed_over_note,
     subtitles_beside,
 )
 from shotad.film.container import track_title
@@ -54,7 +56,7 @@ TTML = '<tt xmlns="http://www.w3.org/ns/ttml" xml:lang="en"></tt>'
     (["Subs/m/2_English.srt", "Subs/n/2_English.srt", "m.mp4", "n.mp4"], ["en"], "Subs/m/2_English.srt"),
     (["subtitles/m.srt", "m.en.srt"], ["en"], "m.en.srt"),
     (["Subs/Making of.srt", "m.mp4"], ["en"], None),
-    (["m.part.srt", "m2.srt", "M.srt", "m.txt"], ["en"], None),
+    (["m.part.srt", "m2.srt", "m.txt"], ["en"], None),
     (["m.en.srt", "m.en.mp4"], ["en"], None),
     (["m (English).srt"], ["en"], "m (English).srt"),
     (["m.English (SDH).srt"], ["en"], "m.English (SDH).srt"),
@@ -63,11 +65,114 @@ TTML = '<tt xmlns="http://www.w3.org/ns/ttml" xml:lang="en"></tt>'
     (["Sub/English.srt", "m.mp4"], ["en"], "Sub/English.srt"),
     (["m 2 (English).srt", "m 2.mp4"], ["en"], None),
     (["m (commentary).srt", "m the second.srt", "m 2.srt"], ["en"], None),
+    (["m.en-forced.srt", "m-forced.srt", "m.Signs&Songs.ass", "m.de.erzwungen.srt"], ["en"], None),
+    (["m.hi.srt", "m.en.hi.srt"], ["en"], "m.en.hi.srt"),
+    (["m.hi.srt", "m.de.srt"], ["hi", "de"], "m.hi.srt"),
+    (["m.2019.1080p.en.srt", "m.de.srt"], ["en", "de"], "m.de.srt"),
+    (["m.2019.1080p.WEB-DL.x264-GROUP.srt", "m.mp4"], ["en"], "m.2019.1080p.WEB-DL.x264-GROUP.srt"),
+    (["m (2019).srt", "m 1984.srt"], ["en"], "m (2019).srt"),
+    (["m 1984.srt", "m 1984 (English).srt", "m.extended.cut.srt", "m.old cut.srt"], ["en"], None),
 ])  # fmt: skip
 def test_subtitles_are_chosen_by_their_names(
     names: Sequence[str], languages: Sequence[str], chosen: str | None
 ) -> None:
     assert choose_subtitles("m", names, languages) == chosen
+
+
+FILM_FOLDER = {
+    # Name beside Film.mp4: which of mpv, VLC, Kodi and Jellyfin take it as they come, and why we do otherwise.
+    "Film.srt": "mpv vlc kodi jellyfin",
+    "film.srt": "mpv vlc kodi jellyfin",
+    "FILM.SRT": "mpv vlc kodi jellyfin",
+    "Film.de.srt": "mpv vlc kodi jellyfin",
+    "film.de-DE.srt": "mpv vlc kodi jellyfin",
+    "Film.eng.srt": "mpv vlc kodi jellyfin",
+    "Film.en.sdh.srt": "mpv vlc kodi jellyfin",
+    "Film.en.hi.srt": "mpv vlc kodi jellyfin",
+    "Film.german.srt": "vlc kodi jellyfin",
+    "Film.2019.1080p.srt": "vlc kodi jellyfin",
+    "Film (de).srt": "vlc kodi",
+    "film [English].srt": "vlc kodi",
+    "Film - English.srt": "vlc kodi",
+    "Film_de.srt": "vlc kodi",
+    "Film-de.srt": "vlc kodi",
+    "Subs/Film.en.srt": "vlc kodi",
+    "subtitles/film.srt": "vlc kodi",
+    "Movie.srt": "",
+    "Movie.Film.srt": "",
+    "Sub/film.en.srt": "kodi: a folder of that name holds nothing else",
+    "SUBTITLES/Film.srt": "kodi: so it is found on disks that know no case",
+    "Subs/2_English.srt": ": there is but this film, and players offer it by hand",
+    "Film.en.forced.srt": "mpv vlc kodi jellyfin: it holds but a few lines",
+    "Film 2.srt": "vlc kodi: it is of another film",
+    "Films.srt": "vlc kodi: it is of another film",
+    "Film.extended.cut.srt": "vlc kodi jellyfin: its times are of another version",
+}
+
+
+@pytest.mark.parametrize(("name", "players"), FILM_FOLDER.items())
+def test_the_names_that_players_take_are_taken(name: str, players: str) -> None:
+    taking, _, exception = players.partition(":")
+    most_take_it = len(taking.split()) >= 2
+    chosen = choose_subtitles("Film", [name, "Film.mp4"], ["en"])
+    assert chosen in (name, None)
+    assert (chosen == name) == (most_take_it if not exception else not most_take_it)
+
+
+def test_of_names_that_differ_by_case_that_of_the_film_is_taken() -> None:
+    assert choose_subtitles("Film", ["FILM.srt", "Film.srt", "film.srt"], ["en"]) == "Film.srt"
+    assert choose_subtitles("Film", ["film.srt", "FILM.srt", "Film.de.srt"], ["de"]) == "FILM.srt"
+    names = ["Film.mp4", "film.mkv", "film.srt", "film.note.txt", "film.cast", "film.ad.vtt", "Film.de.srt"]
+    assert choose_subtitles("Film", names, ["en"]) == "Film.de.srt"
+    assert choose_subtitles("film", names, ["en"]) == "film.srt"
+    assert (choose_note("Film", names), choose_note("film", names)) == (None, "film.note.txt")
+    assert (choose_cast("Film", names), choose_cast("film", names)) == (None, "film.cast")
+    assert descriptions_named("Film", names, lambda name: "WEBVTT") == []
+    assert len(descriptions_named("film", names, lambda name: "WEBVTT")) == 1
+
+
+def test_files_that_are_passed_over_are_told_with_the_reason() -> None:
+    names = [
+        *("Film.mp4", "film.srt", "Film.de.srt", "film.en.forced.srt", "Film.extended.cut.srt", "Movie.srt"),
+        *("film.mp3", "film.smi", "Film.ad.vtt", "Film.nfo", "Film.jpg", "song.mp3"),
+    ]
+    reasons = passed_over_files("Film", names, ["film.srt", "Film.ad.vtt"])
+    assert reasons == {
+        "Film.de.srt": "film.srt goes first",
+        "film.en.forced.srt": "its name says forced",
+        "Film.extended.cut.srt": "its name has other words than a language",
+        "Movie.srt": "its name is not the film's",
+        "film.mp3": "its name does not say that it is a description",
+        "film.smi": ".smi is not looked for",
+    }
+    note = passed_over_note({**reasons, "Film.fr.srt": "film.srt goes first"})
+    assert "Film.de.srt (film.srt goes first); " in note
+    assert note.count("(") == 6
+    assert "; and 1 more." in note
+    # Beside several films a file is told of that whose name it has.
+    films = [*names, "Other.mkv", "Film 2.mkv", "Film 2.en.forced.srt"]
+    assert "Movie.srt" not in passed_over_files("Film", films, [])
+    assert "Film 2.en.forced.srt" not in passed_over_files("Film", films, [])
+    assert [*passed_over_files("Film 2", films, [])] == ["Film 2.en.forced.srt"]
+    assert passed_over_note(passed_over_files("Other", films, [])) == ""
+
+
+def test_names_in_any_case_and_composition_are_found_on_the_disk(tmp_path: Path) -> None:
+    film = tmp_path / "Mädchen.mp4"
+    film.write_bytes(b"film")
+    folder = tmp_path / "SUBS" / "MA\u0308DCHEN"
+    folder.mkdir(parents=True)
+    inner = folder / "2_German.srt"
+    inner.write_text(CUE, encoding="utf-8")
+    (tmp_path / "Other.mp4").write_bytes(b"film")
+    assert subtitles_beside(film, ["de"]) == inner
+    beside = tmp_path / "ma\u0308dchen.DE.Srt"
+    beside.write_text(CUE, encoding="utf-8")
+    assert subtitles_beside(film, ["de"]) == beside
+    (tmp_path / "MÄDCHEN.Note.TXT").write_text("Anna is nine.", encoding="utf-8")
+    note = note_beside(film)
+    assert note is not None
+    assert note.read_text(encoding="utf-8") == "Anna is nine."
 
 
 @pytest.mark.parametrize(("of_film", "of_files"), [("NFC", "NFD"), ("NFD", "NFC")])
@@ -136,12 +241,18 @@ DESCRIBED: Mapping[str, str] = {
     "movie.en.ad.m4a": "en", "movie.ad.mp3": "", "movie.deutsch.audiodeskription.flac": "de", "movie.Hörfilm.ger.wav": "de",
     "movie (Audio Description).mp3": "", "movie - Audio Description.opus": "", "movie_AD.mp3": "", "movie-en-ad.ogg": "en",
     "movie.English Descriptive Audio.ac3": "en", "movie.en.ad.mka": "en", "movie.AD.stereo.aac": "",
+    "Movie_AD.wav": "", "MOVIE.AD.SRT": "", "movie.descriptive.m4a": "", "movie - Audiodeskription.mp3": "",
+    "movie_AD_v2.wav": "", "movie_AD_final.wav": "", "movie.ad.2ch.wav": "", "movie_deu_AD_20.wav": "de",
+    "movie AD Narration.wav": "", "movie.ad-script.vtt": "", "movie_desc.vtt": "", "movie.Hörfilmfassung.wav": "",
+    "movie.hoerfassung.mp3": "", "movie.audiodescricao.pt-BR.mp3": "pt", "movie.audiodescription.fr.mp3": "fr",
+    "movie.visually-impaired.mp3": "", "movie - Audiodeskription Schnitt 3 geprüft.wav": "",
 }  # fmt: skip
 ORDINARY = (
     "movie.ads.vtt", "movie.en.sdh.srt", "movie.en.cc.vtt", "movie.en.hi.srt", "movie.commentary.mp3", "movie.en.vtt",
     "movie.director.commentary.m4a", "movie - Ad Astra trailer.mp3", "movie.soundtrack.flac", "movie.mp3", "movie.chapters.vtt",
     "movie2.ad.vtt", "other.ad.vtt", "movie.ad.mp4", "movie.add.mp3", "movie.ad.txt", "movies.ad.mp3", "movie.description.txt",
-    "movie.forced.srt", "movie.en.m4a", "movie.ttml", "movie.xml", "movie.nfo.xml",
+    "movie.forced.srt", "movie.en.m4a", "movie.ttml", "movie.xml", "movie.nfo.xml", "movie.descriptive.srt",
+    "movie.ad.trailer.mp3", "movie.advert.mp3", "movie.score.wav", "movie.M&E.wav", "movie.vi.mp3",
 )  # fmt: skip
 """What lies beside films and is no description."""
 
@@ -150,7 +261,8 @@ ORDINARY = (
 def test_descriptions_are_known_by_their_names(name: str, language: str) -> None:
     (description,) = descriptions_named("movie", [name, "movie.mkv"], lambda _: "")
     assert (description.name, description.language) == (name, language)
-    assert description.is_text == name.endswith((".vtt", ".srt"))
+    assert description.is_text == name.lower().endswith((".vtt", ".srt"))
+    assert choose_subtitles("movie", [name], [language]) is None
 
 
 @pytest.mark.parametrize("name", ORDINARY)
@@ -192,6 +304,10 @@ def test_text_is_a_description_where_its_first_lines_say_so() -> None:
     "Audio Description", "English AD", "AD", "(AD)", "English - Descriptive", "Audiodeskription", "Hörfilm", "Audiovision",
     "Audiodescripción", "Audiodescription", "Italiano - descrittiva", "Audio Described", "English [AD]", "Audiodescrição",
     "Descriptive Video Service", "DVS", "Syntolkning", "Deutsch (Audiodeskription)", "音声解説", "AD - English 5.1",
+    "AD Deutsch", "German AD 2.0", "English_AD", "AD: English", "VFAD", "VF AD", "Version audiodécrite",
+    "Descripción de audio", "Descripción", "Descrizione audio", "Commento audio per non vedenti",
+    "Descrição de áudio", "Narração descritiva", "Deutsch für Sehbehinderte", "Hörfassung", "pour malvoyants",
+    "Described", "Visually impaired commentary", "Ciegos",
 ])  # fmt: skip
 def test_titles_of_descriptions(title: str) -> None:
     assert is_description_title(title)
@@ -200,6 +316,8 @@ def test_titles_of_descriptions(title: str) -> None:
 @pytest.mark.parametrize("title", [
     "", "English", "Commentary", "Director's commentary", "Commentary with descriptive notes", "Ad Astra", "AD ASTRA 5.1",
     "Pompeii 79 AD", "English SDH", "Dolby Digital", "Adaptation", "Surround 5.1", "Audiokommentar", "Isolated score",
+    "AD 79", "79 AD", "Ad", "ad English", "Ad-free", "Commentaire audio", "Comentario del director", "Commento del regista",
+    "Hörspiel", "Original", "VFF", "Narrator", "Descrambled", "Description of the making",
 ])  # fmt: skip
 def test_titles_of_other_tracks(title: str) -> None:
     assert not is_description_title(title)

@@ -11,6 +11,7 @@ import av
 import numpy as np
 import pytest
 from av.stream import Disposition
+from hypothesis import given, settings, strategies as st
 
 from shotad.core import Interval, Utterance
 from shotad.core.errors import SubtitleError
@@ -24,6 +25,7 @@ from shotad.film.subtitles import (
     read_caption,
     read_turns,
 )
+from shotad.script.frame_count import FilmFrames
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 
@@ -325,6 +327,81 @@ def test_other_formats(text: str, lines: list[tuple[float, float, str]], notes: 
     subtitles = parse_subtitles(text)
     assert [(u.interval.start, u.interval.end, u.text) for u in subtitles.utterances] == lines
     assert len(subtitles.notes) == notes
+
+
+SMPTE_TT = """<tt xmlns="http://www.w3.org/ns/ttml" xmlns:ttp="http://www.w3.org/ns/ttml#parameter"
+    xmlns:ebuttm="urn:ebu:tt:metadata" ttp:timeBase="{base}" ttp:frameRate="{nominal}" {more}>
+<head><metadata>{head}</metadata></head>
+<body><div><p begin="{begin}" end="{end}">Hello.</p></div></body></tt>"""
+
+
+def smpte_bounds(
+    begin: str, end: str, more: str = "", base: str = "smpte", **places: object
+) -> tuple[float, float]:
+    """The times of a line in TTML, in the film's seconds."""
+    values = {"nominal": 30, "head": "", **places}
+    text = SMPTE_TT.format(begin=begin, end=end, more=more, base=base, **values)
+    ((start, stop),) = bounds(parse_subtitles(text).utterances)
+    return start, stop
+
+
+@given(
+    spec=st.sampled_from(["23.976", "24", "25", "29.97", "29.97df", "30", "50", "59.94", "59.94df"]),
+    first=st.integers(0, 24 * 3600 * 23),
+    count=st.integers(1, 2000),
+)
+@settings(max_examples=60, deadline=None)
+def test_time_codes_are_read_by_the_frames_that_they_count(spec: str, first: int, count: int) -> None:
+    frames = FilmFrames.parse(spec)
+    begin, end = frames.timecode(first), frames.timecode(first + count)
+    expected = (float(first / frames.frame_rate), float((first + count) / frames.frame_rate))
+    is_ntsc = frames.frame_rate != frames.nominal_rate
+    more = 'ttp:frameRateMultiplier="1000 1001"' if is_ntsc else ""
+    more += ' ttp:dropMode="dropNTSC"' if frames.is_drop else ""
+    written = (begin.replace(";", ":"), end.replace(";", ":"))
+    assert smpte_bounds(*written, more, nominal=frames.nominal_rate) == pytest.approx(expected, abs=2e-6)
+    # The same in ticks and in frames from the start.
+    ticks = (f"{first}t", f"{first + count}t")
+    rate = f'{more} ttp:tickRate="{frames.nominal_rate}"'
+    in_ticks = (first / frames.nominal_rate, (first + count) / frames.nominal_rate)
+    assert smpte_bounds(*ticks, rate, nominal=frames.nominal_rate) == pytest.approx(in_ticks, abs=2e-6)
+    counted = (f"{first}f", f"{first + count}f")
+    assert smpte_bounds(*counted, more, nominal=frames.nominal_rate) == pytest.approx(expected, abs=2e-6)
+    # SubRip and SubViewer with frames are read at the film's rate.
+    for line in (f"{begin} --> {end}", f"{begin},{end}"):
+        subtitles = parse_subtitles(f"1\n{line}\nHello.\n", frame_rate=frames.frame_rate)
+        assert bounds(subtitles.utterances) == [pytest.approx(expected, abs=2e-6)]
+
+
+@pytest.mark.parametrize(("more", "base", "begin", "second"), [
+    ('ttp:frameRateMultiplier="1000 1001"', "smpte", "01:00:00:00", 3603.6),
+    # As iTunes and DFXP write it.
+    ('ttp:frameRateMultiplier="999 1000"', "smpte", "01:00:00:00", 3603.603604),
+    ('ttp:frameRateMultiplier="1000:1001" ttp:dropMode="nonDrop"', "smpte", "01:00:00:00", 3603.6),
+    ('ttp:frameRateMultiplier="1000 1001" ttp:dropMode="dropNTSC"', "smpte", "01:00:00:00", 3599.9964),
+    ('ttp:frameRateMultiplier="1000 1001" ttp:dropMode="dropPAL"', "smpte", "01:00:00:00", 3599.9964),
+    ('ttp:frameRateMultiplier="1000 1001"', "media", "01:00:00:15", 3600.5005),
+    ('ttp:frameRateMultiplier="1000 1001"', "clock", "01:00:00:15", 3600.5005),
+    ("", "smpte", "01:00:00:15", 3600.5),
+    ('ttp:subFrameRate="2"', "smpte", "00:00:01:15.1", 1.516667),
+    ('ttp:subFrameRate="2"', "media", "61t", 61 / 60),
+])  # fmt: skip
+def test_parameters_of_ttml_say_what_a_time_is(more: str, base: str, begin: str, second: float) -> None:
+    start, _ = smpte_bounds(begin, "02:00:00:00", more, base)
+    assert start == pytest.approx(second, abs=2e-6)
+
+
+def test_a_programme_that_begins_at_ten_begins_at_the_start_of_its_film() -> None:
+    head = "<ebuttm:documentStartOfProgramme>10:00:00:00</ebuttm:documentStartOfProgramme>"
+    assert smpte_bounds("10:00:04:10", "10:00:06:00", nominal=25, head=head) == (4.4, 6)
+    # What stands before it is shown before the film.
+    assert smpte_bounds("09:59:50:00", "09:59:52:00", nominal=25, head=head) == (-10, -8)
+
+
+@pytest.mark.parametrize(("rate", "end"), [("23.98", 1001 / 24), ("23.976", 1001 / 24), ("25", 40.0)])
+def test_the_rate_in_a_file_of_frames_is_meant_exactly(rate: str, end: float) -> None:
+    subtitles = parse_subtitles(f"{{1}}{{1}}{rate}\n{{100}}{{1000}}Hello.\n")
+    assert subtitles.utterances[0].interval.end == pytest.approx(end, abs=1e-9)
 
 
 def test_frames_need_a_rate() -> None:
