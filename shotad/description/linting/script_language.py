@@ -13,7 +13,7 @@ from shotad.description.english_words import other_language, plain_language
 
 _HEAD_BYTES = 1 << 16
 _LANGUAGE_OF_VTT = re.compile(r"\AWEBVTT[^\n]*\n(?:[^\n]+\n)*?Language:[ \t]*(?P<tag>[\w-]+)", re.IGNORECASE)
-_LANGUAGE_OF_XML = re.compile(r"<(?:\w+:)?tt\s(?:[^>]*\s)?xml:lang\s*=\s*[\"'](?P<tag>[\w-]+)")
+_LANGUAGE_OF_XML = re.compile(r"<(?:\w+:)?tt\s(?:[^<>]*\s)?xml:lang\s*=\s*[\"'](?P<tag>[\w-]+)")
 _WORD_OF_DESCRIPTION = re.compile(r"ad|dapt|frazier|reaper|\d+", re.IGNORECASE)
 """What may stand between the language and the ending in a script's name: ``movie.de.ad.vtt``."""
 _TAG = re.compile(r"[A-Za-z]{2}(?:[-_][A-Za-z]{4})?(?:[-_](?:[A-Za-z]{2}|\d{3}))?")
