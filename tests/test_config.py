@@ -72,6 +72,8 @@ def test_a_file_that_cannot_be_meant_is_refused(tmp_path: Path) -> None:
         ("dataset: [a]\n", "dataset = "),
         ("- a\n- b\n", "not a mapping"),
         ("a: [\n", "cannot be read"),
+        ("slots: {minimum: 3}\nslots: {detail: rich}\n", "line 2, column 1: 'slots' stands here a second"),
+        ("prompt: {own_words: {Thom: Dad, Thom: Papa}}\n", "'Thom' stands here a second time"),
     ):
         with pytest.raises(ConfigError, match=words):
             load_config(write(tmp_path, text))

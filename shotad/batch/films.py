@@ -31,6 +31,7 @@ from pathlib import Path
 from shotad.batch.places import WEB, is_local, join, local_path, name_of, parent_of, scheme_of
 from shotad.batch.store import Store, StoredObject
 from shotad.core import ShotadError
+from shotad.core.arguments import refuse_too_long
 from shotad.core.errors import FilmError, StorageError
 from shotad.film.beside import (
     HEAD_BYTES,
@@ -69,6 +70,7 @@ def films_in(place: str | os.PathLike[str]) -> Iterator[StoredObject]:
 
 
 def _local(place: Path) -> Iterator[StoredObject]:
+    refuse_too_long(place)
     if place.is_dir():
         files = []
         for folder, below, names in os.walk(place, followlinks=False):

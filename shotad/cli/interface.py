@@ -166,7 +166,7 @@ def describe(
     if taste is not None:
         taste = os.fspath(path_of("taste", taste))
         names = (*names, taste_config(taste))
-        out = out or taste_folder(_film_path(film), taste)
+        out = taste_folder(_film_path(film), taste) if out is None else out
     no_subtitles = is_off(subtitles)
     resolved = load_config(
         names,
@@ -739,6 +739,8 @@ def evaluate(
 
     files = predictions if isinstance(predictions, list | tuple) else [predictions]
     tables = [path_of("predictions", file) for file in files]
+    if not tables:
+        raise UsageError("predictions = [] names no file.", "Give a file, or a list of its shards.")
     part = Shard.parse(optional_text("shard", shard) or "1/1")
     names = names_of("metrics", metrics, 'Give "all", a name or several.')
     judge_names = names_of("judges", judges, 'Give a list, such as ["openai:gpt-4o"].')

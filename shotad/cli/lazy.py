@@ -7,6 +7,7 @@ of their slashes away, and a folder ``s3:`` would be made here.
 from __future__ import annotations
 
 import importlib
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 import click
 
+from shotad.core.arguments import refuse_too_long
 from shotad.core.errors import UsageError
 from shotad.core.progress import address_without_secrets
 
@@ -55,19 +57,22 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+://")
 
 
 class HerePath(click.Path):
-    """A path of this machine. Raises UsageError for an address, and for an empty one (an unset variable)."""
+    """A path of this machine. Raises UsageError for an address, for an empty one (an unset variable), and for
+    one that is longer than names can be."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The path."""
         if value == "":
             name = param.get_error_hint(ctx) if param is not None and ctx is not None else "A path"
             raise UsageError(f"{name} is empty.", "Name a file or a folder.")
-        if isinstance(value, str) and _ADDRESS.match(value) and not Path(value).exists():
+        if isinstance(value, str) and _ADDRESS.match(value) and not os.path.exists(value):
             raise UsageError(
                 f"{address_without_secrets(value)} is an address, and a path of this machine is wanted.",
                 "Films at addresses are described by shotad describe and shotad batch; for all else bring "
                 "the file or the work folder here, and back (docs/storage.md).",
             )
+        if isinstance(value, str):
+            refuse_too_long(Path(value))
         return super().convert(value, param, ctx)
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from shotad.core.cancellation import CancelToken
 from shotad.core.errors import UsageError, quoted
+from shotad.core.file_names import is_too_long
 
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 """How an address begins. A drive of Windows has one letter."""
@@ -43,7 +44,18 @@ def path_of(name: str, value: object) -> Path:
             f"{name} = {quoted(text)} is an address, not a path.",
             "Download it, and give the name of the file.",
         )
+    refuse_too_long(Path(text), f"{name} = ")
     return Path(text)
+
+
+def refuse_too_long(path: Path, argument: str = "") -> None:
+    """Raise UsageError where no file can have this path; ``argument`` (``film = ``) begins the message."""
+    if is_too_long(path):
+        text = str(path)
+        raise UsageError(
+            f"{argument}{quoted(text)} is too long for the name of a file: it has {len(text)} characters.",
+            "Give the name of a file, not its text; or a shorter name.",
+        )
 
 
 def _hint_for(value: object) -> str:

@@ -1,8 +1,14 @@
-"""Which names files can have on Windows (learn.microsoft.com/windows/win32/fileio/naming-a-file)."""
+"""Which names files can have, here and on Windows.
+
+Source: learn.microsoft.com/windows/win32/fileio/naming-a-file.
+"""
 
 from __future__ import annotations
 
+import errno
+import os
 import re
+from pathlib import Path
 
 _SIGNS = re.compile(r'[\x00-\x1f<>:"/\\|?*]|[. ]$')
 """What no name can hold, and what it cannot end with."""
@@ -10,6 +16,20 @@ _DEVICES = re.compile(
     r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])(?= *+(?:\.|$))", re.IGNORECASE
 )
 """Names that mean a device in every folder, with any ending."""
+
+
+def is_too_long(path: Path) -> bool:
+    """Whether a path, or a name in it, is longer than this system takes, so that nothing can be there.
+
+    To ask whether a file is there raises an error then, which no caller of ``is_file`` expects.
+    """
+    try:
+        os.lstat(path)
+    except OSError as error:
+        return error.errno == errno.ENAMETOOLONG
+    except ValueError:  # no name in this system's encoding
+        return False
+    return False
 
 
 def fits_windows(name: str) -> bool:

@@ -27,6 +27,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, fie
 from pydantic.fields import FieldInfo
 
 from shotad.core.errors import ConfigError, DatasetError, PromptError, ShotadError, did_you_mean, quoted
+from shotad.core.file_names import is_too_long
 from shotad.core.text_files import read_text_file
 
 
@@ -296,7 +297,28 @@ def _read_source(model: type[BaseModel], name_or_file: str) -> _Source:
     return _Source(name_or_file, path.resolve(), tuple(bases), dataset, tree)
 
 
-class _SettingsLoader(yaml.SafeLoader):
+class _StrictLoader(yaml.SafeLoader):
+    """Loads YAML in which each key of a mapping stands once, as the standard wants it.
+
+    PyYAML takes the last of several, so that a second ``slots:`` would undo the first in silence.
+    """
+
+    # Not where values are made: there the keys of a shared part stand beside those that replace them.
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
+        node: yaml.MappingNode = super().compose_mapping_node(anchor)
+        keys: set[tuple[str, str]] = set()
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode) or key.tag == _MERGE_TAG:
+                continue
+            if (key.tag, key.value) in keys:
+                raise yaml.composer.ComposerError(
+                    None, None, f"{quoted(key.value)} stands here a second time", key.start_mark
+                )
+            keys.add((key.tag, key.value))
+        return node
+
+
+class _SettingsLoader(_StrictLoader):
     """Loads YAML without dates, and with true and false as the only truth values, as in YAML 1.2.
 
     In YAML 1.1 `on`, `off`, `yes` and `no` are truth values too, but `on` is one of our keys. A setting that
@@ -314,7 +336,7 @@ _SettingsLoader.add_implicit_resolver(
 )
 
 
-class _TextLoader(yaml.SafeLoader):
+class _TextLoader(_StrictLoader):
     """Loads YAML with every single value as the text that stands there: ``1.10`` is not 1.1."""
 
     yaml_implicit_resolvers = {  # noqa: RUF012  as its base class has it
@@ -367,7 +389,7 @@ def _holds_text(field: FieldInfo) -> bool:
     return field.annotation is str or (str in parts and set(parts) <= {str, type(None), Ellipsis})
 
 
-def read_yaml(text: str, loader: Any = yaml.SafeLoader) -> Any:
+def read_yaml(text: str, loader: Any = _StrictLoader) -> Any:
     """The value of a YAML text. Raises YAMLError, with line and column.
 
     It raises that also for a text that is nested too deeply, for a date that does not exist (``2026-99-99``)
@@ -521,6 +543,8 @@ def _file_of_name_or_path(
 
     Raises ``error`` where there is neither; ``kind`` and ``file_hint`` are words for its message.
     """
+    if is_too_long(Path(f"{name_or_file}.yaml")):
+        raise error(f"{quoted(name_or_file)} is too long for the name of a {kind}.", f"Name {file_hint}.")
     named_file = data_file(f"{folder}/{name_or_file}.yaml")
     if not _names_folder(name_or_file) and named_file.is_file():
         return named_file

@@ -22,7 +22,7 @@ from typing import Any, Self, TypeVar
 from filelock import Timeout
 from pydantic import BaseModel
 
-from shotad.core.errors import FolderInUse, ShotadError, WorkFolderError
+from shotad.core.errors import FilmError, FolderInUse, ShotadError, WorkFolderError
 from shotad.core.files import (
     DRAFT,
     append_to_file,
@@ -81,10 +81,15 @@ def hash_key(*parts: Any) -> str:
 
 
 def work_folder_of(film: str | os.PathLike[str]) -> Path:
-    """The folder beside the film: ``movie.mp4 → movie.shotad``."""
+    """The folder beside the film: ``movie.mp4 → movie.shotad``. Raises FilmError for the root of a disk."""
     path = Path(film)
+    if not path.name:  # as "." has none
+        path = path.absolute()
+    if not path.name:
+        raise FilmError(f"{path} is no film.", "Name a film file, or a folder of numbered frames.")
     # The name of a folder of frames has no ending: "scene.01" is a whole name.
-    stem = _cut(path.name) if path.is_dir() else file_stem(path.name)
+    is_folder = os.path.isdir(path)  # without an error for a name that is too long
+    stem = _cut(path.name) if is_folder else file_stem(path.name)
     return path.with_name(f"{stem}.shotad")
 
 

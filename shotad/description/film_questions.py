@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -127,8 +128,9 @@ class FilmQuestions:
         if shots is None or not (folder.path / TRACK).is_file():
             raise WorkFolderError(f"{folder.path} holds no description.", "Run shotad describe first.")
         end = float(shots["end"])
-        self.at = end if at is None else at
-        if not (math.isfinite(self.at) and 0 < self.at <= end):
+        is_number = isinstance(at, Real) and not isinstance(at, bool)
+        self.at = end if at is None else float(at) if is_number else math.nan
+        if not 0 < self.at <= end:
             raise UsageError(
                 f"{quoted(at)} s is no moment at which something has been seen: the film lasts "
                 f"{timecode(end)}.",

@@ -12,10 +12,11 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from shotad.core.errors import ConfigError
+from shotad.core.arguments import refuse_too_long
+from shotad.core.errors import ConfigError, WorkFolderError
 from shotad.core.files import refuse_special
 from shotad.core.settings import named_configs
-from shotad.core.workfolder import SETTINGS_FILE, file_stem, work_folder_of
+from shotad.core.workfolder import SETTINGS_FILE, file_stem, read_record, work_folder_of
 
 SHARED_RECORDS = (
     "shots.json",
@@ -43,12 +44,18 @@ PREFIX = "taste-"
 def taste_config(taste: str) -> str:
     """The name or file of a taste's settings: ``brief`` is the config ``taste-brief``, ``my.yaml`` a file.
 
-    Raises ConfigError for a taste that is neither.
+    Raises UsageError for a taste that is neither, and for a file that is called as a taste of shotad.
     """
+    refuse_too_long(Path(taste))
     tastes = [name.removeprefix(PREFIX) for name in named_configs() if name.startswith(PREFIX)]
     if _is_file(taste):
         if not Path(taste).is_file():
             raise ConfigError(f"There is no file {taste}.", _names_hint(tastes), usage=False)
+        if Path(taste).stem.casefold() in tastes:
+            raise ConfigError(
+                f"{taste} has the name of a taste of shotad, and both tracks would share a folder.",
+                "Rename the file.",
+            )
         return taste
     if taste not in tastes:
         files = [f"{taste}{ending}" for ending in (".yaml", ".yml")]
@@ -82,7 +89,7 @@ def begin_with_records(folder: Path, film: Path) -> Path | None:
         return None
     usual = work_folder_of(film)
     of_tastes = sorted(film.parent.glob(f"{glob.escape(usual.stem)}.*{usual.suffix}"))
-    source = next((place for place in (usual, *of_tastes) if (place / SETTINGS_FILE).is_file()), None)
+    source = next((place for place in (usual, *of_tastes) if _is_of_film(place, film)), None)
     if source is None:
         return None
     # Renamed when it is whole: a folder that is there is not begun again.
@@ -95,6 +102,18 @@ def begin_with_records(folder: Path, film: Path) -> Path | None:
                 shutil.copy2(source / name, beginning / name)
         beginning.rename(folder)
     return source
+
+
+def _is_of_film(folder: Path, film: Path) -> bool:
+    """Whether a work folder holds a run of ``film``: ``movie.2.shotad`` may be that of ``movie.2.mp4``."""
+    try:
+        settings = read_record(folder / SETTINGS_FILE)
+    except WorkFolderError:
+        return False
+    if settings is None:
+        return False
+    # A film that was moved keeps its folders, and a renamed one the folder that is called after it.
+    return folder == work_folder_of(film) or settings["film"]["name"] == film.name
 
 
 def _is_file(taste: str) -> bool:

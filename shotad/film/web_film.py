@@ -16,7 +16,7 @@ from typing import Any
 
 from shotad.core import NoProgress, Progress
 from shotad.core.errors import FilmError
-from shotad.core.files import write_text
+from shotad.core.files import is_disk_error, write_text
 from shotad.core.installation import install_command
 from shotad.core.progress import address_without_secrets, duration, printable, size_text
 
@@ -84,8 +84,8 @@ def download_film(film: WebFilm, folder: Path, language: str, progress: Progress
     """The film as a file in ``folder``, with its subtitles in ``language`` beside it where people wrote some.
 
     A download that broke off is gone on with; a file that is there whole is not fetched again. Where it came
-    from is written beside it, ``NAME.source.json``. Raises FilmError as `look_up`, and where the file cannot
-    be written.
+    from is written beside it, ``NAME.source.json``. Raises FilmError as `look_up`, where the file cannot be
+    written, and where it is no film: a page that asks for a login, or the beginning of a film.
     """
     options: dict[str, Any] = {
         "paths": {"home": str(folder)},
@@ -118,9 +118,24 @@ def download_film(film: WebFilm, folder: Path, language: str, progress: Progress
         raise FilmError(
             f"{address_without_secrets(film.address)} was not downloaded.", "Try again, or update yt-dlp."
         )
+    _refuse_no_film(path, film.address)
     record = {**asdict(film), "address": address_without_secrets(film.address)}
     write_text(path.with_suffix(".source.json"), json.dumps(record, ensure_ascii=False, indent=2) + "\n")
     return path
+
+
+def _refuse_no_film(path: Path, address: str) -> None:
+    """Raise FilmError where what an address sent cannot be read as a film. Its file stays."""
+    from shotad.film.pyav_reader import open_film
+
+    try:
+        open_film(path).close()
+    except FilmError as error:
+        raise FilmError(
+            f"{address_without_secrets(address)} sent no film that can be read: {error.what}",
+            "Check the address in a browser; it may ask for a login. Delete "
+            f"{path} before you try again: a file that is there is not downloaded again.",
+        ) from error
 
 
 def _extract(address: str, options: Mapping[str, Any], *, download: bool) -> dict[str, Any]:
@@ -150,11 +165,46 @@ def _extract(address: str, options: Mapping[str, Any], *, download: bool) -> dic
         reason = re.sub(r"\x1b\[[0-9;]*m", "", str(error)).removeprefix("ERROR: ")
         # What yt-dlp advises to its own users is of options that are not ours.
         reason = reason.partition("; please report")[0].partition(" Use --")[0].strip().rstrip(".")
-        raise FilmError(
-            f"{address_without_secrets(address)} cannot be downloaded: {printable(reason)[:300]}.",
-            "Check the address in a browser. A film that only you may see, or that is protected, must be "
-            "downloaded by other means.",
-        ) from error
+        raise _refusal(address, reason, may_pass=_may_pass(error)) from error
+    except Exception as error:
+        # yt-dlp wraps most errors, but not those of a redirect to ftp: or of a length that is no number.
+        if is_disk_error(error):
+            raise
+        raise _refusal(address, f"{type(error).__name__}: {error}") from error
+
+
+def _refusal(address: str, reason: str, *, may_pass: bool = False) -> FilmError:
+    """The error for a film that cannot be downloaded; ``may_pass``: the next try may succeed."""
+    hint = (
+        "Check the address in a browser. A film that only you may see, or that is protected, must be "
+        "downloaded by other means."
+    )
+    if may_pass:
+        hint = (
+            "Try again later; what has arrived is kept. If it happens again, open the address in a browser."
+        )
+    problem = f"{address_without_secrets(address)} cannot be downloaded: {printable(reason)[:300]}."
+    return FilmError(problem, hint, again=may_pass)
+
+
+def _may_pass(error: BaseException) -> bool:
+    """Whether a download failed because the server was busy or silent, or the connection broke."""
+    from yt_dlp.networking.exceptions import HTTPError, TransportError
+
+    if "Giving up after" in str(error):
+        return True
+    cause: BaseException | None = error
+    causes_seen: list[BaseException] = []
+    while cause is not None and cause not in causes_seen:
+        if isinstance(cause, HTTPError):
+            return cause.status in (408, 429) or cause.status >= 500
+        if isinstance(cause, TransportError):
+            return True
+        causes_seen.append(cause)
+        # yt-dlp keeps the error behind its own as `exc_info` or `cause`.
+        info = getattr(cause, "exc_info", None) or (None, None)
+        cause = info[1] or getattr(cause, "cause", None) or cause.__cause__
+    return False
 
 
 class _Silence:

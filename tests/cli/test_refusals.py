@@ -399,3 +399,17 @@ def test_a_single_film_is_refused_for_such_a_name_before_anything_is_written(sho
         assert "\\xe9" in found.err
         assert "is not in UTF-8" in found.err
     assert {p.name for p in tmp_path.iterdir()} == {LATIN, PLAIN}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows says of such names only that nothing is there")
+def test_a_name_that_is_too_long_is_refused_and_spoils_no_list(shotad, tmp_path):
+    name = "x" * 300
+    for words in (("describe", name), ("lint", name), ("batch", name), ("sample", name)):
+        refused = shotad(*words)
+        assert refused.code == 2, refused.err
+        assert "too long for the name of a file" in refused.err
+    shutil.copy(make_film(FilmSpec(frames=30)).path, tmp_path / PLAIN)
+    (tmp_path / "list.txt").write_text(f"{name}\n{PLAIN}\n", encoding="utf-8")
+    planned = shotad("batch", "--list", tmp_path / "list.txt", "--dry-run", *FAKE)
+    assert f"{PLAIN}: to be described" in planned.out
+    assert "too long for the name of a file" in planned.out

@@ -143,3 +143,30 @@ def test_own_words(line: str, own_words: dict[str, str], expected: str) -> None:
 def test_empty_words_are_refused() -> None:
     with pytest.raises(ConfigError, match="own_words"):
         shotad.load_config(None, {"prompt.own_words": {"": "Dad"}})
+
+
+def test_a_taste_takes_nothing_from_a_film_that_is_called_nearly_the_same(film: Path, shotad: Shotad) -> None:
+    other = film.with_name("a [film].2.mp4")
+    other.write_bytes(make_film(FilmSpec(frames=300, cuts=(100, 200))).path.read_bytes())
+    assert shotad("describe", other, *FAKE, "--no-sheet", "--quiet").code == 0
+    said = shotad("describe", film, *FAKE, "--no-sheet", "--taste", "brief")
+    assert said.code == 0, said.err
+    assert "a [film].2.shotad" not in said.err
+    # Another taste of the same film may give what it has.
+    said = shotad("describe", film, *FAKE, "--no-sheet", "--taste", "rich")
+    assert "a [film].brief.shotad" in said.err
+
+
+@pytest.mark.parametrize("name", ["brief.yaml", "Rich.yml"])
+def test_a_file_called_as_a_taste_of_ours_is_refused(film: Path, tmp_path: Path, name: str) -> None:
+    own = tmp_path / name
+    own.write_text(OWN, encoding="utf-8")
+    with pytest.raises(ConfigError, match="share a folder"):
+        shotad.describe(film, engine="fake", taste=own)
+
+
+def test_words_of_a_listener_stand_once(tmp_path: Path) -> None:
+    own = tmp_path / "own.yaml"
+    own.write_text("prompt:\n  own_words: {Thom: Dad, thom: Papa}\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="'Thom' and 'thom' are one word"):
+        shotad.load_config(str(own))

@@ -20,8 +20,31 @@ pytest.importorskip("yt_dlp", reason="yt-dlp is not installed (extra web)")
 
 
 class Quiet(SimpleHTTPRequestHandler):
+    """Serves a folder, and what servers do that are busy, broken, or want a login."""
+
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  the base class's name
         """Say nothing."""
+
+    def do_GET(self) -> None:
+        name = self.path.lstrip("/")
+        if name in ("429.mp4", "503.mp4", "403.mp4"):
+            self.send_error(int(name.removesuffix(".mp4")))
+        elif name == "elsewhere.mp4":
+            self.answer(302, {"Location": "ftp://127.0.0.1/film.mp4"})
+        elif name == "no-number.mp4":
+            self.answer(200, {"Content-Type": "video/mp4", "Content-Length": "many"}, b"film")
+        elif name == "login.mp4":
+            page = b"<!doctype html><html><body>Please log in.</body></html>"
+            self.answer(200, {"Content-Type": "video/mp4", "Content-Length": str(len(page))}, page)
+        else:
+            super().do_GET()
+
+    def answer(self, status: int, headers: dict[str, str], body: bytes = b"") -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
 
 
 @pytest.fixture
@@ -82,6 +105,27 @@ def test_download_is_refused_for_a_film_that_is_here(shotad: Shotad, here: Path)
 def test_an_address_without_a_film_is_refused_by_name(site: str, page: str) -> None:
     with pytest.raises(FilmError, match=f"{page} cannot be downloaded"):
         look_up(f"{site}/{page}")
+
+
+@pytest.mark.parametrize(("page", "again"), [("503.mp4", True), ("429.mp4", True), ("403.mp4", False)])
+def test_the_hint_says_whether_a_second_try_may_help(site: str, page: str, again: bool) -> None:
+    with pytest.raises(FilmError) as error:
+        look_up(f"{site}/{page}")
+    assert error.value.again is again
+    assert ("Try again later" in error.value.hint) is again
+
+
+@pytest.mark.parametrize("page", ["elsewhere.mp4", "no-number.mp4"])
+def test_an_answer_that_yt_dlp_does_not_expect_is_no_fault_of_ours(site: str, here: Path, page: str) -> None:
+    with pytest.raises(FilmError, match=f"{page} cannot be downloaded"):
+        download_film(look_up(f"{site}/{page}"), here, "en")
+
+
+def test_a_page_in_place_of_the_film_is_told_with_what_to_do(site: str, here: Path) -> None:
+    with pytest.raises(FilmError, match=r"login\.mp4 sent no film") as error:
+        download_film(look_up(f"{site}/login.mp4"), here, "en")
+    assert str(here / "login.mp4") in error.value.hint
+    assert not list(here.glob("*.source.json"))
 
 
 def test_a_server_that_is_not_there_is_told() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import socket
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -195,3 +196,52 @@ def test_a_track_is_saved_to_a_path() -> None:
     for path in (None, 3, b"a.vtt", io.StringIO(), "https://example.org/a.vtt"):
         with pytest.raises(shotad.UsageError, match="path"):
             track.save(path)
+
+
+TOO_LONG = "x" * 300
+"""No file system has names of more than 255 bytes."""
+
+
+@pytest.mark.parametrize(
+    ("function", "argument"),
+    [
+        ("describe", "film"),
+        ("describe", "out"),
+        ("describe", "taste"),
+        ("describe", "config"),
+        ("render", "film"),
+        ("render", "file"),
+        ("open_film", "film"),
+        ("detect_shots", "film"),
+        ("evaluate", "predictions"),
+        ("load_config", "name_or_file"),
+    ],
+)
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows says of such names only that nothing is there")
+@pytest.mark.usefixtures("here")
+def test_a_text_in_place_of_a_file_name_is_refused(function: str, argument: str) -> None:
+    with pytest.raises(shotad.ShotadError, match="too long for the name of a"):
+        FUNCTIONS[function](**{argument: TOO_LONG})
+
+
+@pytest.mark.parametrize("function", ["render", "describe"])
+@pytest.mark.parametrize("folder", [".", "/"])
+def test_a_folder_in_place_of_the_film_is_refused(
+    function: str, folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(shotad.FilmError):
+        FUNCTIONS[function](film=folder)
+
+
+@pytest.mark.parametrize("at", ["1:00", b"3", float("nan"), True])
+@pytest.mark.usefixtures("here")
+def test_a_moment_of_a_question_is_a_number(at: Any) -> None:
+    shotad.describe("movie.mp4", settings=FAST, worksheet=False)
+    with pytest.raises(shotad.UsageError, match="is no moment"):
+        shotad.ask("movie.mp4", "Who is it?", at=at)
+
+
+def test_no_predictions_are_refused() -> None:
+    with pytest.raises(shotad.UsageError, match="names no file"):
+        FUNCTIONS["evaluate"](predictions=[])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
@@ -81,6 +82,10 @@ class PromptSettings(Settings):
         for word, instead in own_words.items():
             if not any(map(str.isalnum, word)) or not any(map(str.isalnum, instead)):
                 raise ValueError(f"{word!r}: {instead!r} has no word on both sides")
+        words = Counter(word.casefold() for word in own_words)
+        twice = [word for word in own_words if words[word.casefold()] > 1]
+        if twice:
+            raise ValueError(f"{' and '.join(map(repr, twice))} are one word")
         return own_words
 
     @property
