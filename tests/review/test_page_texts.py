@@ -213,7 +213,8 @@ def test_a_language_has_all_texts_with_their_places_and_plurals(language: str) -
             wrong.append(f"{key}: plural forms {sorted(kinds)}")
         if not is_plural and kinds != {""}:
             wrong.append(f"{key}: plural forms of a text without `count`")
-        if places_of(text) != places_of(ENGLISH[key]):
+        # Each language takes its own of what stands there in all of them.
+        if key != "reason.in_languages" and places_of(text) != places_of(ENGLISH[key]):
             wrong.append(
                 f"{key}: {sorted(places_of(text))} stand in it, not {sorted(places_of(ENGLISH[key]))}"
             )
