@@ -99,6 +99,9 @@ from .translation.track import (
     estimate_translation as estimate_translation,
     translate_into as translate_into,
 )
+from .wording import (
+    plain_language as plain_language,
+)
 from .worksheet.page import (
     write_sheet as write_sheet,
 )

@@ -98,6 +98,7 @@ from .report.writing import (
 )
 from .running import (
     Report as Report,
+    english_only_warning as english_only_warning,
     estimate_evaluation as estimate_evaluation,
     evaluate as evaluate,
     read_inputs as read_inputs,
