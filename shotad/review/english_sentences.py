@@ -48,8 +48,8 @@ _REASONS = _patterns(
         "reason.clauses": r"dropped clauses: (?P<text>.+)",
         # What stands around another reason comes before that.
         "reason.not_spoken": r"not spoken: (?P<reason>.+)",
-        "reason.without_any": r"(?P<reason>.+); without the line at "
-        r"(?P<moments>[\d:.]+(?: or [\d:.]+)+) it would fit",
+        "reason.without_any": r"(?P<reason>.+); without any of the lines at "
+        r"(?P<moments>[\d:.]+(?:, [\d:.]+)+) it would fit",
         "reason.without": r"(?P<reason>.+); without the line at (?P<time>[\d:.]+) it would fit",
         "reason.recording": r"your recording does not fit: (?P<reason>.+); "
         r"record it again, shorter, or give it time",
@@ -225,7 +225,7 @@ def _value(group: str, text: str) -> tuple[str, Value]:
         case "quoted_name":
             return "name", _unquoted(text)
         case "moments":
-            return "times", text.split(" or ")
+            return "times", text.split(", ")
         case "finding":
             return group, finding_message(text)
         case "reason":

@@ -287,6 +287,19 @@ def test_a_reason_of_the_voice_is_a_message(reason: str) -> None:
     assert isinstance(reason_message(reason), Message)
 
 
+def test_the_lines_that_take_the_time_are_listed_as_the_page_does() -> None:
+    said = reason_message(f"{TAKES}; without any of the lines at 00:01:02.500, 00:02:00.000 it would fit")
+    assert isinstance(said, Message)
+    assert said.values["times"] == ["00:01:02.500", "00:02:00.000"]
+
+
+def test_a_reason_of_another_language_is_there_in_all_languages_of_the_page() -> None:
+    said = reason_message("Stufe II misslang: in der Antwort war keine Zeile zu finden")
+    assert str(said) == "Stage II failed: no line was found in the answer"
+    assert isinstance(said, Message)
+    assert set(said.values) == set(LANGUAGES)
+
+
 def test_a_reason_that_is_not_known_is_shown_as_it_is() -> None:
     assert reason_message("the moon was full") == "the moon was full"
 
