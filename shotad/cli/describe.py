@@ -400,7 +400,7 @@ def report(
                 "end": cue.interval.end,
                 "status": cue.status.value,
                 "text": cue.text,
-                "reason": cue.reason,
+                "reason": reason_in(cue.reason, "en"),
             }
             for cue in outcome.track.cues
         ],

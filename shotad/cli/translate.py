@@ -168,7 +168,10 @@ def report(outcome: TranslationOutcome) -> dict[str, Any]:
         "asked": outcome.asked_lines,
         "known": outcome.known_lines,
         "kept": list(outcome.edited_ids),
-        "failed": [{"id": cue.id, "start": cue.start, "reason": cue.reason} for cue in outcome.failed],
+        "failed": [
+            {"id": cue.id, "start": cue.start, "reason": reason_in(cue.reason, "en")}
+            for cue in outcome.failed
+        ],
         "warnings": list(outcome.warnings),
         "used": outcome.used.as_json(),
         "files": [str(path) for path in outcome.files],
