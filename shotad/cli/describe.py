@@ -46,6 +46,7 @@ from shotad.core.system import quoted
 from shotad.core.types import frame_rate_of
 from shotad.script import CueStatus
 from shotad.script.cue import timecode
+from shotad.script.reasons import reason_in
 
 if TYPE_CHECKING:
     from shotad.description import DescribeResult
@@ -318,12 +319,11 @@ def flags_of(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def reasons_of(cues: Sequence[Cue]) -> list[str]:
     """Why each of these slots has no line as it was written: what many share once, then the first others."""
-    shared = {
-        reason: count for reason, count in Counter(cue.reason for cue in cues).items() if count > LISTED
-    }
+    reasons = {cue.id: reason_in(cue.reason, "en") for cue in cues}
+    shared = {reason: count for reason, count in Counter(reasons.values()).items() if count > LISTED}
     lines = [f"  {count} slots: {reason}" for reason, count in shared.items()]
-    with_own_reason = [cue for cue in cues if cue.reason not in shared]
-    lines += [f"  {timecode(cue.interval.start)}  {cue.reason}" for cue in with_own_reason[:LISTED]]
+    with_own_reason = [cue for cue in cues if reasons[cue.id] not in shared]
+    lines += [f"  {timecode(cue.interval.start)}  {reasons[cue.id]}" for cue in with_own_reason[:LISTED]]
     if len(with_own_reason) > LISTED:
         lines.append("  … the others stand in track.json.")
     return lines
@@ -400,7 +400,7 @@ def report(
                 "end": cue.interval.end,
                 "status": cue.status.value,
                 "text": cue.text,
-                "reason": cue.reason,
+                "reason": reason_in(cue.reason, "en"),
             }
             for cue in outcome.track.cues
         ],

@@ -157,7 +157,8 @@ def ad_command(console: Console, **options: Any) -> None:
 
     DATASET is {datasets}, a YAML file that describes another dataset, or your own human ADs
     (CSV or JSON Lines: id, text or references, film, start, end, actions). Predictions and ADs are matched
-    by id. A missing or failed prediction counts as 0.
+    by id. A missing or failed prediction counts as 0. The metrics are made for English; data in another
+    language is scored all the same, with a warning.
 
     The report goes to FILE.eval next to the predictions, or to --out: report.html, report.md, report.json,
     and items.csv with the values of each AD. A second run computes only what has changed. Exit code 1 if of a

@@ -65,7 +65,8 @@ def command(console: Console, dataset: str, **options: Any) -> None:
     Run the same command again to continue where it stopped, and to redo what changed settings, prompts or
     videos made stale. With --gpus a worker process for each card does a part of the clips. Shards can run at
     the same time, on other machines too, each with its own --out; join their files with cat.
-    The settings of the dataset are added to --config.
+    The settings of the dataset are added to --config. The metrics of evaluate are made for English: lines in
+    another language can be written (--set language=de), but not scored as reliably.
 
     If a video is missing or broken, the lines of its clip fail and the run goes on. Exit code 1 if every
     line failed; 0 if only some did (3 with --strict).
@@ -103,6 +104,8 @@ def command(console: Console, dataset: str, **options: Any) -> None:
     job = _job(data, config, options, console)
     for line in (*privacy_notice(job.engines.looks, job.engines.writes), *_opening(job, len(tasks), options)):
         console.note(line)
+    for warning in evaluation.english_only_warning(config.language):
+        console.note(warning)
     done = evaluation.predict_on_gpus(job, tasks, gpus) if gpus else evaluation.predict(job, tasks)
     out = str(options["out"])
     console.result(evaluation.prediction_text(done, out), evaluation.prediction_as_json(done, out))

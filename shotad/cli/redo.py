@@ -18,6 +18,7 @@ from shotad.cli.options import (
     track_folder,
 )
 from shotad.script.cue import timecode
+from shotad.script.reasons import reason_in
 
 if TYPE_CHECKING:
     from shotad.description import RewrittenLine
@@ -106,7 +107,8 @@ def _summary(done: RewrittenLine) -> str:
     for result in done.results:
         before = result.before
         lines.append(f"{before.id}  {timecode(before.interval.start)}")
-        lines.append(f"  old: {before.text or f'({before.status}: {before.reason})'}")
+        why_empty = f"({before.status}: {reason_in(before.reason, 'en')})"
+        lines.append(f"  old: {before.text or why_empty}")
         if result.after is not None:
             lines.append(f"  new: {result.after.text}")
         else:

@@ -21,6 +21,7 @@ from shotad.cli.options import (
 from shotad.core import Config, load_config
 from shotad.core.config.languages import language_of
 from shotad.script.cue import timecode
+from shotad.script.reasons import reason_in
 
 if TYPE_CHECKING:
     from shotad.core import Engine
@@ -80,7 +81,7 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
         failed = len(outcome.failed)
         folder.note(f"translated into {tag}: {len(outcome.track.heard)} lines, {failed} without")
     console.result(summary(outcome), report(outcome))
-    reasons = [cue.reason for cue in outcome.failed]
+    reasons = [reason_in(cue.reason, "en") for cue in outcome.failed]
     heard = len(outcome.track.heard)
     tell_failures(reasons, len(reasons) + heard, "lines", all_failed=not heard, strict=options["strict"])
 
@@ -153,7 +154,7 @@ def summary(outcome: TranslationOutcome) -> str:
         lines.append(f"Shortened: {shortened}.")
     if outcome.failed:
         lines.append(f"Without a translation that fits: {len(outcome.failed)}.")
-        lines += [f"  {timecode(cue.start)}  {cue.reason}" for cue in outcome.failed]
+        lines += [f"  {timecode(cue.start)}  {reason_in(cue.reason, 'en')}" for cue in outcome.failed]
     lines += [f"Note: {warning}" for warning in outcome.warnings]
     lines += outcome.used.lines()
     return "\n".join([*lines, "Files:", *(f"  {path}" for path in outcome.files)])
@@ -167,7 +168,10 @@ def report(outcome: TranslationOutcome) -> dict[str, Any]:
         "asked": outcome.asked_lines,
         "known": outcome.known_lines,
         "kept": list(outcome.edited_ids),
-        "failed": [{"id": cue.id, "start": cue.start, "reason": cue.reason} for cue in outcome.failed],
+        "failed": [
+            {"id": cue.id, "start": cue.start, "reason": reason_in(cue.reason, "en")}
+            for cue in outcome.failed
+        ],
         "warnings": list(outcome.warnings),
         "used": outcome.used.as_json(),
         "files": [str(path) for path in outcome.files],

@@ -53,6 +53,9 @@ from .engine_pair import (
     Engines as Engines,
     open_engines as open_engines,
 )
+from .english_words import (
+    plain_language as plain_language,
+)
 from .estimate import (
     estimate_run as estimate_run,
 )

@@ -35,6 +35,7 @@ from shotad.script.cue import (
 )
 from shotad.script.fit import FittedText, fit_spoken
 from shotad.script.pace import budget_in_language_units, has_blanks, spoken_words
+from shotad.script.reasons import in_english, reason_in
 from shotad.script.rules import (
     BENCHMARK_LIMITS,
     Finding,
@@ -65,24 +66,30 @@ def cue_of(
     unspoken = _cue_without_line(slot, stage1, stage2, language)
 
     def without_line(reason: str, status: CueStatus = CueStatus.FAILED) -> Cue:
-        return replace(unspoken, status=status, reason=one_line(reason))
+        return replace(unspoken, status=status, reason=reason_in(one_line(reason), language))
 
     if unwritten:
         return without_line(unwritten, CueStatus.SILENT)
     if stage1.error is not None:
-        return without_line(f"Stage I failed: {stage1.error}")
+        return without_line(in_english("reason.stage1", error=stage1.error))
     if stage2 is None or stage2.error is not None:
-        return without_line(f"Stage II failed: {stage2.error if stage2 else 'no record'}")
+        error = stage2.error if stage2 is not None else in_english("failure.no_record")
+        return without_line(in_english("reason.stage2", error=error))
     candidates = spoken_candidates(stage2)
     if not candidates:
         if stage2.is_silent or stage2.reason:
             return without_line(stage2.reason or texts("reason.nothing"), CueStatus.SILENT)
-        return without_line("Stage II failed: its answer holds no line that can be spoken")
+        return without_line(in_english("reason.stage2", error=in_english("failure.no_words")))
     material = words_given(stage1.description.text, stage2.prompt)
     faults = [language_fault(line.text, language, names_of(presence), material) for line in candidates]
     if all(faults):
-        asked_language, text = language_of(language).name, candidates[0].text
-        return without_line(f"Stage II failed: the line is {faults[0]}, not in {asked_language}: {text}")
+        error = in_english(
+            "failure.line_language",
+            fault=faults[0],
+            language=language_of(language).name,
+            text=candidates[0].text,
+        )
+        return without_line(in_english("reason.stage2", error=error))
 
     in_language = [number for number, fault in enumerate(faults) if fault is None]
     lines = _fitted_lines(candidates, in_language, situation, stage1, config)
@@ -93,7 +100,7 @@ def cue_of(
     situation = replace(situation, description=stage1.description.text)
     line = lines[chooser(lines, situation)]
     if line.residue is not None:
-        return without_line(f"no clean line: {line.residue.message}: {line.text}")
+        return without_line(in_english("reason.not_clean", fault=line.residue.message, text=line.text))
     statements = candidates[line.number].statements
     signs = doubt_signals(
         line.text,

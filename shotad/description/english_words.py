@@ -48,6 +48,7 @@ from shotad.script.english_words import (
     singular,
 )
 from shotad.script.letters import script_of, script_of_tag, words_in_other_scripts
+from shotad.script.reasons import in_english
 from shotad.script.rules import quotations
 
 _NOUNS = NOUNS_TOO | MOSTLY_NOUNS | frozenset(map(lemma, NOUNS_TOO))
@@ -300,12 +301,12 @@ def language_fault(text: str, language: str, names: Collection[str] = (), materi
     """
     wrong_language = other_language(text, language, names)
     if wrong_language is not None:
-        return f"in {wrong_language}"
+        return _fault_in(wrong_language)
     sentences = split_sentences(text, language)
     for sentence in sentences if len(sentences) > 1 else ():
         wrong_language = other_language(sentence, language, names)
         if wrong_language is not None and len(sentence.split()) >= _WORDS_OF_SENTENCE:
-            return f"partly in {wrong_language}"
+            return _fault_in(wrong_language, partly=True)
     allowed_text = "\n".join((material, *names)).casefold()
     strange_words = [
         word for word in words_in_other_scripts(text, language) if word.casefold() not in allowed_text
@@ -313,8 +314,22 @@ def language_fault(text: str, language: str, names: Collection[str] = (), materi
     if not strange_words:
         return None
     own_letters = sum(map(str.isalpha, text)) - sum(sum(map(str.isalpha, word)) for word in strange_words)
-    partly = "partly " if own_letters > 0 else ""
-    return f'{partly}in another script ("{" ".join(strange_words[:_MOST_SHOWN])}")'
+    letters = f'"{" ".join(strange_words[:_MOST_SHOWN])}"'
+    return in_english("fault.partly_script" if own_letters > 0 else "fault.script", letters=letters)
+
+
+def _fault_in(language: str, *, partly: bool = False) -> str:
+    """What a text is that is in ``language``, or in part: an English name, or another script or language."""
+    match language, partly:
+        case "another language", False:
+            return in_english("fault.other_language")
+        case "another language", True:
+            return in_english("fault.partly_other_language")
+        case "another script", False:
+            return in_english("fault.other_script")
+        case "another script", True:
+            return in_english("fault.partly_other_script")
+    return in_english("fault.partly_language" if partly else "fault.language", language=language)
 
 
 _WORDS_OF_SENTENCE = 3

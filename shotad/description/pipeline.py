@@ -63,6 +63,7 @@ from shotad.script import (
 from shotad.script.cue import is_changed, timecode
 from shotad.script.edits import update_spoken_ends, without_edits
 from shotad.script.names import check_names
+from shotad.script.reasons import in_english, reason_in
 from shotad.script.rules import Limits, silences as silences_in
 from shotad.script.track import FilmId
 from shotad.script.track_files import keep_discarded
@@ -103,8 +104,8 @@ class DescribeResult:
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """Why slots of the part described have failed, a reason for each."""
-        reasons = [cue.reason for cue in self.cues if cue.status is CueStatus.FAILED]
+        """Why slots of the part described have failed, a reason for each, in English."""
+        reasons = [reason_in(cue.reason, "en") for cue in self.cues if cue.status is CueStatus.FAILED]
         return (*(reason for _, reason in self.failed_slots), *reasons)
 
     @property
@@ -298,13 +299,14 @@ def long_silences(track: Track, speech: Sequence[Interval], described: Interval)
     return tuple(silences_in([cue.interval for cue in track.heard], gaps, Limits().max_silence))
 
 
-ADDED = "added by a person"
+ADDED = in_english("reason.added")
 """The reason of a line that nobody has written yet, in a slot that a person added."""
 
 
 def empty_line(slot: Slot, language: str) -> Cue:
     """The line of a slot that a person added and that nobody has described yet."""
-    return Cue(slot.id, slot.id, slot.interval, "", language=language, status=CueStatus.SILENT, reason=ADDED)
+    reason = reason_in(ADDED, language)
+    return Cue(slot.id, slot.id, slot.interval, "", language=language, status=CueStatus.SILENT, reason=reason)
 
 
 def name_warnings(track: Track, context: RunContext) -> tuple[str, ...]:

@@ -20,8 +20,11 @@ from shotad.core import (
     Request,
 )
 from shotad.core.cast import FrameMark
+from shotad.core.config.languages import language_of
 from shotad.core.errors import (
     EngineError,
+    OnlyThoughts,
+    RefusalError,
     ScriptError,
     quoted,
 )
@@ -52,6 +55,7 @@ from shotad.film import (
 )
 from shotad.film.audio import choose_track
 from shotad.script import count_words, split_sentences
+from shotad.script.reasons import in_english
 
 STAGE1_STEP = "stage1/3"
 """The step, and the version of how replies are read (see `hash_key`)."""
@@ -154,18 +158,24 @@ def _read(
     if reply.error is not None:
         return _Reading(reply, None, reply.error)
     if reply.finish == "refused":
-        error = f"Stage I refused to describe the slot: {reply.text or 'no reason given'}"
+        error = in_english("failure.refused_slot", text=reply.text or in_english("failure.no_reason"))
         return _Reading(reply, None, error, (checks.REFUSED,))
     try:
         description = parse_stage1(reply.text, steps, plan.slot.id, engine.identity.engine, reply.notes)
     except ScriptError as trouble:
-        return _Reading(reply, None, str(trouble), (checks.unreadable(trouble, reply.finish),))
+        key = "failure.nothing_described"
+        if isinstance(trouble, OnlyThoughts):
+            key = "failure.thoughts"
+        elif isinstance(trouble, RefusalError):
+            key = "failure.refused_slot"
+        error = in_english(key, text=quoted(reply.text))
+        return _Reading(reply, None, error, (checks.unreadable(trouble, reply.finish),))
     if engine.abilities.converses:
         sentences = split_sentences(" ".join(description.steps.values()))
         own_sentences = checks.original(sentences, reply.text, request.messages, "")
         # At least half of it is from the question.
         if 2 * len(own_sentences) <= len(sentences):
-            error = f"the model repeated the question: {quoted(reply.text)}"
+            error = in_english("failure.repeated", text=quoted(reply.text))
             return _Reading(reply, None, error, (checks.REPEATED,))
     if not engine.abilities.wants_overlay:  # it measures, and sees no marks that could leak
         return _Reading(reply, description)
@@ -182,7 +192,7 @@ def _checked(
 ) -> _Reading:
     """A model's description without our marks, and what is still wrong with it."""
     if count_words(description.text) < FEWEST_WORDS:
-        error = "the description has hardly a word"
+        error = in_english("failure.description_empty")
         return _Reading(reply, None, error, checks.about_description(NEEDED_STEPS))
     question = "\n".join(message.text for message in request.messages)
     # Lettering that is read from the screen stands in quotation marks, and may be in any language.
@@ -190,7 +200,12 @@ def _checked(
     language = other_language(own_words, STAGE1_LANGUAGE, names_of(plan.presence))
     if language is not None:
         # Our marks could not be taken out of it, and no rule on names holds.
-        error = f"the description is in {language}, not in English: {quoted(reply.text)}"
+        error = in_english(
+            "failure.description_language",
+            fault=in_english("fault.language", language=language),
+            language=language_of(STAGE1_LANGUAGE).name,
+            text=quoted(reply.text),
+        )
         return _Reading(reply, None, error, checks.about_description((), language_fault=f"in {language}"))
     fault = language_fault(own_words, STAGE1_LANGUAGE, names_of(plan.presence), question)
     cleaned, leaks = clean(

@@ -32,6 +32,7 @@ from shotad.description.stage_answers import Attempt, Candidate, Stage2Answer, s
 from shotad.description.verify import VERDICT_TOKENS, parse_verdicts, statements_of, verify_messages
 from shotad.engines import AskingPool, ClipOnDemand
 from shotad.script.fit import with_native_punctuation
+from shotad.script.reasons import in_english
 
 STAGE2_STEP = "stage2/3"
 """The step, and the version of how replies are read (see `hash_key`)."""
@@ -387,15 +388,15 @@ def _why_no_line(readings: Sequence[_Reading]) -> str:
     if last.reply.error is not None:
         return last.reply.error
     if last.fault is None:
-        return "no line was found in the answer"
+        return in_english("failure.no_line")
     if last.fault.rule == "refused":
-        return f"the model refused to write a line: {quoted(last.reply.text)}"
-    return f"{_TROUBLES.get(last.fault.rule, 'no line could be read')}: {quoted(last.reply.text)}"
+        return in_english("failure.refused_line", text=quoted(last.reply.text))
+    key = _TROUBLES.get(last.fault.rule, "failure.unreadable")
+    return in_english(key, text=quoted(last.reply.text))
 
 
 _TROUBLES = {
-    "example": "the model repeated a sentence of the question, or one that was written for another clip",
-    "thoughts": "the model thought aloud and gave no answer",
-    "cut off": "the answer was cut off before a line was whole",
-    "unreadable": "no line could be read",
+    "example": "failure.example",
+    "thoughts": "failure.thoughts",
+    "cut off": "failure.cut_off",
 }

@@ -39,6 +39,7 @@ from shotad.core.engine import Stage
 from shotad.core.memory_errors import is_out_of_memory
 from shotad.core.profiling import time_step
 from shotad.engines.answer_log import Memory, NoMemory, answer_key
+from shotad.script.reasons import in_english
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -50,7 +51,7 @@ that is torn down at work can crash the program."""
 _POLL = 0.5
 """Seconds between two checks of a waiting thread whether the run has been stopped: a thousand may wait."""
 
-NO_FRAMES = "no frame of its clip can be decoded"
+NO_FRAMES = in_english("failure.no_frames")
 """The error of a reply about a clip that cannot be read."""
 
 

@@ -37,6 +37,7 @@ from .datasets.published_grammar import (
 )
 from .evaluation_run import (
     Report as Report,
+    english_only_warning as english_only_warning,
     estimate_evaluation as estimate_evaluation,
     evaluate as evaluate,
     read_inputs as read_inputs,

@@ -17,10 +17,12 @@ from shotad.core import (
     ShotadError,
     load_config,
 )
+from shotad.core.config.languages import is_english, language_name
 from shotad.core.errors import EvaluationError
 from shotad.core.model_cache import ModelNeed, check_needs
 from shotad.core.progress import address_without_secrets, plural, without_folder
 from shotad.core.weight_store import file_sha256
+from shotad.description import plain_language
 from shotad.evaluation.datasets.dataset import WHOLE, Dataset, Shard
 from shotad.evaluation.datasets.dataset_loader import load_dataset
 from shotad.evaluation.datasets.tables import MISSING, NOTE, DatasetFinding, read_records
@@ -204,6 +206,7 @@ def read_inputs(
     dataset_findings = [
         finding for finding in data.findings if finding.level != NOTE and finding.about in ("", *parts)
     ]
+    language_warning = english_only_warning(_language_of_data(joined.corpus, config))
     return Report(
         corpus=joined.corpus,
         config=config,
@@ -222,12 +225,34 @@ def read_inputs(
         title=data.title,
         titles=data.films,
         differs=prediction_table.differs,
-        notes=tuple(_notes(data, joined, descriptions, dataset_findings, parts)),
-        findings=tuple(
-            f"{finding.where}: {finding.what}" for finding in (*dataset_findings, *joined.findings)
+        notes=(*language_warning, *_notes(data, joined, descriptions, dataset_findings, parts)),
+        findings=(
+            *language_warning,
+            *(f"{finding.where}: {finding.what}" for finding in (*dataset_findings, *joined.findings)),
         ),
     )
 
+
+def english_only_warning(language: str) -> tuple[str, ...]:
+    """That the metrics are made for English, for data in another ``language`` (a tag); else nothing."""
+    if is_english(language):
+        return ()
+    return (
+        f"The lines are in {language_name(language)}. The metrics are made for English: their words, stems, "
+        "parser and prompts are English. Compare such scores with none but those of the same data.",
+    )
+
+
+def _language_of_data(corpus: Corpus, config: Config) -> str:
+    """The setting ``language``; where that is English, the language that the human ADs are plainly in."""
+    if not is_english(config.language):
+        return config.language
+    texts = [reference for item in corpus.items[:_ITEMS_LOOKED_AT] for reference in item.references]
+    return plain_language(" ".join(texts), config.language) or config.language
+
+
+_ITEMS_LOOKED_AT = 50
+"""ADs of which the language is looked at."""
 
 _NEEDED_BY_METRICS: Mapping[str, str] = {
     "action": "actions",

@@ -60,12 +60,13 @@ from shotad.script.cue import (
 )
 from shotad.script.edits import machine_version
 from shotad.script.pace import has_blanks, spoken_words
+from shotad.script.reasons import in_english, is_reason, reason_in
 from shotad.script.track import EMPTIED, REMOVED
 
 EditAction = Callable[[LineTimeline, str, Json], Change]
 """An act: timeline, id of a line, arguments → change. Raises ReviewError."""
 
-DROPPED = "dropped by a person"
+DROPPED = in_english("reason.dropped")
 """Reason of a line that a person left out (`Cue.reason`)."""
 
 
@@ -91,7 +92,8 @@ def write(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     if text == cue.text and (cue.heard or not text):
         return Change(message("act.text_same"), focus=cue.id)
     if not text:
-        dropped = replace(cue, text="", status=CueStatus.DROPPED, reason=EMPTIED, chosen=None, fit_steps=())
+        reason = reason_in(EMPTIED, cue.language)
+        dropped = replace(cue, text="", status=CueStatus.DROPPED, reason=reason, chosen=None, fit_steps=())
         changed = mark_edit(dropped, cue, (EditField.TEXT, EditField.STATUS), SOURCE)
         return Change(message("act.emptied"), (as_saved(changed),), focus=cue.id)
     announcement = message("act.written") if cue.heard else message("act.written_heard")
@@ -191,7 +193,7 @@ def remove(timeline: LineTimeline, line_id: str, args: Json) -> Change:
         neighbours = line_ids[index + 1 : index + 2] or line_ids[max(0, index - 1) : index]
         focus = neighbours[0] if neighbours else None
         return Change(message("act.removed"), removed_ids=(cue.id,), focus=focus)
-    if not cue.heard and cue.reason == REMOVED:
+    if not cue.heard and is_reason(cue.reason, REMOVED):
         return Change(message("act.removed_already"), focus=cue.id)
     return Change(message("act.removed"), (_dropped(cue, REMOVED, EditField.REMOVED),), focus=cue.id)
 
@@ -266,7 +268,7 @@ def _span_of_words(timeline: LineTimeline, cue: Cue) -> Span:
 
 def _dropped(cue: Cue, reason: str, field: EditField) -> Cue:
     """The line left out for ``reason``; ``field`` is how the edit is marked."""
-    dropped = replace(cue, status=CueStatus.DROPPED, reason=reason)
+    dropped = replace(cue, status=CueStatus.DROPPED, reason=reason_in(reason, cue.language))
     return as_saved(mark_edit(dropped, cue, (field,), SOURCE))
 
 
@@ -568,7 +570,7 @@ def insert(timeline: LineTimeline, _: str, args: Json) -> Change:
         "",
         language=timeline.track.language,
         status=CueStatus.SILENT,
-        reason=ADDED,
+        reason=reason_in(ADDED, timeline.track.language),
         edited=Edit((EditField.ADDED,), SOURCE, None),
     )
     time, length = Time(start / 1000), Seconds((slot_end - start) / 1000)

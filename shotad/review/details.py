@@ -34,6 +34,7 @@ from shotad.script import (
     EditField,
 )
 from shotad.script.cue import REDO
+from shotad.script.reasons import is_reason
 
 Note = dict[str, Any]
 """A remark as the page shows it: a ``title``, and a ``text`` of one sentence or several."""
@@ -285,7 +286,7 @@ def _of_line(cue: Cue) -> Iterator[Note]:
     reason = cue.reason
     if cue.heard and steps and reason.startswith(steps):
         reason = reason.removeprefix(steps).lstrip("; ")
-    if reason == ADDED and not cue.heard:
+    if not cue.heard and is_reason(reason, ADDED):
         yield note(message("note.by_hand"), message("note.by_hand_hint"))
     elif reason:
         yield note(_STATUS[cue.status], _ended(reason))

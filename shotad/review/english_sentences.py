@@ -1,8 +1,8 @@
 """English sentences of other packages, as messages of the page.
 
-A run, a render and an import write into the track why a line was left out, what was done to make it fit, and
-why it is doubtful. Lint says which rule a line breaks; engines and voices say what leaves this machine. A
-sentence that stands in no table here is shown as it is.
+A run, a render and an import write into the track, in its language, why a line was left out, what was done to
+make it fit, and why it is doubtful. Lint says which rule a line breaks; engines and voices say what leaves
+this machine. A sentence that stands in no table here is shown as it is.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from ast import literal_eval
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
-from shotad.review.messages import Message, Seconds, Sentence, Value, sentence_view
+from shotad.review.messages import Message, Seconds, Sentence, Value, page_languages, sentence_view
+from shotad.script.reasons import reason_in
 
 LONGEST = 1000
 """Characters of a sentence that is looked at; a longer one is shown as it is."""
@@ -47,8 +48,8 @@ _REASONS = _patterns(
         "reason.clauses": r"dropped clauses: (?P<text>.+)",
         # What stands around another reason comes before that.
         "reason.not_spoken": r"not spoken: (?P<reason>.+)",
-        "reason.without_any": r"(?P<reason>.+); without the line at "
-        r"(?P<moments>[\d:.]+(?: or [\d:.]+)+) it would fit",
+        "reason.without_any": r"(?P<reason>.+); without any of the lines at "
+        r"(?P<moments>[\d:.]+(?:, [\d:.]+)+) it would fit",
         "reason.without": r"(?P<reason>.+); without the line at (?P<time>[\d:.]+) it would fit",
         "reason.recording": r"your recording does not fit: (?P<reason>.+); "
         r"record it again, shorter, or give it time",
@@ -173,8 +174,15 @@ _HOST_WITH_KEY = re.compile(r"(?P<host>.+), with the key in (?P<key>.+)")
 
 
 def reason_message(reason: str) -> Sentence:
-    """A reason of a track as a message of the page; one that is in no table as it is."""
-    return _recognised(reason, _REASONS)
+    """A reason of a track, in whatever language it stands, as a message of the page; one that is in no table
+    as it is."""
+    said = _recognised(reason_in(reason, "en"), _REASONS)
+    if isinstance(said, Message):
+        return said
+    # Those of the texts of the track are there in all languages of the page; the page takes its own.
+    versions = {language: reason_in(reason, language) for language in page_languages()}
+    is_translated = any(version != reason for version in versions.values())
+    return Message("reason.in_languages", versions) if is_translated else reason
 
 
 def reason_views(reasons: Iterable[str]) -> list[object]:
@@ -217,7 +225,7 @@ def _value(group: str, text: str) -> tuple[str, Value]:
         case "quoted_name":
             return "name", _unquoted(text)
         case "moments":
-            return "times", text.split(" or ")
+            return "times", text.split(", ")
         case "finding":
             return group, finding_message(text)
         case "reason":

@@ -149,6 +149,12 @@ def english(key: str, values: Mapping[str, Value]) -> str:
 
 
 @cache
+def page_languages() -> tuple[str, ...]:
+    """The languages in which the page has texts, sorted."""
+    return tuple(sorted(path.stem for path in TEXTS.glob("*.json")))
+
+
+@cache
 def _english_texts() -> Mapping[str, Any]:
     texts: Json = json.loads((TEXTS / "en.json").read_text(encoding="utf-8"))
     return texts

@@ -16,6 +16,7 @@ from . import (
     newer as newer,
     pace as pace,
     parser as parser,
+    reasons as reasons,
     rules as rules,
     table_formats as table_formats,
     track as track,

@@ -170,9 +170,13 @@ class Maker:
     @property
     def name(self) -> str:
         """The engine as scripts name it: without revisions and lists of small models."""
+        return self.name_with(self.stage)
+
+    def name_with(self, stage: str) -> str:
+        """As `name`, with what another language calls the ``stage``."""
         # A model with a plus is a list of several.
         model = f" ({self.model})" if self.model and "+" not in self.model else ""
-        return f"{self.stage}: {self.engine}{model}"
+        return f"{stage}: {self.engine}{model}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,7 @@ from shotad.script.cue import (
     timecode,
 )
 from shotad.script.pace import spoken_words
+from shotad.script.reasons import in_english, reason_in
 from shotad.script.subtitle_formats import without_added_markup
 from shotad.script.track import Track
 
@@ -117,8 +118,8 @@ def merge_edits(
         if owner is None:
             lines.append(cue)
         else:
-            reason = f"its time belongs to {owner.id}, which a person edited"
-            lines.append(replace(cue, status=CueStatus.DROPPED, reason=reason))
+            reason = in_english("reason.time_taken", id=owner.id)
+            lines.append(replace(cue, status=CueStatus.DROPPED, reason=reason_in(reason, cue.language)))
             dropped.append(cue.id)
     # Edited lines for which the new run has no slot stay.
     lines += [cue for cue_id, cue in edited.items() if cue_id not in new_cues]
@@ -685,7 +686,8 @@ class _Merge:
         self.removed.append(cue.id)
         if not is_emptied:
             self.not_listed.append(cue.id)
-        removed = replace(cue, status=CueStatus.DROPPED, reason=f"left out of {self.source}")
+        reason = reason_in(in_english("reason.left_out", source=self.source), cue.language)
+        removed = replace(cue, status=CueStatus.DROPPED, reason=reason)
         return mark_edit(removed, cue, (EditField.REMOVED,), self.source)
 
     def may_have_had(self, cue: Cue) -> bool:

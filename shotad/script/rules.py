@@ -32,6 +32,7 @@ from shotad.core.settings import word_files
 from shotad.core.text_files import read_text_file
 from shotad.core.types import clock_time, time_range
 from shotad.script.cue import MAX_LEAD, ScriptCue, count_words, milliseconds
+from shotad.script.reasons import in_english
 
 Case = Literal["any", "exact"]
 
@@ -411,7 +412,14 @@ def check_line(
         lists = packaged_lists(language)
     findings += _check_words(text, [words for words in lists if limits.titles or words.rule != "L13"])
     for match in MARKUP.finditer(text):
-        findings.append(Finding("L5", Level.ERROR, f"markup: {quoted(match[0].strip())}", span=match.span()))
+        findings.append(
+            Finding(
+                "L5",
+                Level.ERROR,
+                in_english("fault.markup", text=quoted(match[0].strip())),
+                span=match.span(),
+            )
+        )
     findings += _check_repetition(text, previous, limits)
     return tuple(findings)
 

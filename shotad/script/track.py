@@ -59,11 +59,12 @@ from shotad.script.cue import (
     timecode,
     track_stamp,
 )
+from shotad.script.reasons import in_english, reason_in
 from shotad.script.track_texts import texts_in
 
 BY_HAND = "track.json"
 """Source of edits made in the track file itself."""
-EMPTIED = "emptied by a person"
+EMPTIED = in_english("reason.emptied")
 """Reason of a line whose text a person deleted in the track file."""
 
 _CUE_KEYS = (
@@ -154,7 +155,9 @@ def read_cue(fields: Fields, raw: Mapping[str, Any], place: str, language: str, 
             kind=CueKind(raw.get("kind", "action")),
             language=fields.string(raw, "language", place) if "language" in raw else language,
             status=CueStatus.DROPPED if is_emptied else status,
-            reason=EMPTIED if is_emptied else fields.string({"reason": "", **raw}, "reason", place),
+            reason=reason_in(EMPTIED, language)
+            if is_emptied
+            else fields.string({"reason": "", **raw}, "reason", place),
             candidates=fields.strings(raw, "candidates", place),
             chosen=fields.integer(raw, "chosen", place),
             spoken_length=fields.optional_number(raw, "spoken_length", place),
@@ -388,7 +391,7 @@ class Fields:
 
 
 SCHEMA_VERSION = 1
-REMOVED = "removed by a person"
+REMOVED = in_english("reason.removed")
 """Reason of a line that a person deleted from the track file."""
 
 _HEAD_KEYS = (
@@ -490,7 +493,10 @@ class Track:
         In the language of the track (`shotad.script.track_texts`).
         """
         texts = texts_in(self.language)
-        engines = "; ".join(dict.fromkeys(maker.name for maker in self.makers))
+        names = (
+            maker.name_with(texts.by_key.get(f"maker.{maker.stage}", maker.stage)) for maker in self.makers
+        )
+        engines = "; ".join(dict.fromkeys(names))
         engines = engines or texts("statement.no_engine")
         sentences = [texts("statement.made", version=self.version, engines=engines)]
         if self.translated_from:
@@ -617,7 +623,7 @@ def _read_cues(fields: Fields, head: Mapping[str, Any], language: str) -> list[C
     raw_cues = [fields.object(item, f"cue {number}") for number, item in enumerate(items, 1)]
     written: dict[str, Cue] = {}
     for entry in fields.strings(head, "written", "the file"):
-        cue_if_removed = _removed_cue(fields, entry)
+        cue_if_removed = _removed_cue(fields, entry, language)
         written[cue_if_removed.id] = cue_if_removed
     taken_ids = {str(raw.get("id")) for raw in raw_cues} | set(written)
     cues: list[Cue] = []
@@ -661,7 +667,7 @@ def _json_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def _removed_cue(fields: Fields, entry: str) -> Cue:
+def _removed_cue(fields: Fields, entry: str, language: str) -> Cue:
     """The line of an entry in the list of lines written, as one that a person removed."""
     match = _SPAN.fullmatch(entry)
     if match is None:
@@ -671,8 +677,8 @@ def _removed_cue(fields: Fields, entry: str) -> Cue:
     edit = Edit((EditField.REMOVED,), BY_HAND, None)
     return fields.convert(
         lambda: Cue(
-            match["id"], slot_id, Interval(start, end), "", status=CueStatus.DROPPED,
-            reason=REMOVED, edited=edit,
+            match["id"], slot_id, Interval(start, end), "", language=language,
+            status=CueStatus.DROPPED, reason=reason_in(REMOVED, language), edited=edit,
         ), match["id"],
     )  # fmt: skip
 

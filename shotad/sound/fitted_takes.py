@@ -36,6 +36,7 @@ from shotad.script.fit import (
     ShortenRequest,
 )
 from shotad.script.pace import spoken_words
+from shotad.script.reasons import SEPARATOR, in_english
 from shotad.sound.kinds import (
     AS_THE_FILM,
     OWN_VOICE,
@@ -232,7 +233,7 @@ class _Fitter:
                 continue
             if 0 < spoken_words(answer.text, wish.language) <= wish.words:
                 candidate.rewritten = len(candidate.forms)
-                steps = (f"written anew, shorter: {candidate.line.text}",)
+                steps = (in_english("reason.shorter", text=candidate.line.text),)
                 form = estimated_form(candidate.line, answer.text, steps, candidate.whole, self._settings)
                 candidate.forms.append(form)
         return True
@@ -267,10 +268,12 @@ class _Fitter:
             assert take is not None  # choose_and_speak() has spoken all that is chosen
             if length < form.length:
                 take = to_length(take, length / 1000)
-                steps.append(f"spoken {speed:.2f} times faster")
+                steps.append(in_english("reason.faster", times=f"{speed:.2f}"))
             shift = start - candidate.window.wanted
             if abs(shift) >= _MIN_SHIFT:
-                steps.append(f"moved {abs(shift) / 1000:.2f} s {'later' if shift > 0 else 'earlier'}")
+                seconds = f"{abs(shift) / 1000:.2f}"
+                is_later = shift > 0
+                steps.append(in_english("reason.later" if is_later else "reason.earlier", seconds=seconds))
             spoken.append(Spoken(candidate.line.id, form.text, start / 1000, take, tuple(steps)))
         unspoken = [
             self._unspoken(candidate) for candidate in self._candidates if candidate.chosen_form is None
@@ -282,24 +285,24 @@ class _Fitter:
         form, free = candidate.forms[candidate.shortest], self._free_milliseconds(candidate)
         steps: list[str] = []
         if form.max_speed > 1:
-            steps.append(f"tried {form.max_speed:.2f} times faster")
+            steps.append(in_english("reason.tried_faster", times=f"{form.max_speed:.2f}"))
         if len(candidate.forms) > 1:
-            steps.append(f"tried shorter: {form.text}")
-        steps += [f"asked for at most {wish.words} words" for wish in candidate.wishes]
+            steps.append(in_english("reason.tried_shorter", text=form.text))
+        steps += [in_english("reason.asked", number=wish.words) for wish in candidate.wishes]
         if candidate.line.free.duration <= 2 * NO_FREE_TIME:
-            reason = "people speak at its time or the film is over, and no free time is in reach"
+            reason = in_english("reason.no_free_time")
         else:
             needed_seconds, free_seconds = f"{form.shortest / 1000:.2f}", f"{free / 1000:.2f}"
-            reason = (
-                f"it takes {needed_seconds} s at least, "
-                f"and {free_seconds} s are free between speech and other lines"
-            )
+            reason = in_english("reason.takes", needed=needed_seconds, free=free_seconds)
             if candidate.is_recorded:
-                reason = f"your recording does not fit: {reason}; record it again, shorter, or give it time"
+                reason = in_english("reason.recording", reason=reason)
+                reason += SEPARATOR + in_english("reason.record_again")
         blocking = self._blocking(candidate)
         if blocking:
-            moments = " or ".join(timecode(blocker.line.start) for blocker in blocking)
-            reason += f"; without the line at {moments} it would fit"
+            moments = [timecode(blocker.line.start) for blocker in blocking]
+            without_one = in_english("reason.without", time=moments[0])
+            without_any = in_english("reason.without_any", moments=", ".join(moments))
+            reason += SEPARATOR + (without_one if len(moments) == 1 else without_any)
         return Unspoken(
             candidate.line.id,
             reason,

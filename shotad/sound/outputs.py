@@ -23,6 +23,7 @@ from shotad.script import (
 )
 from shotad.script.cue import timecode
 from shotad.script.guidelines import finding_of, finding_row
+from shotad.script.reasons import in_english, reason_in
 from shotad.sound.kinds import OWN_VOICE, Pause
 from shotad.sound.spoken_subtitles import SpokenSubtitles
 
@@ -385,7 +386,7 @@ def _voice_lines(rendered: Rendered, voice: str) -> list[str]:
     for cue in rendered.unspoken:
         steps = _steps(cue)
         # The last step is the reason (`shotad.sound.spoken_lines.with_voiced`).
-        reason = steps[-1].removeprefix("not spoken: ") if steps else "no place"
+        reason = steps[-1].removeprefix(in_english("reason.not_spoken", reason="")) if steps else "no place"
         unheard.append((cue, f"{cue.text} ({reason})"))
     lines += _titled_rows("Not heard", unheard)
     silent_words = [
@@ -482,8 +483,8 @@ def _quote(text: str) -> str:
 
 
 def _steps(cue: Cue) -> tuple[str, ...]:
-    """What was done so that the line fits; nothing where it was not spoken."""
-    return cue.spoken.steps if cue.spoken else ()
+    """What was done so that the line fits, in English; nothing where it was not spoken."""
+    return tuple(reason_in(step, "en") for step in cue.spoken.steps) if cue.spoken else ()
 
 
 def _shift(cue: Cue) -> float:

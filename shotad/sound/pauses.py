@@ -32,6 +32,7 @@ from shotad.film.slots import subtract
 from shotad.script import count_words, split_sentences
 from shotad.script.cue import timecode
 from shotad.script.pace import spoken_words
+from shotad.script.reasons import SEPARATOR, in_english
 from shotad.script.track_texts import texts_in
 from shotad.sound.fitted_takes import spoken_take
 from shotad.sound.kinds import Fitting, LineToSpeak, Pause, Spoken, Studio, Take
@@ -143,14 +144,21 @@ class PausePlanner:
                 reason = error.what
             if reason and line.id in unspoken:
                 line_without = unspoken[line.id]
-                unspoken[line.id] = replace(line_without, reason=f"{line_without.reason}; no pause: {reason}")
+                unspoken[line.id] = replace(
+                    line_without,
+                    reason=SEPARATOR.join((line_without.reason, in_english("pause.none", reason=reason))),
+                )
         ids_with_pause = {planned.candidate.line.id for planned in self._planned}
         spoken = [line for line in self._fitting.spoken if line.id not in ids_with_pause]
         for planned in self._planned:
             candidate, length = planned.candidate, planned.pause.length
             line_id = candidate.line.id
             earlier_steps = unspoken.pop(line_id).steps if line_id in unspoken else ()
-            steps = (*earlier_steps, *candidate.steps, f"film paused {length:.2f} s ({candidate.worth})")
+            steps = (
+                *earlier_steps,
+                *candidate.steps,
+                in_english("pause.made", seconds=f"{length:.2f}", worth=candidate.worth),
+            )
             spoken.append(Spoken(line_id, candidate.text, planned.start, candidate.take, steps, length))
         return Fitting(
             tuple(sorted(spoken, key=lambda line: line.start)),
@@ -175,7 +183,10 @@ class PausePlanner:
                 if spoken is not None:
                     # Only the words that are not heard count: of half the words half the points.
                     share = 1 - _words(spoken.text, line) / max(1, _words(line.text, line))
-                    value = Worth(value.points * share, (*value.reasons, f"{share:.0%} of it not heard"))
+                    value = Worth(
+                        value.points * share,
+                        (*value.reasons, in_english("worth.unheard", percent=f"{share:.0%}")),
+                    )
                 lines.append((line, value))
             if spoken is not None:
                 last_end = spoken.interval.end
@@ -186,21 +197,22 @@ class PausePlanner:
         """Plan a pause for a line if the limits allow it, and arrange all pauses anew; else the reason."""
         most, longest = self._settings.most, self._settings.longest
         if not line.by_person and value.points < MIN_POINTS:
-            return f"it matters too little ({value})"
+            return in_english("pause.too_little", worth=value)
         if not line.by_person and len(self._planned) >= most:
-            return f"the film has {most} already, for lines that matter more ({value})"
+            return in_english("pause.enough", number=most, worth=value)
         between_utterances = line.free.duration < MIN_FREE
         if between_utterances:
             gap = self._nearest_gap(line)
             if gap is None:
-                return "somebody speaks there, and stops nowhere near"
+                return in_english("pause.no_gap")
             line = replace(line, free=gap)
         heard_words = _words(self._spoken[line.id].text, line) if line.id in self._shortened else 0
         for text in _without_last_sentences(line):
             if _words(text, line) <= heard_words:
                 # No gain over what is heard without a pause.
                 continue
-            steps = ("whole line again",) if text == line.text else ("last sentences dropped for the pause",)
+            is_whole = text == line.text
+            steps = (in_english("pause.whole_line" if is_whole else "pause.without_last"),)
             take = spoken_take(self._studio, line, text)
             candidate = _Candidate(line, value, text, take, steps, between_utterances)
             arranged = self._arranged((*(planned.candidate for planned in self._planned), candidate))
@@ -209,13 +221,11 @@ class PausePlanner:
             if line.by_person or max(lengths, default=0.0) <= longest:
                 break
         else:
-            return f"it would be longer than {longest:g} s"
+            return in_english("pause.too_long", seconds=f"{longest:g}")
         total = sum(planned.pause.length for planned in arranged)
         allowed = SHARE * self._duration
         if not line.by_person and total > allowed:
-            return (
-                f"all together would be {total:.1f} s, more than the {allowed:.1f} s that the film may wait"
-            )
+            return in_english("pause.too_much", needed=f"{total:.1f}", free=f"{allowed:.1f}")
         self._planned = arranged
         return ""
 
@@ -336,7 +346,10 @@ class Worth:
     reasons: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"{self.points:.1f} points" + (f": {', '.join(self.reasons)}" if self.reasons else "")
+        points = f"{self.points:.1f}"
+        if not self.reasons:
+            return in_english("worth.points", points=points)
+        return in_english("worth.because", points=points, because=", ".join(self.reasons))
 
 
 def worth(
@@ -360,11 +373,14 @@ def worth(
     # Each once, in the line's order.
     new_names = [word for word in dict.fromkeys(_bare_words(text)) if word in unheard_names]
     points_and_reasons = [
-        (READ_OUT if _READS_OUT.search(text) else 0.0, "reads out text"),
-        (NEWCOMER if new_names else 0.0, f"introduces {', '.join(new_names)}"),
-        (min(LONG_SILENCE, silence / SILENCE), f"{silence:.0f} s since the last line"),
-        (min(MANY_CUTS, cuts / CUTS), f"{cuts} cuts since the last line"),
-        (min(MANY_WORDS, count_words(text) / WORDS), f"{count_words(text)} words"),
+        (READ_OUT if _READS_OUT.search(text) else 0.0, in_english("worth.reads")),
+        (
+            NEWCOMER if new_names else 0.0,
+            in_english("worth.introduces", names=texts_in("en").listed(new_names)),
+        ),
+        (min(LONG_SILENCE, silence / SILENCE), in_english("worth.silence", seconds=f"{silence:.0f}")),
+        (min(MANY_CUTS, cuts / CUTS), in_english("worth.cuts", number=cuts)),
+        (min(MANY_WORDS, count_words(text) / WORDS), in_english("worth.words", number=count_words(text))),
     ]
     return Worth(
         sum(points for points, _ in points_and_reasons),

@@ -36,6 +36,8 @@ from shotad.script.pace import (
     spoken_words,
     usual_words,
 )
+from shotad.script.reasons import in_english
+from shotad.script.track_texts import texts_in
 from shotad.sound.kinds import LineToSpeak, Take, delivery_of
 
 BETWEEN = 0.3
@@ -191,7 +193,7 @@ def shorter_forms(line: LineToSpeak, whole: Form, settings: FitSettings) -> Iter
         text = variant.text
         if text == line.text:
             continue
-        steps = _dropped(line.text, text) if has_words else [f"dropped sentences or clauses: {line.text}"]
+        steps = _dropped(line.text, text) if has_words else [in_english("reason.parts", text=line.text)]
         yield estimated_form(line, text, tuple(steps), whole, settings)
 
 
@@ -202,9 +204,8 @@ def _dropped(whole: str, short: str) -> list[str]:
     # Sentences are dropped from the end.
     dropped_sentences = whole_sentences[len(short_sentences) :]
     if dropped_sentences:
-        count = len(dropped_sentences)
-        number = "a sentence" if count == 1 else f"{count} sentences"
-        steps.append(f"dropped {number}: {' '.join(dropped_sentences)}")
+        text = " ".join(dropped_sentences)
+        steps.append(texts_in("en").count("reason.sentences", len(dropped_sentences), text=text))
     clauses: list[str] = []
     for sentence, short_sentence in zip(whole_sentences, short_sentences, strict=False):
         words = sentence.split()
@@ -214,7 +215,7 @@ def _dropped(whole: str, short: str) -> list[str]:
             if operation in ("delete", "replace"):
                 clauses.append(" ".join(words[first:end]).strip(" ,;:.–—-"))
     if clauses:
-        steps.append(f"dropped {'a clause' if len(clauses) == 1 else 'clauses'}: {' … '.join(clauses)}")
+        steps.append(texts_in("en").count("reason.clauses", len(clauses), text=" … ".join(clauses)))
     return steps
 
 

@@ -335,7 +335,10 @@ def spell_out_romans(text: str, words: LanguageWords, language: str) -> str:
     Behind any other name only numerals of two letters and more are taken for numbers: ``Malcolm X`` stays.
     """
     rule = words.roman
-    stop = r"\.?" if rule.dotted else ""
+    stop = r"(?P<stop>\.)?" if rule.dotted else "(?P<stop>)"
+    if rule.ordinal_before:
+        pattern = rf"(?<!\w)([IVXLC]+)(?=\s({any_of_pattern(rule.ordinal_before)})\b)"
+        text = re.sub(pattern, lambda m: _roman_ordinal_before(m[1], m[2], words, language), text)
     if rule.counted:
         # L and C alone are letters: ``Part C``.
         pattern = rf"(?<!\w)({any_of_pattern(rule.counted)}\s+)(?![LC]\b){_NUMERAL}(?![\w.]\w|\w)"
@@ -347,7 +350,12 @@ def spell_out_romans(text: str, words: LanguageWords, language: str) -> str:
         is_feminine = titles is rule.feminine_titles
 
         def ordinal_behind(match: re.Match[str], form: str = form, is_feminine: bool = is_feminine) -> str:
-            return match[1] + _roman_ordinal(match[2], words, language, form, is_feminine=is_feminine)
+            form = _form_behind(match.string[: match.start()], words, is_feminine=is_feminine) or form
+            in_words = _roman_ordinal(match[2], words, language, form, is_feminine=is_feminine)
+            # "Ludwig XIV. Er lächelt.": the full stop ends the sentence, too.
+            next_words = match.string[match.end() : match.end() + _MAX_CHARACTERS].split(maxsplit=1)
+            ends_sentence = match["stop"] and (not next_words or next_words[0].strip(",") in words.starts)
+            return match[1] + in_words + ("." if ends_sentence else "")
 
         if titles:
             # Up to three names: ``Papst Johannes Paul II.``
@@ -366,6 +374,32 @@ def spell_out_romans(text: str, words: LanguageWords, language: str) -> str:
             )
     pattern = rf"(?<!\w)({NAME_START}(?=\w*[^\W\dA-Z]|[^\w])[\w'’-]{{0,99}}\s+){_SEQUEL_NUMERAL}(?!\w)"
     return re.sub(pattern, lambda m: m[1] + _roman_cardinal(m[2], language), text)
+
+
+def _form_behind(text_before: str, words: LanguageWords, *, is_feminine: bool) -> str:
+    """The form of an ordinal by the preposition before the name; empty where none stands there.
+
+    A title may stand between: ``von König Ludwig XIV.``
+    """
+    rule, agreement = words.roman, words.agreement
+    last_words = [word.lower() for word in text_before[-_MAX_CHARACTERS:].split()[-2:]]
+    titles = {title.lower() for title in (*rule.titles, *rule.feminine_titles)}
+    if last_words and last_words[-1] in titles:
+        last_words.pop()
+    preposition = last_words[-1] if last_words else ""
+    if preposition in agreement.dative_behind:
+        return rule.as_dative[is_feminine]
+    return rule.as_accusative[is_feminine] if preposition in agreement.accusative_behind else ""
+
+
+def _roman_ordinal_before(numeral: str, noun: str, words: LanguageWords, language: str) -> str:
+    """``XIX secolo → diciannovesimo secolo``."""
+    number = roman_value(numeral)
+    word = ordinal(number, language) if number else None
+    if word is None:
+        return numeral
+    gender = words.roman.ordinal_before[matching_key(noun, words.roman.ordinal_before)]
+    return feminine_ordinal(word, words) if gender == "feminine" else word
 
 
 def _roman_cardinal(numeral: str, language: str) -> str:

@@ -30,8 +30,22 @@ _ROUND_THOUSANDS = re.compile(r"(?<![\w.,:/-])(?<!\d\s)[1-9]\d{0,2}(?:\s\d{3}){0
 """Where a language writes thousands otherwise, ``5 200`` may be two numbers."""
 _MINUS = re.compile(r"(?:(?<![^\s(«»„“\"])(?<!\d\s)[-–]|(?<![\w.,)])−\s?)(?=\d)")
 """A hyphen between numbers is a range."""
-_AREA_PHONE = re.compile(r"(?<![\w.,:/-])0\d{2,5}(?:[-/]|\s)\d{4,}(?:[ -]\d+)*(?![\w,/-]|\.\d)")
+_AREA_PHONE = re.compile(r"(?<![\w.,:/-])0\d{1,5}(?:[-/]|\s)\d{4,}(?:[ -]\d+)*(?![\w,/-]|\.\d)")
 """``030-123456``"""
+_SCORE = re.compile(
+    r"(?<![\w.,:/-])(?:(\d{1,3}):(\d|\d{3}|[6-9]\d)|(2[5-9]|[3-9]\d|\d{3}):(\d\d))(?![\w:/]|[.,-]\d)"
+)
+"""``2:1``: of a time of day the minutes have two digits and are below 60, and the hours are below 25."""
+_TIMECODE = re.compile(r"(?<![\w.,:/-])(\d{1,2}):(\d\d):(\d\d)(?![\w:/-]|[.,]\d)")
+_BETWEEN_FACTORS = re.compile(r"(?<=\d)\s?[x×]\s?(?=\d)")
+_MIXED_FRACTION = re.compile(
+    r"(?<![\w.,:/-])(?P<whole>\d{1,3})(?P<fraction>[½¼¾]|\s(?:1/2|1/4|3/4)(?![\w/]))"
+    r"(?:\s(?P<noun>[^\W\d]+))?"
+)
+_FRACTION_NAMES = {
+    "½": "half", "1/2": "half", "¼": "quarter", "1/4": "quarter", "¾": "three_quarters",
+    "3/4": "three_quarters",
+}  # fmt: skip
 _ZEROS = re.compile(r"(?<![\w.,:/-])0\d+(?![\w,:/-]|\.\d)")
 
 
@@ -48,10 +62,19 @@ def spell_out_quantities(text: str, words: LanguageWords, language: str, reads: 
     # Before all that looks at zeros or at single numbers: ``10 000``.
     thousands = _SPACED_THOUSANDS if words.thousands == " " else _ROUND_THOUSANDS
     text = thousands.sub(lambda m: "".join(m[0].split()), text)
+    text = _TIMECODE.sub(lambda m: ", ".join(str(int(part)) for part in m.groups()), text)
+    if words.score:
+        text = _SCORE.sub(lambda m: f"{m[1] or m[3]} {words.score} {m[2] or m[4]}", text)
+    if "×" in words.signs:
+        text = _BETWEEN_FACTORS.sub(f" {words.signs['×']} ", text)
+    text = _spell_out_mixed_fractions(text, words, language)
     if words.minus:
         text = _MINUS.sub(f"{words.minus} ", text)
     if reads is Reading.WORDS:
         text = _spell_out_money(_spell_out_times(text, words, language), words, language)
+    if reads is Reading.WORDS:
+        # Before units: ``3° piano`` is a floor, ``3°.`` an angle.
+        text = _spell_out_ordinals(text, words, language)
     if reads is not Reading.UNITS:
         pattern = (
             rf"(?<![\w.,])({_number_pattern(words)})([\s-]?)({any_of_pattern(words.units)})(?![\w²³/]|\.\w)"
@@ -75,12 +98,51 @@ def spell_out_quantities(text: str, words: LanguageWords, language: str, reads: 
         return text
     if plain_language(language) == "en":
         text = _spell_out_english(text, words)
-    text = _spell_out_ordinals(text, words, language)
+    text = _spell_out_compounds(text, words, language)
     text = _spell_out_dotted_ordinals(text, words, language)
     text = _spell_out_decades(text, words, language)
     text = _spell_out_before_nouns(text, words, language)
     text = _YEAR.sub(lambda m: year(int(m[1]), language) or m[0], text)
     return _spell_out_numbers(text, words, language)
+
+
+def _spell_out_mixed_fractions(text: str, words: LanguageWords, language: str) -> str:
+    """``1½ hours → one and a half hours``, ``2½ Meter → zweieinhalb Meter``, ``2½ mètres → 2 mètres et
+    demi``: that number agrees with its noun later."""
+    rule = words.mixed_fractions
+    if not rule.half[0]:
+        return text
+
+    def in_words(match: re.Match[str]) -> str:
+        masculine, feminine = getattr(rule, _FRACTION_NAMES[match["fraction"].strip()])
+        noun, whole = match["noun"] or "", cardinal(match["whole"], language)
+        if noun in words.units:
+            noun = words.units[noun][0 if int(match["whole"]) == 1 else 1]
+        if whole is None:
+            return match[0]
+        if not rule.behind_noun or not noun or noun.lower() in words.agreement.no_nouns:
+            return f"{rule.whole_forms.get(whole, whole)}{masculine} {noun}".rstrip()
+        if int(match["whole"]) == 1:
+            noun = rule.singular.get(noun, noun)
+        return f"{match['whole']} {noun}{feminine if _is_feminine(noun, words) else masculine}"
+
+    return _MIXED_FRACTION.sub(in_words, text)
+
+
+def _spell_out_compounds(text: str, words: LanguageWords, language: str) -> str:
+    """``8-jährig → achtjährig``, ``8-year-old → eight-year-old``."""
+    if words.compound is None:
+        return text
+    joint, joined_forms = words.compound, words.mixed_fractions.whole_forms
+
+    def in_words(match: re.Match[str]) -> str:
+        number = cardinal(match[1], language)
+        if number is None:
+            return match[0]
+        # ``20-Euro-Schein``: a noun stays apart.
+        return f"{joined_forms.get(number, number)}{'-' if match[2].isupper() else joint}{match[2]}"
+
+    return re.sub(r"(?<![\w.,:/-])(\d{1,3})-([^\W\d])(?=[^\W\d]{2})", in_words, text)
 
 
 def _spell_out_times(text: str, words: LanguageWords, language: str) -> str:
@@ -193,7 +255,9 @@ def _spell_out_ordinals(text: str, words: LanguageWords, language: str) -> str:
 
     def in_words(match: re.Match[str]) -> str:
         number = int(match[1]) if match[1].isdigit() else roman_value(match[1])
-        word = ordinal(number, language) if number else None
+        if not number or (match[2] == "°" and number > _MAX_BARE_ORDINAL):
+            return match[0]
+        word = ordinal(number, language)
         if word is None:
             return match[0]
         form = endings[matching_key(match[2], endings)]
@@ -201,8 +265,11 @@ def _spell_out_ordinals(text: str, words: LanguageWords, language: str) -> str:
             return feminine_ordinal(word, words)
         return rule.short_forms.get(word, word) if form == "shortened" else word
 
-    # Of numerals only those in I, V and X: "Le" and "Ce" are words.
-    return re.sub(rf"(?<![\w.,])(\d{{1,4}}|[IVX]+)({any_of_pattern(endings)})(?!\w)", in_words, text)
+    # Of numerals only those in I, V and X: "Le" and "Ce" are words. A degree sign needs a noun behind it.
+    no_nouns = any_of_pattern(words.agreement.no_nouns) if words.agreement.no_nouns else r"(?!)"
+    has_noun = rf"(?:(?<!°)|(?=\s(?!{no_nouns}\b)[^\W\dA-ZÀ-ÖØ-Þ]))"
+    pattern = rf"(?<![\w.,-])(\d{{1,4}}|[IVX]+)({any_of_pattern(endings)}){has_noun}(?!\w)"
+    return re.sub(pattern, in_words, text)
 
 
 def feminine_ordinal(word: str, words: LanguageWords) -> str:
@@ -258,6 +325,8 @@ def _spell_out_dotted_ordinals(text: str, words: LanguageWords, language: str) -
             ending = ""
         elif match["month"]:
             ending = "r"
+        elif not article and match["next"] in rule.bare_endings:
+            ending = rule.bare_endings[match["next"]]
         else:
             return match[0]
         if word is None:
@@ -285,29 +354,84 @@ def _spell_out_decades(text: str, words: LanguageWords, language: str) -> str:
 
 
 def _spell_out_before_nouns(text: str, words: LanguageWords, language: str) -> str:
-    """Numbers that agree with the noun behind them: ``1 Frau → eine Frau``, ``21 años → veintiún años``."""
+    """Numbers that agree with the noun behind them: ``1 Frau → eine Frau``, ``21 años → veintiún años``.
+
+    Where the form cannot be known, the number stays in digits: ``Er hat 1 Koffer`` means *einen*.
+    """
     rule = words.agreement
     if not rule.forms:
         return text
 
     def with_noun(match: re.Match[str]) -> str:
-        written, noun = match[1], match[2]
+        before, written, noun = (match["before"] or "").lower(), match["number"], match["noun"]
         if words.decimal in written or noun.lower() in rule.no_nouns:
             return match[0]
         number = written.replace(words.thousands, "") if words.thousands else written
-        in_words = cardinal(number, language) or ""
-        start, _, last_word = in_words.rpartition(" ")
-        if last_word not in rule.forms:
+        in_words = cardinal(number, language)
+        if in_words is None:
             return match[0]
-        has_feminine_ending = noun.lower().endswith(rule.feminine_endings)
-        is_feminine = noun.lower() in rule.feminine or (
-            has_feminine_ending and noun.lower() not in rule.masculine
-        )
-        agreeing = rule.forms[last_word][1 if is_feminine else 0]
-        return f"{start} {agreeing} {noun}".lstrip()
+        if before in rule.labels:
+            return f"{match['gap']}{in_words} {noun}"
+        start, joint, last_word = re.fullmatch(r"(?:(.*)([ -]))?(.+)", in_words).groups("")  # type: ignore[union-attr]
+        if last_word in rule.before_of:
+            is_elided = rule.of_before_vowel and noun[0].lower() in _VOWELS
+            return f"{match['gap']}{in_words} {rule.of_before_vowel if is_elided else rule.of + ' '}{noun}"
+        text_before = match.string[: match.start("number")].rstrip()
+        begins_sentence = not text_before or text_before[-1] in ".!?:…"
+        form = _agreeing_form(last_word, noun, before, words, begins_sentence=begins_sentence)
+        if form is None:
+            return match[0]
+        blank = "" if form.endswith("'") else " "
+        return f"{match['gap']}{start}{joint}{form}{blank}{noun}"
 
     noun_pattern = rf"{NAME_START}[\w-]+" if rule.capital else r"(?!\d)[^\W\dA-ZÀ-ÖØ-Þ][\w-]+"
-    return re.sub(rf"(?<![\w.,:/'’-])({_number_pattern(words)})\s({noun_pattern})", with_noun, text)
+    pattern = (
+        rf"(?P<gap>(?:(?<![\w'’])(?P<before>[^\W\d]+)\s+)?)"
+        rf"(?<![\w.,:/'’-])(?P<number>{_number_pattern(words)})\s(?P<noun>{noun_pattern})"
+    )
+    return re.sub(pattern, with_noun, text)
+
+
+def _agreeing_form(
+    number: str, noun: str, before: str, words: LanguageWords, *, begins_sentence: bool
+) -> str | None:
+    """The form of a number's last word before a noun; ``before`` is the word before it. None: not known."""
+    rule, small = words.agreement, noun.lower()
+    if number not in rule.forms:
+        return None
+    masculine, feminine = rule.forms[number]
+    is_dative = before in rule.dative_behind and number in rule.dative
+    if _is_feminine(noun, words):
+        if is_dative:
+            return rule.dative[number][1]
+        if rule.feminine_before_vowel and small[0] in _VOWELS:
+            return rule.feminine_before_vowel
+        return feminine
+    if small not in rule.masculine and rule.unsure_endings and small.endswith(rule.unsure_endings):
+        return None
+    if number in rule.dative:
+        if small in rule.uninflected:
+            return masculine
+        if is_dative:
+            return rule.dative[number][0]
+        if before in rule.accusative_behind and small in rule.masculine:
+            return rule.accusative[number]
+        return masculine if begins_sentence or small in rule.nominative_anywhere else None
+    if rule.long_before and re.match(rule.long_before, small):
+        return number
+    return masculine
+
+
+def _is_feminine(noun: str, words: LanguageWords) -> bool:
+    rule, small = words.agreement, noun.lower()
+    if small in rule.feminine:
+        return True
+    return (
+        bool(rule.feminine_endings) and small.endswith(rule.feminine_endings) and small not in rule.masculine
+    )
+
+
+_VOWELS = frozenset("aeiouàâäéèêëîïôöûüh")
 
 
 def _decade_in_words(number: int, written: str) -> str:
@@ -331,7 +455,19 @@ def _spell_out_numbers(text: str, words: LanguageWords, language: str) -> str:
         text = _spell_out_before_full_stops(text, words, number_in_words)
     # A full stop behind may be an ordinal's, as in German, or end the sentence: the number stays in digits.
     no_ordinal = "" if plain_language(language) in _NO_DOTTED_ORDINALS else r"(?!\.(?:\s+\w|\d))"
-    number_alone = rf"(?<![\w.,/'’-])(?:{_number_pattern(words)})(?![\w/]|[.,-]\w){no_ordinal}"
+    # A 1 that could not be made to agree with its noun is left to the voice.
+    noun = NAME_START if words.agreement.capital else r"[^\W\dA-ZÀ-ÖØ-Þ]"
+    has_unsure = words.agreement.unsure_endings or words.agreement.dative
+    no_nouns = any_of_pattern(words.agreement.no_nouns) if words.agreement.no_nouns else "(?!)"
+    no_unsure = rf"(?!(?<=(?<![\d.,])1)\s(?!{no_nouns}\b){noun})" if has_unsure else ""
+    if words.elides:
+        # ``l'8 marzo``
+        behind_elision = r"(?<=[^\W\d]['’])(\d{1,3})(?![\w/]|[.,:-]\w)"
+        of_decade = r"(?<![\w'’])['’]([2-9]0)(?!\w)"
+        text = re.sub(behind_elision, lambda m: number_in_words(m[1]), text)
+        text = re.sub(of_decade, lambda m: number_in_words(m[1]), text)
+    ending = rf"(?![\w/]|[.,-]\w){no_unsure}{no_ordinal}"
+    number_alone = rf"(?<![\w.,/'’-])(?:{_number_pattern(words)}){ending}"
     return re.sub(number_alone, lambda m: number_in_words(m[0]), text)
 
 
@@ -439,6 +575,9 @@ def _in_words(number: int, language: str, form: str) -> str | None:
     short = plain_language(language)
     if short in _LANGUAGES_IN_DIGITS:
         return None
+    if short == "pt" and not language.lower().endswith(("-pt", "_pt")):
+        # Brazil says "dezesseis", Portugal "dezasseis".
+        short = "pt_BR"
     try:
         words = str(importlib.import_module("num2words").num2words(number, lang=short, to=form))
     # The package's languages fail in many ways at numbers and forms that they do not know.
@@ -503,8 +642,27 @@ class Ordinals(_Table):
     ending_e: frozenset[str] = frozenset()
     """Behind which it ends in ``-e``, or, behind a preposition, in ``-en``: ``der``."""
     prepositions: frozenset[str] = frozenset()
+    bare_endings: dict[str, str] = {}
+    """The ending where no word stands before the number, by the noun behind: ``18. Jahrhundert``."""
     before_bare: frozenset[str] = frozenset()
     """Further words behind which a number with a full stop may be an ordinal: ``ihr 100. Film``."""
+
+
+class MixedFractions(_Table):
+    """What ``1½``, ``2¼`` and ``3¾`` have behind the whole number, masculine and feminine.
+
+    Without ``half`` they are left as they are written.
+    """
+
+    half: Pair = ("", "")
+    quarter: Pair = ("", "")
+    three_quarters: Pair = ("", "")
+    behind_noun: bool = False
+    """Whether the noun stands between: ``deux mètres et demi``."""
+    whole_forms: dict[str, str] = {}
+    """Whole numbers where something is joined to them: ``eins`` is ``ein``."""
+    singular: dict[str, str] = {}
+    """Nouns behind 1½, which people write in the plural: ``horas`` is ``hora``."""
 
 
 class Agreement(_Table):
@@ -521,6 +679,29 @@ class Agreement(_Table):
     """Words behind a number that are no nouns."""
     capital: bool = False
     """Whether nouns are written with a capital letter."""
+    unsure_endings: tuple[str, ...] = ()
+    """Of nouns whose gender is not known if they stand in no list: their number stays in digits."""
+    labels: frozenset[str] = frozenset()
+    """Words behind which a number is a name, and agrees with nothing: ``room 101``."""
+    dative: dict[str, Pair] = {}
+    """As ``forms``, behind the words ``dative_behind``. With it, masculine and neuter forms are used only
+    where the case is sure."""
+    dative_behind: frozenset[str] = frozenset()
+    accusative: dict[str, str] = {}
+    """Of nouns in ``masculine``, behind the words ``accusative_behind``."""
+    accusative_behind: frozenset[str] = frozenset()
+    nominative_anywhere: frozenset[str] = frozenset()
+    """Nouns with which the nominative is said wherever no other case is sure: ``zahlt ein Euro zehn``."""
+    uninflected: frozenset[str] = frozenset()
+    """Nouns with which the number never has another form: ``um ein Uhr``."""
+    feminine_before_vowel: str = ""
+    """``un'`` (Italian)."""
+    long_before: str = ""
+    """A pattern of nouns before which the masculine is the number itself: ``uno studente``."""
+    before_of: frozenset[str] = frozenset()
+    """Numbers that are nouns, with ``of`` behind them: ``un millón de euros``."""
+    of: str = ""
+    of_before_vowel: str = ""
 
 
 class Roman(_Table):
@@ -545,8 +726,13 @@ class Roman(_Table):
     names: tuple[str, ...] = ()
     feminine_titles: tuple[str, ...] = ()
     feminine_names: tuple[str, ...] = ()
+    as_dative: Pair = ("", "")
+    """Behind the words ``dative_behind`` of the agreement, of a man and a woman: ``von Ludwig XIV.``"""
+    as_accusative: Pair = ("", "")
     counted: tuple[str, ...] = ()
     """Words behind which the cardinal is spoken: ``Chapter VIII``."""
+    ordinal_before: dict[str, Gender] = {}
+    """Words before which the ordinal is spoken, with their gender: ``XIX secolo``, ``II Guerra``."""
 
 
 class LanguageWords(_Table):
@@ -586,6 +772,13 @@ class LanguageWords(_Table):
     thousands: str = ""
     word_ends: dict[str, str] = {}
     """At the end of a word: ``Hauptstr.``."""
+    score: str = ""
+    """Between the numbers of a score: ``2:1``."""
+    compound: str | None = None
+    """What joins a number to the rest of its word, ``8-jährig``; without it such words are left alone."""
+    elides: bool = False
+    """Whether numbers stand behind an apostrophe: ``l'8 marzo``, ``anni '80``."""
+    mixed_fractions: MixedFractions = MixedFractions()
     decade_ending: str = ""
     """Behind a year or a number: ``1920er``."""
     times: Times = Times()

@@ -45,6 +45,7 @@ from shotad.script.cue import (
     timecode,
 )
 from shotad.script.fit import Shorten
+from shotad.script.reasons import in_english, reason_in
 from shotad.script.track import to_json
 from shotad.script.track_files import (
     TRACK,
@@ -188,10 +189,10 @@ def _hashes_of(files: Iterable[Path]) -> dict[Path, str]:
     return hashes
 
 
-NO_WORDS = "there is no word in it"
+NO_WORDS = in_english("reason.no_word")
 """Why a line without a letter or a digit is not spoken."""
 
-ENDLESS = f"it would take more than {MAX_SECONDS / 60:.0f} minutes to say"
+ENDLESS = in_english("reason.endless", minutes=f"{MAX_SECONDS / 60:.0f}")
 """Why a line that is far too long is not spoken."""
 
 VOICES = "voice"
@@ -351,7 +352,8 @@ def with_voiced(track: Track, fitting: Fitting, voice: str) -> Track:
         spoken_line = spoken.get(cue.id)
         if spoken_line is None:
             unspoken_line = unspoken[cue.id]
-            steps = (*unspoken_line.steps, f"not spoken: {unspoken_line.reason}")
+            reason = in_english("reason.not_spoken", reason=unspoken_line.reason)
+            steps = _in_language((*unspoken_line.steps, reason), track.language)
             cues.append(replace(cue, stored_take=SpokenTake(voice, "", None, stamp, steps=steps)))
             continue
         # Whole milliseconds, as tracks are written; the shortest take still lasts one.
@@ -365,8 +367,13 @@ def with_voiced(track: Track, fitting: Fitting, voice: str) -> Track:
             interval,
             stamp,
             take.speed,
-            spoken_line.steps,
+            _in_language(spoken_line.steps, track.language),
             spoken_line.pause,
         )
         cues.append(replace(cue, stored_take=voiced, spoken_length=round(take.seconds, 3)))
     return track.with_cues(cues)
+
+
+def _in_language(steps: Iterable[str], language: str) -> tuple[str, ...]:
+    """What was done to make a line fit, in the language of the track."""
+    return tuple(reason_in(step, language) for step in steps)

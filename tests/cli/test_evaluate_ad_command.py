@@ -244,3 +244,14 @@ def test_only_what_the_metrics_need_is_missed(evaluate: Place, here: Path) -> No
     every = read_inputs("human.csv", [Path("preds.jsonl")]).findings
     assert any("action score" in finding for finding in every)
     assert any("--casts" in finding for finding in every)
+
+
+def test_human_ads_in_another_language_are_scored_with_a_warning(evaluate: Place, here: Path) -> None:
+    assert "made for English" not in evaluate("--metrics", "rouge-l").err
+    lines = ("Anna öffnet die Tür des alten Hauses.", "Ein Hund läuft über die nasse Straße zum Ufer.")
+    rows = "".join(f"{name},f1,{10 * n},{10 * n + 2},{lines[n % 2]}\n" for n, name in enumerate("abcdef"))
+    (here / "human.csv").write_text(f"id,film,start,end,text\n{rows}", encoding="utf-8")
+    said = evaluate("--metrics", "rouge-l")
+    assert said.code == 0
+    assert "The lines are in German. The metrics are made for English" in said.err
+    assert "made for English" in (here / "preds.eval" / "report.md").read_text(encoding="utf-8")

@@ -52,3 +52,11 @@ def test_shots_that_are_not_there_cannot_be_asked_for(shotad: Shotad, root: Path
     assert taken.code == 0
     (row,) = map(json.loads, (tmp_path / "p.jsonl").read_text().splitlines())
     assert row["shots"] == "found"
+
+
+def test_lines_in_another_language_are_written_with_a_warning(
+    shotad: Shotad, root: Path, tmp_path: Path
+) -> None:
+    words = ("predict", "cmd-ad", "--root", root, "--out", tmp_path / "p.jsonl", "--limit", 1, *FAKE)
+    assert "The metrics are made for English" in shotad(*words, "--set", "language=de").err
+    assert "made for English" not in shotad(*words).err

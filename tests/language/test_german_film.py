@@ -61,6 +61,18 @@ def english_words(text: str) -> set[str]:
     return ENGLISH & set(re.findall(r"[a-z]+(?:'[a-z]+)?", text.lower()))
 
 
+def texts_of_track(path: Path) -> list[str]:
+    """What stands in a track for people: its statement, and why and how each line is as it is."""
+    track = load_track(path)
+    texts = [track.statement]
+    for cue in track.cues:
+        texts.append(cue.reason)
+        texts += cue.doubt.reasons if cue.doubt is not None else ()
+        texts += cue.spoken.steps if cue.spoken is not None else ()
+        texts += [cue.edited.machine.reason] if cue.edited is not None and cue.edited.machine else []
+    return texts
+
+
 def texts_of_vtt(text: str) -> Iterator[str]:
     for line in text.splitlines():
         if line.startswith(("Kind:", "Stamp:", "NOTE Lines as written")) or re.match(
@@ -164,7 +176,7 @@ def test_no_english_word_stands_in_a_german_film(german_film: Path, shotad: Shot
         return scripts / f"hof.ad.{ending}"
 
     texts = {
-        "track.json": [*(cue.reason for cue in track.cues if cue.heard), track.statement],
+        "track.json": texts_of_track(folder / "track.json"),
         "vtt": [*texts_of_vtt(script("vtt").read_text(encoding="utf-8"))],
         "dapt": [*texts_of_xml(script("dapt.xml").read_bytes())],
         "csv": [*texts_of_csv(script("csv").read_text(encoding="utf-8"), "text", "remarks", "made_by")],
@@ -185,12 +197,65 @@ def test_no_english_word_stands_in_a_german_film(german_film: Path, shotad: Shot
         assert any(map(str.strip, sentences)), name
         for sentence in sentences:
             # Commands, names of engines and marks for programs stay as they are.
-            plain = re.sub(
-                r"shotad (?:import|export)|\[track .*?\]|\(Stage .*?\)\.|\b(?:hof|shotad)\b\S*", " ", sentence
-            )
+            plain = re.sub(r"shotad (?:import|export)|\[track .*?\]|\b(?:hof|shotad)\b\S*", " ", sentence)
             assert not english_words(plain), (name, sentence)
             if len(plain.split()) > 4 and name not in ("hls", "dash"):
                 assert other_language(plain, "de") is None, (name, sentence)
+
+
+ANSWERS = (
+    "I'm sorry, but I can't help with that.",
+    "The user wants a line. Let me think about what to write.",
+    "",
+    "```python\nprint()\n```",
+    "Anna opens the door and walks out.",
+    "Eine Frau 微笑着 geht hinaus.",
+)
+"""What models write in place of a German line."""
+
+
+class Failing(FakeEngine):
+    """Writes no German line; what it writes depends on the slot, and one slot it cannot answer at all."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__(config, answer=self._answer)
+
+    @staticmethod
+    def _answer(request: Request) -> str:
+        return ANSWERS[int(request.slot_id.lstrip("s")) // 4000 % len(ANSWERS)]
+
+
+@pytest.mark.parametrize("stage", ["stage1", "stage2"])
+def test_why_slots_have_no_line_is_german_too(
+    stage: str, tmp_path: Path, shotad: Shotad, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2]))
+    spec = FilmSpec(frames=700, cuts=(100, 210, 330, 420, 560), sounds=(SoundSpec(),))
+    film = tmp_path / "hof.mp4"
+    film.write_bytes(make_film(spec).path.read_bytes())
+    slots = "".join(f"{start}.0,{start + 3}.5\n" for start in range(1, 25, 4)) + "25.0,27.5\n"
+    (tmp_path / "slots.csv").write_text(f"start,end\n{slots}", encoding="utf-8")
+    said = shotad(
+        "describe", film, *FAKE, "--set", f"{stage}.engine={HERE}:Failing", "--language", "de",
+        "--slots", tmp_path / "slots.csv",
+    )  # fmt: skip
+    folder = film.with_suffix(".shotad")
+    track = load_track(folder / "track.json")
+    reasons = [cue.reason for cue in track.cues if not cue.heard]
+    assert len(set(reasons)) > 2, said.err
+    for reason in [
+        *texts_of_track(folder / "track.json"),
+        *texts_of_page((folder / "worksheet.html").read_bytes()),
+    ]:
+        # What the model wrote is quoted.
+        own_words = re.sub("|".join(re.escape(answer.strip()) for answer in ANSWERS if answer), " ", reason)
+        own_words = re.sub(
+            r"(?<=nicht auf Deutsch: ).*|'[^']*'|\"[^\"]*\"|\b(?:hof|shotad)\b\S*", " ", own_words
+        )
+        assert not english_words(own_words), reason
+    # The terminal is English.
+    assert "Stage I" in said.err + said.out
+    assert not re.search(r"\bStufe\b", said.err + said.out)
 
 
 def test_a_german_script_is_read_back(german_film: Path, shotad: Shotad, tmp_path: Path) -> None:

@@ -19,9 +19,13 @@ SAME_AS_ENGLISH = {
     *("line.reads", "sheet.shot_details", "statement.tag", "head.status", "head.material", "head.note"),
     *("sheet.damaged", "remark.doubt", "office.script", "script.title", "office.table", "script.text_of"),
     *("script.text", "sheet.person", "count.slots", "office.about_use", "sheet.in_the_line", "sheet.space"),
+    *("worth.points", "fault.language"),
     *("state.machine", "kind.title", "sheet.from_to", "script.title_with_language", "count.words"),
 }
 """Texts that may be spelt alike, or hold no word at all."""
+
+OF_RESIDUE = "speaks of the task"
+"""What ``configs/words`` says of the residue of a question."""
 
 
 def placeholders(text: str) -> set[str]:
@@ -53,7 +57,7 @@ def test_a_region_has_only_what_differs() -> None:
 
 
 def test_every_text_is_used() -> None:
-    """By its whole key, or by the beginning of keys that are put together."""
+    """By its whole key, or by the beginning of keys that are put together; or a word list says it."""
     source = "".join(
         path.read_text(encoding="utf-8")
         for path in Path(shotad.__file__).parent.rglob("*")
@@ -66,6 +70,7 @@ def test_every_text_is_used() -> None:
             f'"{whole}' in source
             or f'f"{group}.{{' in source
             or f'"{whole.removesuffix("_marked")}' in source
+            or texts_in("en").by_key[key] == f"{OF_RESIDUE}: {{text}}"
         ), key
 
 

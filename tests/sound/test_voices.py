@@ -108,7 +108,7 @@ def test_abbreviations_capitals_and_signs(text: str, spoken: str) -> None:
     ("007 calls 555-1234", "zero zero seven calls five five five one two three four"),
     ("No. 5, #3", "number five, number three"),
     ("1/2 mile, 9/11", "one half mile, nine eleven"),
-    ("B-52, C3PO, 25-year-old", "B-52, C3PO, 25-year-old"),
+    ("B-52, C3PO, 25-year-old", "B-52, C3PO, twenty-five-year-old"),
 ])  # fmt: skip
 def test_numbers_in_english(text: str, spoken: str) -> None:
     assert spoken_text(text, "en") == spoken
@@ -125,7 +125,7 @@ def test_numbers_in_english(text: str, spoken: str) -> None:
     # A full stop behind a number ends the sentence, or makes it an ordinal; where neither is sure it stays.
     ("de", "Er kommt am 3. Sie wird 21. Er lacht.", "Er kommt am dritten. Sie wird einundzwanzig. Er lacht."),
     ("de", "Zimmer 12. Anna zahlt 99. Tom geht.", "Zimmer zwölf. Anna zahlt neunundneunzig. Tom geht."),
-    ("de", "Ihr 99. Sieg, 1. Akt, Nach 40. Versuch", "Ihr 99. Sieg, 1. Akt, Nach 40. Versuch"),
+    ("de", "Ihr 99. Sieg, 1. Akt, Nach 40. Versuch", "Ihr 99. Sieg, erster Akt, Nach 40. Versuch"),
     ("de", "Es kostet 1,01 €. Er geht.", "Es kostet ein Euro eins. Er geht."),
     ("de", "0,50 €, 0,01 £", "fünfzig Cent, ein Penny"),
     ("fr", "0,50 €, 0,01 €, 2,05 €", "cinquante centimes, un centime, deux euros cinq"),
@@ -167,7 +167,7 @@ def test_numbers_in_english(text: str, spoken: str) -> None:
     ("fr", "2\u00a0000 personnes", "deux mille personnes"),
     ("fr", "De 1\u202f000 à 3 200 km", "De mille à trois mille deux cents kilomètres"),
     ("de", "10 000 Leute", "zehntausend Leute"),
-    ("it", "2 000 000 €", "due milioni euro"),
+    ("it", "2 000 000 €", "due milioni di euro"),
 ])  # fmt: skip
 def test_other_languages_say_theirs(language: str, text: str, spoken: str) -> None:
     assert spoken_text(text, language) == spoken

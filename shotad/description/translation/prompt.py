@@ -57,6 +57,7 @@ from shotad.script.pace import (
     has_blanks,
     spoken_words,
 )
+from shotad.script.reasons import SEPARATOR, in_english, reason_in
 from shotad.script.rules import (
     MARKUP,
     quotations,
@@ -134,15 +135,15 @@ def faults_of(text: str, line: SourceLine, task: Task) -> tuple[Complaint, ...]:
         if _is_latin(name) and not is_said:
             lost_names.append(name)
     if lost_names:
-        faults.append(Complaint("name", f"It must say {' and '.join(lost_names)}, spelled so."))
+        faults.append(Complaint("name", in_english("fault.name", names=" and ".join(lost_names))))
     spans = quotations(line.text)
     screen_texts = [line.text[start + 1 : end - 1].strip(" .,!?") for start, end in spans]
     lost_texts = [quote for quote in screen_texts if quote.casefold() not in text.casefold()]
     if lost_texts and task.config.translate.quotes == "keep":
-        advice = f"What is read from the screen stays as it is: {' and '.join(lost_texts)}."
+        advice = in_english("fault.screen_text", text=" and ".join(lost_texts))
         faults.append(Complaint("quote", advice))
     elif spans and task.config.translate.quotes != "keep" and not quotes(text):
-        faults.append(Complaint("quote", "What is read from the screen must stand in quotation marks."))
+        faults.append(Complaint("quote", in_english("fault.quotation")))
     return tuple(faults)
 
 
@@ -346,8 +347,10 @@ class Draft:
             return ""
         if self.error and not self.last_text:
             return self.error
-        answer = f": {quoted(self.last_text)}" if self.last_text else ""
-        return f"{_WHY[(self.last_faults or (MISSING,))[0].rule]}{answer}"
+        why = in_english(_WHY[(self.last_faults or (MISSING,))[0].rule])
+        if not self.last_text:
+            return why
+        return SEPARATOR.join((why, in_english("failure.answer", text=quoted(self.last_text))))
 
     def take(self, text: str, faults: tuple[Complaint, ...]) -> None:
         """Note another translation, and keep it where it is the best so far."""
@@ -357,15 +360,15 @@ class Draft:
 
 
 _WHY = {
-    "missing": "the answers held no translation of it",
-    "refused": "the model refused to translate it",
-    "language": "the translation is in another language",
-    "copied": "the line came back untranslated",
-    "markup": "the translation holds markup",
-    "length": "the translation is too long",
-    "name": "a name is missing",
-    "repeated": "the same sentence came for other lines",
-    "quote": "what is read from the screen is missing",
+    "missing": "failure.translation_missing",
+    "refused": "failure.translation_refused",
+    "language": "failure.translation_language",
+    "copied": "failure.translation_copied",
+    "markup": "failure.translation_markup",
+    "length": "failure.translation_long",
+    "name": "failure.translation_name",
+    "repeated": "failure.translation_repeated",
+    "quote": "failure.translation_quote",
 }
 
 
@@ -508,7 +511,7 @@ def cue_of(
         kind=cue.kind,
         language=language,
         status=cue.status if translated is None else CueStatus.FAILED,
-        reason=cue.reason,
+        reason=reason_in(cue.reason, language),
     )
     if translated is None:
         return unspoken
@@ -520,17 +523,22 @@ def cue_of(
         translation=Translation(line.text, text, translated.terms, translated.failures),
     )
     if not text:
-        return replace(unspoken, reason=f"Not translated: {translated.failure}")
+        return replace(
+            unspoken,
+            reason=reason_in(in_english("reason.not_translated", error=translated.failure), language),
+        )
     fitted = fit_spoken(text, line.max_words, language=language)
     if fitted is None:
         max_words = budget_text(language, line.max_words)
-        reason = f"The translation is longer than the {max_words} that fit: {text}"
+        reason = reason_in(in_english("reason.translation_long", budget=max_words, text=text), language)
         return replace(unspoken, status=CueStatus.DROPPED, reason=reason, candidates=(text,))
     length = max(1, spoken_words(fitted.text, language)) * seconds_per_word
     available = line.available
     spoken = Interval(available.start, min(available.end, available.start + length))
     interval = cue.interval if is_timed(cue) else spoken
-    faults = [fault.text for fault in faults_of(text, line, task) if fault.rule != "length"]
+    faults = [
+        reason_in(fault.text, language) for fault in faults_of(text, line, task) if fault.rule != "length"
+    ]
     return replace(
         unspoken,
         interval=interval,

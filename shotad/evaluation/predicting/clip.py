@@ -51,6 +51,7 @@ from shotad.evaluation.datasets.dataset_loader import touching
 from shotad.evaluation.datasets.published_grammar import AdGrammar
 from shotad.film import Film, Prepared, word_budget
 from shotad.script import CueStatus
+from shotad.script.reasons import reason_in
 
 Shots = Literal["published", "one", "found", ""]
 """Origin of the shots: the dataset's list (``published``); an empty list of it, so the clip is one shot
@@ -382,10 +383,12 @@ def _lines_of_slots(
         if cue.status is CueStatus.FAILED:
             # Another run may do better only where an engine failed to answer.
             again = stage1.error is not None or stage2 is None or stage2.error is not None
-            line = request.line(ad, None, "failed", failure=cue.reason, again=again, **details)
+            line = request.line(
+                ad, None, "failed", failure=reason_in(cue.reason, "en"), again=again, **details
+            )
         else:
             text = cue.text if cue.heard else ""
-            line = request.line(ad, text, cue.status.value, reason=cue.reason, **details)
+            line = request.line(ad, text, cue.status.value, reason=reason_in(cue.reason, "en"), **details)
         lines[slot.label] = line
     return lines
 
