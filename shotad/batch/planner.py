@@ -39,14 +39,14 @@ from shotad.batch.places import (
 )
 from shotad.batch.store import Store, StoredObject, check_target
 from shotad.core import Config, ShotadError
-from shotad.core.errors import ConfigError, WorkFolderError
+from shotad.core.errors import ConfigError, FilmError, WorkFolderError
 from shotad.core.files import read_file
 from shotad.core.progress import film_name_problem, is_text
 from shotad.core.records import parse_json
 from shotad.core.settings import assignments_of, load_settings
 from shotad.core.trust import is_trusted, refuse_foreign
 from shotad.core.workfolder import SETTINGS_FILE, file_stem
-from shotad.film.beside import refuse_link_out
+from shotad.film.beside import is_film_name, refuse_link_out
 
 STDIN = "-"
 
@@ -184,35 +184,64 @@ def films_named(films: Iterable[StoredObject], names: Iterable[str]) -> tuple[St
     return tuple(film for film in films if shown(film.place) in wanted_names)
 
 
+Download = Callable[[str], Path | None]
+"""Downloads the film on a page of the web and returns its file, or only names it and returns None. Raises
+FilmError."""
+
+
 def find_films(
-    sources: Iterable[str], listed: Iterable[str] = (), rate: str | None = None
+    sources: Iterable[str],
+    listed: Iterable[str] = (),
+    rate: str | None = None,
+    download: Download | None = None,
 ) -> tuple[StoredObject, ...]:
     """The films of ``sources`` and of the lines of lists, in that order, each once.
 
-    ``rate``: a folder without films is one of numbered frames. Raises FilmError where there is nothing by the
-    name of a source; lines of a list with nothing there come last (`StoredObject.lost`).
+    ``rate``: a folder without films is one of numbered frames. ``download`` is called for pages of the web;
+    with None they are refused. Raises FilmError where there is nothing by the name of a source; lines of a
+    list with nothing there come last (`StoredObject.lost`).
     """
     films: dict[str, StoredObject] = {}
     lost: dict[str, StoredObject] = {}
     for source in sources:
-        for film in _films_of(source, rate):
+        for film in _films_of(source, rate, download):
             films.setdefault(film.place, film)
     for line in listed:
         try:
-            for film in _films_of(line, rate):
+            for film in _films_of(line, rate, download):
                 films.setdefault(film.place, film)
         except ShotadError as error:
             lost[_absolute(line)] = StoredObject(_absolute(line), lost=error)
     return (*films.values(), *lost.values())
 
 
-def _films_of(source: str, rate: str | None) -> Iterator[StoredObject]:
+def _films_of(source: str, rate: str | None, download: Download | None) -> Iterator[StoredObject]:
     place, has_films = _absolute(source), False
+    if download is not None and scheme_of(place) in WEB and not is_film_name(name_of(place)):
+        # Its server is not asked what it is: some answer nobody but a browser.
+        yield from _film_of_page(place, download)
+        return
     for film in films_in(place):
         has_films = True
-        yield film
+        # Names do not tell: https://commons.wikimedia.org/wiki/File:Sintel.webm is a page.
+        if film.is_page:
+            yield from _film_of_page(place, download)
+        else:
+            yield film
     if not has_films and rate is not None and is_local(place) and Path(place).is_dir():
         yield StoredObject(place)
+
+
+def _film_of_page(address: str, download: Download | None) -> Iterator[StoredObject]:
+    """The film on a page of the web, as a file of this machine; none where it is only to be named."""
+    if download is None:
+        raise FilmError(
+            f"{shown(address)} is a page, not the file of a film.",
+            "Add --download to have the film on it downloaded by yt-dlp; only what you may copy.",
+        )
+    path = download(address)
+    if path is not None:
+        yield from films_in(path.absolute())
 
 
 def _absolute(place: str) -> str:

@@ -332,7 +332,8 @@ class StoredObject:
     mark.
 
     The mark, which only stores have, is another whenever the content is: the ETag where the store has one.
-    ``lost``: why there is nothing, of a film that a list names.
+    ``lost``: why there is nothing, of a film that a list names. ``is_page``: it is a page of the web, by what
+    its server says.
     """
 
     place: str
@@ -340,6 +341,7 @@ class StoredObject:
     changed: datetime | None = None
     mark: str = ""
     lost: ShotadError | None = None
+    is_page: bool = False
 
 
 def entry_of(place: str, info: Mapping[str, Any]) -> StoredObject:
@@ -359,7 +361,8 @@ def entry_of(place: str, info: Mapping[str, Any]) -> StoredObject:
         changed = value if value.tzinfo else value.replace(tzinfo=UTC)
     tag = str(info.get("ETag") or info.get("etag") or "").strip('"')
     mark = tag or f"{size}-{changed.isoformat() if changed else ''}"
-    return StoredObject(place, None if size is None else int(size), changed, mark)
+    is_page = info.get("mimetype") == "text/html"
+    return StoredObject(place, None if size is None else int(size), changed, mark, is_page=is_page)
 
 
 def names_below(entries: list[StoredObject], place: str) -> Iterator[tuple[str, StoredObject]]:

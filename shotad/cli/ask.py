@@ -56,6 +56,7 @@ def command(console: Console, path: Path, question: str | None, **options: Any) 
     """
     from shotad.core import WorkFolder
     from shotad.core.runsettings import read_settings, run_config_with_changes
+    from shotad.description import Engines
     from shotad.description.film_questions import FilmQuestions, answer_json, answering_engine
     from shotad.engines import privacy_notice
     from shotad.film import open_film
@@ -90,7 +91,7 @@ def command(console: Console, path: Path, question: str | None, **options: Any) 
             console.note(f"{error.what} The answer rests on the records alone.")
         folder = stack.enter_context(WorkFolder(place))
         questions = FilmQuestions(film, folder, config, at=at)
-        engine = answering_engine(config, console)
+        engine = answering_engine(Engines.of(config), console)
         if engine is None:
             console.note(WITHOUT_MODEL)
         else:

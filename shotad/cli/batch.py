@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,9 +62,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BatchRequest:
-    """What was asked for. ``planner`` gives each film its job, by ``config``. ``gathered`` are the films that
-    are there now; ``look`` looks for them again; ``before`` are the rows of the last report, where only films
-    that failed are wanted."""
+    """What was asked for. ``planner`` gives each film its job, by ``config``. ``look`` looks for films, and
+    downloads those on pages of the web; ``gathered`` are those that it has found, none before it was called;
+    ``before`` are the rows of the last report, where only films that failed are wanted."""
 
     options: Mapping[str, Any]
     config: Config
@@ -71,7 +72,7 @@ class BatchRequest:
     report: Path
     before: Sequence[Mapping[str, Any]]
     look: Callable[[], tuple[StoredObject, ...]]
-    gathered: tuple[StoredObject, ...]
+    gathered: tuple[StoredObject, ...] = ()
 
     @property
     def is_something(self) -> bool:
@@ -79,8 +80,8 @@ class BatchRequest:
         return bool(self.gathered or self.options["watch"])
 
     @staticmethod
-    def of(films: Sequence[str], options: Mapping[str, Any]) -> BatchRequest:
-        """What these words mean. Raises ShotadError for what cannot be meant."""
+    def of(films: Sequence[str], options: Mapping[str, Any], console: Console) -> BatchRequest:
+        """What these words mean; no film is looked for. Raises ShotadError for what cannot be meant."""
         from shotad.batch import (
             REPORT_FILE,
             STDIN,
@@ -109,21 +110,29 @@ class BatchRequest:
             raise UsageError("No films are named.", hint)
         if options["only_failed"] and options["watch"]:
             raise UsageError("--watch waits for films that are new.", "Leave --only-failed or --watch away.")
+        if options["download"] and options["watch"]:
+            raise UsageError("--watch downloads no films.", "Leave --download or --watch away.")
+        if options["download"] and options["only_failed"] and (films or options["lists"]):
+            # A film that is downloaded has another name than its page, under which it failed.
+            raise UsageError(
+                "--only-failed with --download takes its films from the report.",
+                "Leave films and lists away.",
+            )
         typed = sys.stdin.read() if STDIN in options["lists"] else ""
         failed = failed_in(before)
+        download = partial(film_of_page, options, shared.config, console) if options["download"] else None
 
         def look() -> tuple[StoredObject, ...]:
             lists = [(name, typed if name == STDIN else read_text(name)) for name in options["lists"]]
             listed = [line for name, text in lists for line in read_list(name, text)]
             if options["only_failed"] and not films and not listed:
-                return find_films((), failed)
-            entries = find_films(films, listed, options["frame_rate"])
+                return find_films((), failed, download=download)
+            entries = find_films(films, listed, options["frame_rate"], download)
             return films_named(entries, failed) if options["only_failed"] else entries
 
         explicit = explicit_settings(options, **describing.flags_of(options))
-        films_found = look()
         planner = Planner(shared, options["out"], alone=options["no_beside"], explicit=explicit)
-        return BatchRequest(options, shared.config, planner, report, before, look, films_found)
+        return BatchRequest(options, shared.config, planner, report, before, look)
 
 
 def shared_job(options: Mapping[str, Any]) -> FilmJob:
@@ -153,6 +162,26 @@ def shared_job(options: Mapping[str, Any]) -> FilmJob:
         timed=options["timed"],
         scratch=options["scratch"],
     )
+
+
+def film_of_page(options: Mapping[str, Any], config: Config, console: Console, address: str) -> Path | None:
+    """The file of the film on a page of the web, in ``--out`` or the current folder, downloaded unless it was
+    before. With ``--dry-run`` it is only named. Raises FilmError."""
+    from shotad.batch import is_local, local_path
+    from shotad.film.web_film import download_film, downloaded_film, look_up
+
+    out = options["out"]
+    folder = local_path(out).absolute() if out is not None and is_local(out) else Path.cwd()
+    path = downloaded_film(address, folder)
+    if path is not None:
+        return path
+    film = look_up(address)
+    console.note(f"To be downloaded into {folder}: {film}.")
+    if options["dry_run"]:
+        return None
+    path = download_film(film, folder, config.language, console)
+    console.note(f"Downloaded: {path}")
+    return path
 
 
 OFF = "off"
@@ -576,6 +605,7 @@ OF_DESCRIBE = (
     "--no-beside", is_flag=True, help="Ignore settings, subtitles, casts and descriptions next to the films."
 )
 @click.option("--scratch", metavar="DIR", help="Folder for temporary copies of remote films.")
+@click.option("--download", is_flag=True, help="Download films on web pages (https://…) by yt-dlp.")
 @click.option(
     "--ray",
     "address",
@@ -613,16 +643,19 @@ def command(console: Console, films: tuple[str, ...], **options: Any) -> None:
                 raise UsageError(f"{option} holds for one machine, not with --ray.", hint)
     runs_on_ray = options["address"] is not None and not options["dry_run"]
     send = supervised(console) if runs_on_ray else nobody
-    request, leaving = BatchRequest.of(films, options), PrivacyNotices()
+    request, leaving = BatchRequest.of(films, options, console), PrivacyNotices()
+    # Before films are looked for: those of web pages are downloaded then.
+    open_with(console, request)
+    request = replace(request, gathered=request.look())
     if request.before and not request.is_something:
         console.result("No film has failed.", {"films": []})
         return
-    if not request.is_something:
+    is_foreseen = options["dry_run"] and options["download"]  # films of pages were named already
+    if not request.is_something and not is_foreseen:
         raise FilmError(
             f"There are no films in {', '.join(films) or 'the list'}.",
             "Name film files, folders of films, or a --list.",
         )
-    open_with(console, request)
     if options["dry_run"]:
         foresee(console, request, leaving)
     elif options["address"] is not None:

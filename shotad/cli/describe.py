@@ -249,15 +249,19 @@ def with_film_here(options: Mapping[str, Any], console: Console) -> dict[str, An
 
     Raises UsageError where there is nobody to ask, and for ``--download`` of a film that is here.
     """
-    from shotad.film.web_film import download_film, look_up
+    from shotad.film.web_film import download_film, downloaded_film, look_up
 
     address = options["film"]
     if isinstance(address, Path):
         if options["download"]:
             raise UsageError(f"{address} is a path, and only films at web addresses are downloaded.")
         return dict(options)
-    film = look_up(address)
     folder = Path.cwd() if options["out"] is None else options["out"].parent
+    path = downloaded_film(address, folder)
+    if path is not None:
+        console.note(f"Downloaded before: {path}")
+        return {**options, "film": path}
+    film = look_up(address)
     plan = f"To be downloaded into {folder}: {film}."
     if options["download"]:
         console.note(plan)

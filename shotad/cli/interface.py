@@ -450,6 +450,7 @@ def ask(
     """
     from shotad.core.runsettings import read_settings, run_config_with_changes
     from shotad.core.workfolder import SETTINGS_FILE
+    from shotad.description import Engines
     from shotad.description.film_questions import FilmQuestions, answering_engine
 
     question = text_of("question", question)
@@ -464,7 +465,7 @@ def ask(
         _warn(run.warning)
     with work_on(film, config, place, frame_rate=run.frame_rate, cancel=cancel) as (opened, folder, _):
         questions = FilmQuestions(opened, folder, config, at=at)
-        return questions.answer(question, answering_engine(config, shown_progress(progress)))
+        return questions.answer(question, answering_engine(Engines.of(config), shown_progress(progress)))
 
 
 def align(

@@ -293,7 +293,7 @@ class FilmQuestions:
         if parsed is None:
             raise EngineError(
                 f"{name} did not answer: {reply.error or quoted(reply.text) or 'its answer is empty'}",
-                "Ask again in other words, or choose another model with --engine.",
+                "Ask again in other words, or another model: shotad ask --engine NAME.",
             )
         text, numbers = parsed
         # A model may know the film, and a name that comes later with it.
@@ -395,10 +395,9 @@ def _parse_answer(reply: Reply) -> tuple[str, list[int]] | None:
     return text, sorted(dict.fromkeys(numbers))
 
 
-def answering_engine(config: Config, progress: Progress | None = None) -> Engine | None:
+def answering_engine(engines: Engines, progress: Progress | None = None) -> Engine | None:
     """The engine that answers questions: the one that sees pictures, else the one that writes, ready to be
     asked; None where neither reads questions. Raises EngineError, WeightsError."""
-    engines = Engines.of(config)
     for engine in (engines.looks, engines.writes):
         if engine.abilities.converses:
             prepare_engine(engine, progress or NoProgress())

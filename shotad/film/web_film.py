@@ -6,10 +6,12 @@ of its program, which may run other programs, are not read.
 
 from __future__ import annotations
 
+import glob
 import json
 import re
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -19,11 +21,15 @@ from shotad.core.errors import FilmError
 from shotad.core.files import is_disk_error, write_text
 from shotad.core.installation import install_command
 from shotad.core.progress import address_without_secrets, duration, printable, size_text
+from shotad.core.workfolder import hash_key
+from shotad.film.beside import is_film_name
 
 WEB_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 
-_NAME = "%(title).120B.%(ext)s"
-"""The file's name, of at most 120 bytes before its ending."""
+_NAME = "%(title).120B"
+"""The file's name, of at most 120 bytes, without its ending."""
+_SOURCE = ".source.json"
+"""Ending of the record of where a film came from, in place of the film's own."""
 _WITH_MERGE = "bv*[height<=1080]+ba/b[height<=1080]/b"
 _WITHOUT_MERGE = "b[height<=1080]/b"
 """Picture and sound apart are joined by ffmpeg, which may not be there; then one file that has both is taken.
@@ -80,16 +86,36 @@ def look_up(address: str) -> WebFilm:
     )
 
 
+def downloaded_film(address: str, folder: Path) -> Path | None:
+    """The film that was downloaded whole from a web address into ``folder`` before; None where there is none.
+
+    Nothing is looked up: its record beside it says where it came from.
+    """
+    for record_file in sorted(folder.glob(f"*{_SOURCE}")):
+        record = _read_source(record_file)
+        if record.get("address") == address_without_secrets(address) and record.get("file"):
+            path = folder / Path(str(record["file"])).name
+            if path.is_file():
+                return path
+    return None
+
+
 def download_film(film: WebFilm, folder: Path, language: str, progress: Progress | None = None) -> Path:
     """The film as a file in ``folder``, with its subtitles in ``language`` beside it where people wrote some.
 
-    A download that broke off is gone on with; a file that is there whole is not fetched again. Where it came
-    from is written beside it, ``NAME.source.json``. Raises FilmError as `look_up`, where the file cannot be
-    written, and where it is no film: a page that asks for a login, or the beginning of a film.
+    It is called as its title; another film of that name keeps it. A download that broke off is gone on with;
+    a file that is there whole is not fetched again. Where it came from is written beside it,
+    ``NAME.source.json``. Raises FilmError as `look_up`, where the file cannot be written, and where it is no
+    film: a page that asks for a login, or the beginning of a film; WorkFolderError for a full disk.
     """
+    name = _free_name(film, folder)
+    source = folder / f"{name}{_SOURCE}"
+    record: dict[str, Any] = {**asdict(film), "address": address_without_secrets(film.address)}
+    # Now too, without the file: what is there of it belongs to this address when the download breaks off.
+    write_text(source, _source_text(record))
     options: dict[str, Any] = {
         "paths": {"home": str(folder)},
-        "outtmpl": {"default": _NAME},
+        "outtmpl": {"default": f"{name.replace('%', '%%')}.%(ext)s"},
         "windowsfilenames": True,
         "format": _WITH_MERGE if shutil.which("ffmpeg") else _WITHOUT_MERGE,
         "merge_output_format": "mkv",
@@ -119,8 +145,7 @@ def download_film(film: WebFilm, folder: Path, language: str, progress: Progress
             f"{address_without_secrets(film.address)} was not downloaded.", "Try again, or update yt-dlp."
         )
     _refuse_no_film(path, film.address)
-    record = {**asdict(film), "address": address_without_secrets(film.address)}
-    write_text(path.with_suffix(".source.json"), json.dumps(record, ensure_ascii=False, indent=2) + "\n")
+    write_text(source, _source_text({**record, "file": path.name}))
     return path
 
 
@@ -136,6 +161,35 @@ def _refuse_no_film(path: Path, address: str) -> None:
             "Check the address in a browser; it may ask for a login. Delete "
             f"{path} before you try again: a file that is there is not downloaded again.",
         ) from error
+
+
+def _free_name(film: WebFilm, folder: Path) -> str:
+    """The name of the film's file without its ending: its title, or, where another film in ``folder`` has
+    that, with a mark of its address."""
+    import yt_dlp  # it is there: the film was looked up with it
+
+    with yt_dlp.YoutubeDL({"quiet": True, "windowsfilenames": True}) as downloader:
+        name = downloader.prepare_filename({"title": film.title}, outtmpl=_NAME)
+    address = address_without_secrets(film.address)
+    source = folder / f"{name}{_SOURCE}"
+    if source.exists():
+        is_free = _read_source(source).get("address") == address
+    else:
+        is_free = not any(is_film_name(path.name) for path in folder.glob(f"{glob.escape(name)}.*"))
+    return name if is_free else f"{name}-{hash_key(address)[:8]}"
+
+
+def _source_text(record: Mapping[str, Any]) -> str:
+    return json.dumps(record, ensure_ascii=False, indent=2) + "\n"
+
+
+def _read_source(path: Path) -> dict[str, Any]:
+    """What was written of where a film came from; nothing where that cannot be read."""
+    with suppress(OSError, ValueError):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(record, dict):
+            return record
+    return {}
 
 
 def _extract(address: str, options: Mapping[str, Any], *, download: bool) -> dict[str, Any]:

@@ -362,6 +362,9 @@ HERE = frozenset({"fake", "llama3", "narrator", "observer", "qwen2-vl"})
 """Engines that send nothing anywhere; they need not be made to know that, which may take a while. Any other
 is made and asked."""
 
+_READ_NO_QUESTIONS = frozenset({"fake", "narrator", "observer"})
+"""Engines of `HERE` that answer no questions."""
+
 LOCAL = "Lines are described again on this machine; nothing of the film is sent anywhere."
 
 
@@ -374,8 +377,8 @@ def engine_title(engine: str, model: str = "") -> str:
 
 
 def engines_view(config: Config) -> dict[str, Any]:
-    """Both engines of these settings, whether all stays on this machine, and if not, what leaves it; and
-    whether who writes reads a person's ``notes``.
+    """Both engines of these settings, whether all stays on this machine, and if not, what leaves it; whether
+    who writes reads a person's ``notes``, and whether either ``answers`` questions about the film.
 
     Where an engine cannot be had here, ``notice`` says why.
     """
@@ -391,6 +394,7 @@ def _view(settings: str) -> dict[str, Any]:
             stage1 = engine_title(names.stage1, config.stage1.model or "")
             stage2 = engine_title(names.stage2, config.stage2.model or "")
             converses = names.stage2 != "narrator"
+            answers = not {names.stage1, names.stage2} <= _READ_NO_QUESTIONS
         else:
             from shotad.description import Engines  # Stage I and II: not loaded for a page alone
             from shotad.engines import privacy_notice
@@ -400,8 +404,10 @@ def _view(settings: str) -> dict[str, Any]:
             leaves = privacy_notice(engines.looks, engines.writes)
             stage1, stage2 = (engine_title(maker.engine, maker.model) for maker in (looks, writes))
             converses = engines.writes.abilities.converses
+            answers = converses or engines.looks.abilities.converses
     except ShotadError as error:
-        return {"stage1": None, "stage2": None, "local": False, "notice": str(error), "notes": True}
+        missing = {"stage1": None, "stage2": None, "local": False, "notice": str(error)}
+        return {**missing, "notes": True, "answers": True}
     notice = joined(map(notice_message, leaves)) if leaves else LOCAL
     return {
         "stage1": stage1,
@@ -409,6 +415,7 @@ def _view(settings: str) -> dict[str, Any]:
         "local": not leaves,
         "notice": sentence_view(notice),
         "notes": converses,
+        "answers": answers,
     }
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -27,6 +27,7 @@ from shotad.batch import (
     read_report,
 )
 from shotad.core import ShotadError
+from shotad.core.cancellation import StopRequested, pause, raise_if_cancelled
 from shotad.core.config.languages import language_name
 from shotad.core.errors import EngineError, ReviewError, UsageError, WorkFolderError
 from shotad.core.files import read_file, write_text
@@ -37,7 +38,7 @@ from shotad.core.workfolder import readable_json
 from shotad.engines import stage_engines
 from shotad.review.events import Json, Tabs
 from shotad.review.film_folder import Choices, FilmFolder, ListedFilm
-from shotad.review.jobs import JobProgress, Jobs, Stopped
+from shotad.review.jobs import JobProgress, Jobs
 from shotad.review.messages import fault_view, message, refusal, with_texts
 from shotad.script.track_texts import has_texts
 
@@ -58,10 +59,8 @@ class _JobBoard(BatchProgress):
     Tasks and notes would notice it too, but a film that loads a model may have none for minutes.
     """
 
-    check: Callable[[], None] = lambda: None
-
     def still(self, counts: str) -> None:
-        self.check()
+        raise_if_cancelled()
 
 
 class FilmQueue:
@@ -153,7 +152,7 @@ class FilmQueue:
         """The work of a job. Raises ReviewError where the film could not be described."""
         try:
             row = self._run(self._folder.plan(film.id, choices), progress)
-        except Stopped:
+        except StopRequested:
             # By the end of the server: then the film stays in the queue. Who stops a job takes it out.
             raise
         except BaseException:
@@ -193,7 +192,7 @@ class FilmQueue:
             progress.note(line)
         deadline, is_waiting = time.monotonic() + _IN_USE_SECONDS, False
         while True:
-            board = _JobBoard(progress, bars=True, is_named=False, check=progress.check)
+            board = _JobBoard(progress, bars=True, is_named=False)
             (row,) = Batch(board, keep=KEEP_FREE).run([planned])
             is_in_use = row.result is not None and row.result.state == "in_use"
             if not is_in_use or time.monotonic() > deadline:
@@ -201,7 +200,7 @@ class FilmQueue:
             if not is_waiting:
                 progress.note(message("films.in_use"))
             is_waiting = True
-            time.sleep(_LOOK_AGAIN_SECONDS)
+            pause(_LOOK_AGAIN_SECONDS)
 
     def _forget(self, film_id: str) -> None:
         with self._lock:

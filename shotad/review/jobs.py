@@ -21,7 +21,8 @@ from shotad.core import (
     ShotadError,
     Task,
 )
-from shotad.core.errors import quoted
+from shotad.core.cancellation import CancelToken, StopRequested, cancellable
+from shotad.core.errors import Cancelled, quoted
 from shotad.core.memory_errors import memory_error_of
 from shotad.review.english_sentences import notice_message
 from shotad.review.events import Json, Tabs
@@ -31,13 +32,10 @@ State = Literal["waiting", "running", "done", "failed", "stopped"]
 
 
 class JobProgress(Progress, Protocol):
-    """The progress of a job, to which it can be asked to stop."""
+    """The progress of a job. Its calls raise StopRequested where the job was asked to stop."""
 
     def note(self, text: Sentence) -> None:
         """Show a remark."""
-
-    def check(self) -> None:
-        """Raise Stopped where the job was asked to stop; every task and note does so too."""
 
 
 Work = Callable[[JobProgress], Json]
@@ -58,14 +56,9 @@ _VERSIONS = itertools.count(time.time_ns() // 1000)
 """They go on ascending when the server is started again, and are whole numbers to a browser too."""
 
 
-class Stopped(BaseException):
-    """A job was asked to stop. No Exception: nothing that saves the rest of a batch may take it for a
-    failure of one item, as with KeyboardInterrupt."""
-
-
 @dataclass
 class _Job:
-    """A job, and the front end for its progress, which raises Stopped when it was asked to stop."""
+    """A job, and the front end for its progress."""
 
     jobs: Jobs
     id: str
@@ -77,7 +70,7 @@ class _Job:
     notes: deque[Sentence] = field(default_factory=lambda: deque(maxlen=_MOST_NOTES))
     result: Json | None = None
     error: Json | None = None
-    stop: threading.Event = field(default_factory=threading.Event)
+    token: CancelToken = field(default_factory=CancelToken)
     told: float = 0.0
 
     @property
@@ -94,7 +87,7 @@ class _Job:
             "kind": self.kind,
             "title": sentence_view(self.title),
             "state": self.state,
-            "stopping": self.stop.is_set() and not self.has_ended,
+            "stopping": self.token.is_cancelled and not self.has_ended,
             "step": task.name if task else "",
             "done": task.fraction if task else None,
             "notes": [sentence_view(note) for note in self.notes],
@@ -124,8 +117,9 @@ class _Job:
                 self.jobs._tell(self)
 
     def check(self) -> None:
-        if self.stop.is_set():
-            raise Stopped
+        # Not `raise_if_cancelled`: a thread that advances a task may be in no call.
+        if self.token.is_cancelled:
+            raise StopRequested
 
 
 class Jobs:
@@ -185,7 +179,7 @@ class Jobs:
             job = self._jobs.get(name)
             if job is None:
                 raise refusal("job.not_there", job=quoted(name))
-            job.stop.set()
+            job.token.cancel()
             if job.state == "waiting":
                 job.state = "stopped"
             return self._tell(job)
@@ -206,7 +200,7 @@ class Jobs:
             self._closed = True
             for job in self._jobs.values():
                 if not job.has_ended:
-                    job.stop.set()
+                    job.token.cancel()
                     job.state = "stopped" if job.state == "waiting" else job.state
             self._queue.put(None)
             thread = self._thread
@@ -223,8 +217,9 @@ class Jobs:
                 job.state = "running"
                 self._tell(job)
             try:
-                result = job.work(job)
-            except Stopped:
+                with cancellable(job.token):
+                    result = job.work(job)
+            except Cancelled:
                 self._end(job, "stopped")
             except Exception as error:  # noqa: BLE001  the thread must live on for the next job
                 known_error = memory_error_of(error) or error

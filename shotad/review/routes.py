@@ -59,7 +59,7 @@ from shotad.review.security import (
 from shotad.review.timeline import Change
 from shotad.review.views import FIRST_CHECK_DELAY, conflict_view, film_view
 from shotad.review.waveform import PEAKS_A_SECOND
-from shotad.review.work import export, redo_line, render_film, transcribe_film, transcript_view
+from shotad.review.work import ask_film, export, redo_line, render_film, transcribe_film, transcript_view
 from shotad.script.cue import MAX_TEXT_LENGTH
 from shotad.sound import read_lexicon
 from shotad.sound.film_lexicon import film_lexicon, set_saying
@@ -724,7 +724,10 @@ def _work_of(kind: str, review: Review, body: Json) -> tuple[Sentence, Work]:
             return message("job.merge"), lambda progress: review.people.merge(progress, person, into)
         case "discover":
             return message("job.discover"), review.people.discover
+        case "ask":
+            question, at = value(body, "question", str), float(value(body, "at", float | int))
+            return message("job.ask"), lambda progress: ask_film(session, progress, question, at)
         case "transcribe":
             return message("job.transcribe"), lambda progress: transcribe_film(session, progress)
-    kinds = "redo, export, render, name, merge, discover, transcribe"
+    kinds = "redo, export, render, name, merge, discover, ask, transcribe"
     raise RequestRefused(400, f"There is no kind of job {kind[:40]!r}. There is {kinds}.")

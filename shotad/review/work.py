@@ -24,6 +24,7 @@ from shotad.core import (
 )
 from shotad.core.errors import (
     CastError,
+    FilmError,
     FolderInUse,
     WorkFolderError,
 )
@@ -39,6 +40,7 @@ from shotad.film import Film, open_film
 from shotad.film.slot_records import work_folder_film
 from shotad.film.transcript import make_recogniser, wordless
 from shotad.review.english_sentences import finding_message, notice_message
+from shotad.review.jobs import JobProgress
 from shotad.review.messages import Message, Sentence, both, message, refusal, sentence_view, with_texts
 from shotad.review.session import Session
 from shotad.review.session_files import signatures
@@ -267,6 +269,35 @@ def transcribe_film(session: Session, progress: Progress) -> Row:
         done = transcribe_dialogue(film, folder, session.config, progress)
     session.refresh()  # the tabs get the words at once
     return {"said": sentence_view(_transcript_text(done)), "files": []}
+
+
+def ask_film(session: Session, progress: JobProgress, question: str, at: float) -> Row:
+    """Answer a question about the film as it stands at second ``at``, as ``shotad ask`` does. Lines stay.
+
+    Without the film the answer rests on the records alone; one after the film's end is about its end. Raises
+    ReviewError where another shotad holds the folder, UsageError for a question without words and for a
+    moment before which nothing is seen, EngineError where the engine fails or will not answer.
+    """
+    from shotad.description.film_questions import FilmQuestions, answer_json, answering_engine
+    from shotad.engines import privacy_notice
+
+    run = read_settings(session.folder)
+    check_engine_known(run)
+    config = run.config.model_copy(update={"language": session.track.language})
+    with held(session.folder) as folder, ExitStack() as stack:
+        film = None
+        try:
+            film = stack.enter_context(opened(session, run, config))
+        except FilmError:
+            progress.note(message("ask.without_film"))
+        questions = FilmQuestions(film, folder, config, at=min(at, session.prepared.end))
+        engine = answering_engine(engines_of(config.model_dump_json()), progress)
+        if engine is not None:
+            for line in privacy_notice(engine, engine):
+                progress.note(line)
+        answer = questions.answer(question, engine)
+    said: Sentence = answer.text if answer.engine else message("ask.recorded")
+    return {"said": sentence_view(said), "answer": answer_json(answer), "files": []}
 
 
 def _finding_view(finding: Finding) -> Row:

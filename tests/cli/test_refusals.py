@@ -287,6 +287,8 @@ REFUSED = {
         ("film.mp4 --engine fak", 2, "fake"),
         ("film.mp4 --only-failed", 2, "shotad-batch.json"),
         ("film.mp4 --watch --only-failed --report done.json", 2, "--watch"),
+        ("film.mp4 --watch --download", 2, "--watch downloads no films"),
+        ("film.mp4 --only-failed --download --report done.json", 2, "takes its films from the report"),
         ("film.mp4 --cast none.cast", 1, "none.cast"),
         *((f"film.mp4 {words} {{fake}}", 1 if "gone" in words else 2, told) for words, told in (
             ("--ray --jobs 2", "--jobs holds for one machine"),

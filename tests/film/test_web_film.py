@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from shotad.core.errors import FilmError
-from shotad.film.web_film import WebFilm, download_film, look_up
+from shotad.film.web_film import WebFilm, download_film, downloaded_film, look_up
 from tests.cli.program import FAKE, Shotad
 from tests.media import FilmSpec, make_film
 
@@ -49,11 +49,17 @@ class Quiet(SimpleHTTPRequestHandler):
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[str]:
-    """The address of a web server with a film, a page without one, and nothing else."""
+    """The address of a web server with a film, two pages of the same title with a film each, a page without
+    one, and nothing else."""
     pages = tmp_path / "site"
     pages.mkdir()
     (pages / "a film.mp4").write_bytes(make_film(FilmSpec(frames=300, cuts=(100, 200))).path.read_bytes())
     (pages / "page.html").write_text("<html><title>News</title><p>No film.</p></html>", encoding="utf-8")
+    for name, cuts in (("one", (100, 200)), ("two", (50, 250))):
+        film = make_film(FilmSpec(frames=300, cuts=cuts)).path
+        (pages / f"{name}.mp4").write_bytes(film.read_bytes())
+        page = f'<html><title>A title</title><video src="{name}.mp4"></video></html>'
+        (pages / f"{name}.html").write_text(page, encoding="utf-8")
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(pages))) as server:
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
@@ -81,8 +87,80 @@ def test_a_film_is_downloaded_and_described_after_a_yes(shotad: Shotad, site: st
     assert record["address"] == f"{site}/a%20film.mp4"
     # A second run takes the file that is there.
     written = film.stat().st_mtime_ns
+    told = shotad("describe", f"{site}/a%20film.mp4", *FAKE, "--no-sheet")
+    assert told.code == 0, "nobody is asked about a download that was made"
+    assert "Downloaded before" in told.err
     assert shotad("describe", f"{site}/a%20film.mp4", *FAKE, "--no-sheet", "--download").code == 0
     assert film.stat().st_mtime_ns == written
+
+
+def test_films_of_one_title_are_two_files(site: str, here: Path) -> None:
+    (here / "a film.mp4").write_bytes(b"a film of the user's own")
+    paths = [
+        download_film(look_up(f"{site}/{name}"), here, "en")
+        for name in ("one.html", "two.html", "a%20film.mp4")
+    ]
+    assert paths[0].name == "A title (1).mp4"
+    assert paths[1].name.startswith("A title (1)-")
+    assert paths[2].name.startswith("a film-")
+    assert (here / "a film.mp4").read_bytes() == b"a film of the user's own"
+    assert paths[0].read_bytes() != paths[1].read_bytes()
+    assert [downloaded_film(f"{site}/{name}", here) for name in ("one.html", "two.html")] == paths[:2]
+    paths[0].unlink()
+    assert downloaded_film(f"{site}/one.html", here) is None
+    assert download_film(look_up(f"{site}/one.html"), here, "en") == paths[0]
+
+
+def test_a_download_that_broke_off_keeps_its_name(
+    site: str, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import yt_dlp
+
+    def broken(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    page = look_up(f"{site}/one.html")
+    with monkeypatch.context() as patch:
+        patch.setattr(yt_dlp.YoutubeDL, "process_info", broken)
+        with pytest.raises(KeyboardInterrupt):
+            download_film(page, here, "en")
+    assert downloaded_film(page.address, here) is None
+    (here / "A title (1).mp4.part").write_bytes(b"")
+    assert download_film(look_up(f"{site}/two.html"), here, "en").name != "A title (1).mp4"
+    assert download_film(page, here, "en").name == "A title (1).mp4"
+
+
+def test_a_batch_downloads_the_films_of_pages_once(shotad: Shotad, site: str, here: Path) -> None:
+    pages = [f"{site}/one.html", f"{site}/two.html"]
+    (here / "films.txt").write_text("\n".join([*pages, f"{site}/page.html"]), encoding="utf-8")
+    words = ("batch", "--list", "films.txt", *FAKE, "--no-sheet", "--jobs", "1")
+    refused = shotad("batch", pages[0], *FAKE)
+    assert refused.code == 1
+    assert "is a page" in refused.err
+    assert "--download" in refused.err
+    foreseen = shotad("batch", *pages, *FAKE, "--download", "--dry-run")
+    assert foreseen.code == 0, foreseen.err
+    assert "To be downloaded into" in foreseen.err
+    assert not list(here.glob("*.mp4"))
+    result = shotad(*words, "--download", "--json")
+    assert result.code == 1, "the page without a film fails alone"
+    films = json.loads(result.out)["films"]
+    assert sorted(film["state"] for film in films) == ["done", "done", "failed"]
+    assert len(list(here.glob("A title*.shotad/track.json"))) == 2
+    failed = shotad("batch", *FAKE, "--download", "--only-failed", "--jobs", "1", "--json")
+    assert [film["film"] for film in json.loads(failed.out)["films"]] == [f"{site}/page.html"]
+    for page in pages:
+        film = downloaded_film(page, here)
+        assert film is not None
+        # Neither the site nor the film on it is asked again.
+        film.with_suffix(".source.json").write_text(
+            film.with_suffix(".source.json").read_text(encoding="utf-8").replace(site, "http://127.0.0.1:9"),
+            encoding="utf-8",
+        )
+    gone = [page.replace(site, "http://127.0.0.1:9") for page in pages]
+    again = shotad("batch", *gone, *FAKE, "--no-sheet", "--jobs", "1", "--download", "--json")
+    assert again.code == 0, again.err
+    assert [film["state"] for film in json.loads(again.out)["films"]] == ["skipped", "skipped"]
 
 
 def test_nothing_is_downloaded_without_a_yes(shotad: Shotad, site: str, here: Path) -> None:

@@ -142,14 +142,14 @@ def test_an_error_is_told_with_what_to_do_and_a_fault_logged_with_its_traceback_
     assert "no such key" in caplog.text
 
 
-def test_a_job_that_runs_stops_at_its_next_step_and_what_it_holds_is_let_go(page: Page) -> None:
+def test_a_job_stops_also_while_its_engine_does_not_answer_and_what_it_holds_is_let_go(page: Page) -> None:
     gate, line = Gate(), lines_of(page)[0]
     with answering(gate.answer):
         job = page.start(kind="redo", lines=[line])
         assert gate.asked.wait(WAIT)
         assert page.post(f"/api/jobs/{job}/stop").json["stopping"]
-        gate.open.set()
         view = page.ended(job)
+        gate.open.set()
     assert (view["state"], view["result"], view["error"]) == ("stopped", None, None)
     assert page.job(kind="redo", lines=[line])["state"] == "done"
 

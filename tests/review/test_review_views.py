@@ -64,6 +64,7 @@ def test_the_film_is_all_that_the_page_needs(page):
     assert view["engines"] == {
         "stage1": "the embedded observer", "stage2": "the embedded narrator", "local": True, "notice": LOCAL,
         "notes": False,
+        "answers": False,
     }  # fmt: skip
     page.do("accept", DOOR)
     assert page.film()["progress"] == {

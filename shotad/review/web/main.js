@@ -1,6 +1,7 @@
 /** Starts the page: the parts first, then the film, then the news. */
 
 import { get, listen, tab } from "./api.js";
+import * as ask from "./ask.js";
 import * as banner from "./banner.js";
 import * as cast from "./cast.js";
 import * as commands from "./commands.js";
@@ -33,7 +34,7 @@ import * as transcribe from "./transcribe.js";
 /** In this order, since a button finds the hint of its command where that is registered before. */
 const PARTS = {
   commands, keys, lineacts, list, search, header, help, regions, conflict, menu,
-  player, timeline, jobs, redo, slots, cast, exporting, everywhere, sayas, importing, transcribe, detail,
+  player, timeline, jobs, redo, slots, cast, exporting, everywhere, sayas, importing, transcribe, ask, detail,
 };
 
 /** Starts the parts. One that fails does not take the others along. */

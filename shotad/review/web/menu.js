@@ -75,7 +75,7 @@ export function makeMenu(id, label, groups, canDo = () => true) {
 
 const PAGE_MENU = [
   ["export", "import", "find-replace", "shift-from-here", "slots", "cast", "transcribe"],
-  ["zoom-in", "zoom-out", "zoom-all", "zoom-line", "where-am-i", "dialogue-here"],
+  ["zoom-in", "zoom-out", "zoom-all", "zoom-line", "where-am-i", "dialogue-here", "ask"],
   ["go-to", "reviewer", "settings", "help"],
 ];
 

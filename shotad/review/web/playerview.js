@@ -93,6 +93,7 @@ function makeMorePanel({ volume, seek, setVolume }) {
     pictureButtons.push(commandButton("picture-in-picture", text("player.own_window")));
   // On a telephone the row of keys has no space for these.
   const narrowButtons = [
+    commandButton("ask", text("ask.submit")),
     commandButton("loop", text("player.repeat")),
     commandButton("slower", text("player.slower")),
     commandButton("faster", text("player.faster")),
@@ -246,12 +247,14 @@ export function buildPlayer(place, controls) {
     ...speedOptions,
   );
   speedField.addEventListener("change", () => controls.setSpeed(Number(speedField.value)));
+  const ask = commandButton("ask", text("ask.submit"));
+  ask.classList.add("p-wide");
   const opener = make("button", { type: "button", class: "p-opener" }, sign("…"), spokenName(text("player.more")));
   const { panel, slider } = makeMorePanel(controls);
   const closePanel = makeDisclosure(opener, panel);
   const back = signButton("back-2", sign("↶ 2"), text("command.back_2"));
   const on = signButton("on-2", sign("2 ↷"), text("command.on_2"));
-  const keys = [back, play, on, time, loop, speedField, description, opener, panel];
+  const keys = [back, play, on, time, loop, speedField, description, ask, opener, panel];
 
   const message = make("p", { class: "p-message" });
   const warningList = make("ul", { class: "p-warnings", "aria-label": text("player.warnings"), hidden: true });

@@ -148,8 +148,12 @@ function timeDialog() {
   };
 }
 
-/** @param {number} seconds */
-function goToTime(seconds) {
+/**
+ * Goes to a second of the film, and to the line there.
+ *
+ * @param {number} seconds
+ */
+export function goToTime(seconds) {
   const id = store.order.find((each) => store.lines.get(each).end > seconds) ?? store.order.at(-1);
   if (id && !store.shown.includes(id)) clearFilter();
   if (id) openLine(id);
