@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from shotad.core import Interval, NoProgress, Utterance, WorkFolder, load_config
+from shotad.core import Interval, NoProgress, Progress, Utterance, WorkFolder, load_config
 from shotad.core.errors import FilmError, UsageError
 from shotad.core.records import utterance_rows
 from shotad.film import open_film, open_sound
@@ -135,8 +135,25 @@ def opened_recording(path: Path) -> Recording:
     return Recording(file, file.audio[0])
 
 
+class Notes(NoProgress):
+    """Keeps the notes that are said before there is a sound file in the folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.early: list[str] = []
+
+    def note(self, text: str) -> None:
+        if not list(self.folder.glob("*.flac")):
+            self.early.append(text)
+
+
 def make(
-    case: Case, place: Path, *makes: str, recording: Path | None = None, alone: bool = False
+    case: Case,
+    place: Path,
+    *makes: str,
+    recording: Path | None = None,
+    alone: bool = False,
+    progress: Progress | None = None,
 ) -> AlignedFiles:
     config = load_config()
     with open_film(case.film) as film, WorkFolder(place) as folder:
@@ -147,7 +164,7 @@ def make(
             None if alone else case.alignment,
             makes,
             config,
-            NoProgress(),
+            progress or NoProgress(),
             language="en",
             recogniser=FakeRecogniser(config.transcript),
         )
@@ -234,6 +251,29 @@ def test_the_narrator_alone_is_what_was_spoken_and_silence(case, tmp_path):
     assert not silent.any()
     assert made.suppression is not None
     assert made.suppression > 30
+
+
+@pytest.mark.usefixtures("simple_detector")
+def test_it_is_said_before_anything_is_written_that_the_film_stays_audible(case, tmp_path):
+    # Another mix of the film, which has knocks that the film lacks.
+    seconds = np.arange(len(case.film_sound)) / RATE
+    knocks = noise(FILM_SECONDS, 77, channels=2) * (seconds % 0.7 < 0.05)[:, None] * case.film_sound.std() * 3
+    mixed = case.film_sound + knocks.astype(np.float32) + case.narrator[:, None]
+    recording = write_sound_file(tmp_path / "mix.wav", mixed)
+    whole = AlignedPiece(Interval(0.0, FILM_SECONDS), Interval(0.0, FILM_SECONDS), 0.9)
+    other_mix = Case(
+        case.film,
+        recording,
+        Alignment((whole,), FILM_SECONDS, FILM_SECONDS),
+        case.film_sound,
+        case.narrator,
+    )
+    progress = Notes(tmp_path / "w")
+    made = make(other_mix, tmp_path / "w", "ad:flac", progress=progress)
+    (warning,) = [note for note in made.notes if "heard behind the narrator" in note]
+    assert progress.early == [warning]
+    assert made.suppression is not None
+    assert made.suppression < 15
 
 
 @pytest.mark.usefixtures("simple_detector")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
@@ -11,9 +13,10 @@ import pytest
 from PIL import Image
 
 from shotad import align
+from shotad.core import Interval
 from shotad.core.errors import FilmError, SoundError, UsageError
 from shotad.film import SoundBlock
-from shotad.sound.alignment import Alignment, fit
+from shotad.sound.alignment import AlignedPiece, Alignment, alignment_text, fit
 from shotad.sound.files import write_sound
 from tests.cli.program import Shotad
 from tests.sound.tones import Samples, SoundFilm, noise
@@ -118,6 +121,76 @@ def test_a_narrator_over_a_lowered_film_also_at_a_cut(tmp_path: Path) -> None:
     check(alignment, {17.9: 17.9, 18.2: None, 21.8: None, 22.1: 18.1, 30.0: 26.0})
 
 
+def stretched(sound: Samples, speed: float) -> Samples:
+    """The sound faster at the same pitch, by ffmpeg's atempo."""
+    from av import AudioFrame
+    from av.error import BlockingIOError as NothingYet, EOFError as AtEnd
+    from av.filter import Graph
+
+    graph = Graph()
+    source = graph.add_abuffer(sample_rate=RATE, format="flt", layout="mono", time_base=Fraction(1, RATE))
+    tempo, sink = graph.add("atempo", f"{speed:.8f}"), graph.add("abuffersink")
+    source.link_to(tempo)
+    tempo.link_to(sink)
+    graph.configure()
+    frame = AudioFrame.from_ndarray(sound[None], format="flt", layout="mono")
+    frame.sample_rate, frame.pts, frame.time_base = RATE, 0, Fraction(1, RATE)
+    source.push(frame)
+    source.push(None)
+    parts: list[Samples] = []
+    while True:
+        try:
+            parts.append(sink.pull().to_ndarray()[0])
+        except (NothingYet, AtEnd):
+            return np.concatenate(parts)
+
+
+def test_a_cut_under_the_narrator_where_the_pitch_was_kept(tmp_path: Path) -> None:
+    sound, speed = scenes(1), 25 / 24
+    cut = np.concatenate([part(sound, 0, 18), part(sound, 22, 40)])
+    narrator = scenes(4, 6.0)
+    begin, end = round(15 * RATE), round(21 * RATE)
+    cut[begin:end] = 0.15 * cut[begin:end] + narrator
+    alignment = fitted(tmp_path, sound, stretched(cut, speed))
+    earlier, later = alignment.pieces
+    check(alignment, {17.0: 17 / speed, 23.0: 19 / speed, 39.0: 35 / speed}, within=0.05)
+    # It says by how much the cut may be off, and is not off by more.
+    assert abs(earlier.film.end - 18) <= min(0.3, earlier.end_error)
+    assert abs(later.film.start - 22) <= min(0.3, later.start_error)
+
+
+def test_a_scene_that_is_cut_from_a_recording_of_a_few_seconds(tmp_path: Path) -> None:
+    sound, speed = scenes(1, 24.0), 25 / 24
+    cut = np.concatenate([part(sound, 0, 10), part(sound, 14, 24)])
+    begin, end = round(2 * RATE), round(5 * RATE)
+    cut[begin:end] = 0.3 * cut[begin:end] + 0.4 * scenes(4, 3.0)
+    alignment = fitted(tmp_path, sound, faster(cut, speed))
+    truth = {1.0: 1 / speed, 9.8: 9.8 / speed, 12.0: None, 14.2: 10.2 / speed, 23.0: 19 / speed}
+    check(alignment, truth)
+
+
+def test_a_recording_in_another_language_is_fitted_by_music_and_noises(tmp_path: Path) -> None:
+    common = 0.5 * scenes(1)
+    film, recording = common.copy(), common.copy()
+    for second in range(2, 38, 6):
+        film[second * RATE : (second + 3) * RATE] += scenes(second + 50, 3.0)
+        recording[second * RATE : (second + 3) * RATE] += scenes(second + 150, 3.0)
+    check(fitted(tmp_path, film, recording), {second: second for second in (1.0, 13.0, 39.0)})
+
+
+def test_what_is_unsure_is_said() -> None:
+    pieces = (
+        AlignedPiece(Interval(0, 10), Interval(0, 10), 0.9, end_error=0.4),
+        AlignedPiece(Interval(15, 20), Interval(14, 19), 0.9),
+    )
+    text = alignment_text(Alignment(pieces, 20.0, 19.0))
+    assert "Check by ear: the cut at 0:10.00 and 0:15.00 of the film may be up to 0.4 s off." in text
+    assert "film 0:10.00-0:15.00 and recording 0:10.00-0:14.00 do not sound alike" in text
+    sure = replace(pieces[0], end_error=0.05)
+    text = alignment_text(Alignment((sure, replace(pieces[1], recording=Interval(10, 15))), 20.0, 15.0))
+    assert "Check by ear" not in text
+
+
 def test_a_recording_by_a_coder_for_low_rates_is_fitted(tmp_path: Path) -> None:
     alignment = fitted(tmp_path, scenes(1), np.asarray(scenes(1)[RATE:] * 0.2, np.float32), "heard.mp3")
     check(alignment, {2.0: 1.0, 20.0: 19.0, 39.5: 38.5})
@@ -159,6 +232,9 @@ def test_why_a_recording_is_not_found_is_said_as_far_as_it_can_be(tmp_path: Path
     with pytest.raises(SoundError, match="is found in the film") as refused:
         fitted(tmp_path, scenes(1), scenes(5, 30.0))
     assert "--alone" not in refused.value.hint
+    with pytest.raises(SoundError, match="is found in the film") as refused:
+        fitted(tmp_path, scenes(1), scenes(5, 15.0))
+    assert "In 15 s of sound" in refused.value.hint
 
 
 def test_parts_in_another_order_are_refused(tmp_path: Path) -> None:

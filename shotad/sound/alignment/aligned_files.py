@@ -171,6 +171,9 @@ def make_from_alignment(
         needs_narrator = wants_script or fit is None or config.container.sound == "alone"
         if needs_narrator or any(output.kind is Kind.AD for output in wanted):
             workshop.find_narrator()
+            # Before anything is written: it may not be worth the wait.
+            for warning in _film_left(workshop.narrator):
+                progress.note(warning)
         files = tuple(workshop.make(output) for output in wanted)
         script = None
         narrator = workshop.narrator
@@ -204,7 +207,12 @@ def _notes(narrator: Narrator | None, pitch_kept: bool) -> Iterator[str]:
         return
     if not narrator.lines:
         yield "No narrator was found in the recording."
-    suppression = narrator.suppression
+    yield from _film_left(narrator)
+
+
+def _film_left(narrator: Narrator | None) -> Iterator[str]:
+    """Whether much of the film was left beside the narrator."""
+    suppression = None if narrator is None else narrator.suppression
     if suppression is not None and suppression < GOOD_SUPPRESSION:
         yield (
             f"The film's sound could be lowered by {suppression:.0f} dB only, and may be heard behind the "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 import numpy.typing as npt
 
@@ -18,6 +20,11 @@ _SURE = 3.0
 """Standard deviations beyond chance from which frames under a narrator extend a piece at its outer end."""
 _ALIKE_FRAMES = 10
 """Neighbouring frames that say the same."""
+_NEARLY_AS_GOOD = 8.0
+"""Agreement by which a moment may lie below the best one and still be the right one: two or three frames of
+film without a narrator. On the recordings it was chosen with, the right one lay up to 5.5 below."""
+_FINGERPRINTS_OFF = 2.0
+"""Seconds by which fingerprints alone were often off under a narrator, whatever their agreement said."""
 
 _WAVE_WINDOW = 256
 """Samples of a wave that are compared at once: 64 ms."""
@@ -27,23 +34,50 @@ _LEARNED = 8.0
 """Seconds of a line, next to its end, from which it is learned how its waves go together."""
 _COHERENT = 0.2
 """How much the waves have to go together there, 0 to 1. A recording that was stretched at the same pitch, or
-that wanders, has waves of its own; then the fingerprints decide."""
+that wanders, has waves of its own; then the levels decide."""
 _WAVE_NARRATED = 0.05
-"""Half of what two waves have in common under a narrator, 0 to 1."""
+"""Half of what two waves, or their levels, have in common under a narrator, 0 to 1."""
 _WAVE_WEIGHT = 4.0
-"""Makes a frame of alike waves count like one of alike fingerprints."""
+"""Makes a frame of alike waves, or levels, count like one of alike fingerprints."""
+
+_LEVELS_LEARNED = 16.0
+"""Seconds of a line from which the recording's equaliser is learned: twice as many, for under a narrator few
+frames show it."""
+_LEVEL_NEAR = 2
+"""Decibels around a gain at which a frequency follows it: a stretched wave keeps its levels about so well."""
+_GAINS = (-28, 5)
+"""Decibels, first and end, half-open: a film is lowered by up to 25 dB under a narrator."""
+_LARGEST_DIFFERENCE = 40
+"""Decibels; levels that differ by more are counted as if they differed by this."""
+_GAIN_FRAMES = 21
+"""Frames over which the gain hardly changes: a mixer takes 0.3 s to lower the film."""
+_OTHER_MOMENTS = (-7.3, 5.1, 11.7)
+"""Seconds to other moments of the film, which show how many frequencies follow a gain by chance."""
+_LEVEL_APART = 0.1
+"""Share of the frequencies that have to follow the film beyond chance, where it is learned."""
+
+_HERTZ = np.fft.rfftfreq(_WAVE_WINDOW, 1 / WAVE_RATE)
+_LEVELLED = (_HERTZ >= 90) & (_HERTZ <= 1300)
+"""Frequencies whose levels are compared: nearly all that the wave holds."""
+
+Powers = npt.NDArray[np.float32]
+Frames = npt.NDArray[np.int64]
+"""Numbers of frames of the recording."""
 
 
 def agreement_with(
     film: Fingerprint, recording: Fingerprint, line: Line, first: int, end: int
 ) -> tuple[Numbers, bool]:
-    """How much each frame of the recording from ``first`` to ``end`` speaks for the line; whether by waves.
+    """How much each frame of the recording from ``first`` to ``end`` speaks for the line, and whether waves
+    or levels say so; else fingerprints do, which are less sure under a narrator.
 
     Positive where it sounds like the film there, negative where it does not, zero in silence.
     """
-    by_wave = _wave_agreement(film, recording, line, first, end)
-    if by_wave is not None:
-        return by_wave, True
+    agreement = _wave_agreement(film, recording, line, first, end)
+    if agreement is None:
+        agreement = _level_agreement(film, recording, line, first, end)
+    if agreement is not None:
+        return agreement, True
     return frame_agreement(film, recording, line, first, end), False
 
 
@@ -74,13 +108,7 @@ def _wave_agreement(
 
     None where they have none, as in a recording that was stretched at the same pitch.
     """
-    middle = (first + end) / 2 / FRAMES_PER_SECOND
-    # The end of the line that is nearer.
-    if abs(middle - line.end) < abs(middle - line.start):
-        learned = (max(line.start, line.end - _LEARNED), line.end)
-    else:
-        learned = (line.start, min(line.end, line.start + _LEARNED))
-    trained = np.arange(round(learned[0] * FRAMES_PER_SECOND), round(learned[1] * FRAMES_PER_SECOND), 2)
+    trained = _frames_to_learn_from(line, first, end, _LEARNED)[::2]
     if len(trained) < FRAMES_PER_SECOND:
         return None
     phases, sounding = _phase_differences(film, recording, line, trained)
@@ -101,8 +129,148 @@ def _wave_agreement(
     return _within(film, line.film_second(numbers / FRAMES_PER_SECOND), agreement)
 
 
+def _frames_to_learn_from(line: Line, first: int, end: int, seconds: float) -> Frames:
+    """The frames of the ``seconds`` of the line that are nearest to the frames from ``first`` to ``end``."""
+    middle = (first + end) / 2 / FRAMES_PER_SECOND
+    if abs(middle - line.end) < abs(middle - line.start):
+        start, stop = max(line.start, line.end - seconds), line.end
+    else:
+        start, stop = line.start, min(line.end, line.start + seconds)
+    return np.arange(round(start * FRAMES_PER_SECOND), round(stop * FRAMES_PER_SECOND))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Copying:
+    """How a recording was made of the film, as far as its levels show it.
+
+    ``pitch_kept``: its speed was changed without its pitch. ``equaliser``: decibels by which each frequency
+    is louder than in the film, ``float32[frequencies]``. ``share`` of the frequencies that follow the film's.
+    """
+
+    pitch_kept: bool
+    equaliser: Powers
+    share: float
+
+
+def _level_agreement(
+    film: Fingerprint, recording: Fingerprint, line: Line, first: int, end: int
+) -> Numbers | None:
+    """The agreement by levels: how many frequencies of a frame are louder or softer than in the film by one
+    and the same gain.
+
+    A narrator drowns many frequencies, but not those between the harmonics of the voice and not the pauses;
+    there the film lies at the gain to which it is lowered, and nothing lies below it. This holds where the
+    phases are lost, as in a recording that was stretched at the same pitch. None where the levels do not show
+    it on the line itself.
+    """
+    trained = _frames_to_learn_from(line, first, end, _LEVELS_LEARNED)[::3]
+    ways = [_copying(film, recording, line, trained, pitch_kept=kept) for kept in (True, False)]
+    copying = max((way for way in ways if way is not None), key=lambda way: way.share, default=None)
+    if copying is None:
+        return None
+    numbers = np.arange(first, end)
+    some = numbers[:: 1 + len(numbers) // _FRAMES_AT_ONCE]
+    by_chance: list[Numbers] = []
+    for seconds in _OTHER_MOMENTS:
+        elsewhere = replace(line, at=line.at + seconds)
+        shares, sounding = _shares_along(film, recording, elsewhere, some, copying)
+        by_chance.append(shares[sounding])
+    chance_shares = np.concatenate(by_chance)
+    chance = float(chance_shares.mean()) if len(chance_shares) else 0.0
+    if copying.share - chance < _LEVEL_APART:
+        return None
+    shares, sounding = _shares_along(film, recording, line, numbers, copying)
+    agreement = np.where(sounding, (shares - chance - _WAVE_NARRATED) * _WAVE_WEIGHT, 0.0)
+    return _within(film, line.film_second(numbers / FRAMES_PER_SECOND), agreement)
+
+
+def _copying(
+    film: Fingerprint, recording: Fingerprint, line: Line, trained: Frames, *, pitch_kept: bool
+) -> _Copying | None:
+    """What frames on the line say of it; None where too few of them sound."""
+    if len(trained) < FRAMES_PER_SECOND // 2:
+        return None
+    differences, sounding = _level_differences(film, recording, line, trained, pitch_kept)
+    if sounding.sum() < FRAMES_PER_SECOND // 4:
+        return None
+    # The median over time: the narrator fills each frequency less than half of it.
+    equaliser = np.median(differences[sounding], axis=0)
+    share = float(_shares_at_gain(differences - equaliser)[sounding].mean())
+    return _Copying(pitch_kept, equaliser, share)
+
+
+def _shares_along(
+    film: Fingerprint, recording: Fingerprint, line: Line, numbers: Frames, copying: _Copying
+) -> tuple[Numbers, npt.NDArray[np.bool_]]:
+    """The share of each frame's frequencies that follow the film along the line, and whether both sound."""
+    shares: list[Numbers] = []
+    sounding: list[npt.NDArray[np.bool_]] = []
+    for begin in range(0, len(numbers), _FRAMES_AT_ONCE):
+        part = numbers[begin : begin + _FRAMES_AT_ONCE]
+        differences, part_sounding = _level_differences(film, recording, line, part, copying.pitch_kept)
+        shares.append(_shares_at_gain(differences - copying.equaliser))
+        sounding.append(part_sounding)
+    return np.concatenate(shares), np.concatenate(sounding)
+
+
+def _level_differences(
+    film: Fingerprint, recording: Fingerprint, line: Line, numbers: Frames, pitch_kept: bool
+) -> tuple[Powers, npt.NDArray[np.bool_]]:
+    """How many decibels the recording is louder than the film in each frame and frequency.
+
+    ``float32[n, frequencies]``, and ``bool[n]``: whether both sound there.
+    """
+    around = (np.arange(_WAVE_WINDOW) - _WAVE_WINDOW / 2) / WAVE_RATE
+    middles = numbers[:, None] / FRAMES_PER_SECOND
+    own = recording.wave_at(middles + around)
+    if pitch_kept:
+        # Around each moment the film's wave runs at its own speed.
+        other = film.wave_at(line.film_second(middles) + around)
+    else:
+        other = film.wave_at(line.film_second(middles + around))
+    return _levels(own) - _levels(other), _both_sound(own, other)
+
+
+def _both_sound(own: npt.NDArray[np.float32], other: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:
+    """Whether there is sound in both of two windows, ``bool[n]``."""
+    # Below two steps of 16 bit there is nothing but rounding.
+    return np.asarray((np.abs(own).max(axis=1) > 2) & (np.abs(other).max(axis=1) > 2))
+
+
+def _levels(windows: npt.NDArray[np.float32]) -> Powers:
+    """The level of each frequency in decibels, ``float32[n, frequencies]``."""
+    taper = np.hanning(_WAVE_WINDOW).astype(np.float32)
+    spectrum = np.fft.rfft(windows * taper, axis=1)[:, _LEVELLED]
+    # A floor at about the rounding of 16 bit, so that silence has a level.
+    return np.asarray(10 * np.log10(np.square(np.abs(spectrum)) + _WAVE_WINDOW), np.float32)
+
+
+def _shares_at_gain(differences: Powers) -> Numbers:
+    """The share of each frame's frequencies that follow the gain which most do around it, less the share of
+    those that lie clearly below: there the film would be heard. ``float64[n]``.
+
+    ``differences`` are decibels, ``float32[n, frequencies]``.
+    """
+    # In each frame, how many frequencies have a difference of so many decibels.
+    width = 2 * _LARGEST_DIFFERENCE + 1
+    steps = np.rint(differences).clip(-_LARGEST_DIFFERENCE, _LARGEST_DIFFERENCE).astype(np.int64)
+    places = steps + _LARGEST_DIFFERENCE + width * np.arange(len(steps))[:, None]
+    counts = np.bincount(places.ravel(), minlength=width * len(steps)).reshape(-1, width)
+    counts_below = np.concatenate([np.zeros((len(steps), 1)), np.cumsum(counts, axis=1)], axis=1)
+    # For each gain, those near it without those clearly below it.
+    gains = np.arange(*_GAINS) + _LARGEST_DIFFERENCE
+    near = counts_below[:, gains + _LEVEL_NEAR + 1] - counts_below[:, gains - _LEVEL_NEAR]
+    clearly_below = counts_below[:, gains - 2 * _LEVEL_NEAR]
+    shares = (near - clearly_below) / steps.shape[1]
+    # The gain of a frame is the best one of the frames around it.
+    half = _GAIN_FRAMES // 2
+    sums = np.cumsum(np.pad(shares, ((half + 1, half), (0, 0))), axis=0)
+    best_gain = (sums[_GAIN_FRAMES:] - sums[:-_GAIN_FRAMES]).argmax(axis=1)
+    return np.asarray(shares[np.arange(len(shares)), best_gain], np.float64)
+
+
 def _phase_differences(
-    film: Fingerprint, recording: Fingerprint, line: Line, numbers: npt.NDArray[np.int64]
+    film: Fingerprint, recording: Fingerprint, line: Line, numbers: Frames
 ) -> tuple[npt.NDArray[np.complex64], npt.NDArray[np.bool_]]:
     """The phases of the recording's wave against the film's in each frame, and whether both sound there.
 
@@ -117,77 +285,99 @@ def _phase_differences(
     products = np.fft.rfft(own * taper, axis=1)[:, used] * np.conj(
         np.fft.rfft(other * taper, axis=1)[:, used]
     )
-    # Below two steps of 16 bit there is nothing but rounding.
-    sounding = (np.abs(own).max(axis=1) > 2) & (np.abs(other).max(axis=1) > 2)
-    return np.asarray(products / (np.abs(products) + 1e-9), np.complex64), sounding
+    return np.asarray(products / (np.abs(products) + 1e-9), np.complex64), _both_sound(own, other)
 
 
-def start_of(film: Fingerprint, recording: Fingerprint, line: Line, earliest: float, latest: float) -> float:
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A second of the recording, and by how many seconds it may be off."""
+
+    second: float
+    error: float
+
+
+def start_of(film: Fingerprint, recording: Fingerprint, line: Line, earliest: float, latest: float) -> Moment:
     """The recording's second from which it follows the line, between two seconds of it."""
     first, end = round(earliest * FRAMES_PER_SECOND), round(latest * FRAMES_PER_SECOND)
     if end <= first:
-        return earliest
-    followed = _frames_followed(film, recording, line, np.arange(first, end)[::-1])
-    return max(earliest, (end - followed) / FRAMES_PER_SECOND)
+        return Moment(earliest, 0.0)
+    followed, error = _frames_followed(film, recording, line, np.arange(first, end)[::-1])
+    return Moment(max(earliest, (end - followed) / FRAMES_PER_SECOND), error)
 
 
-def end_of(film: Fingerprint, recording: Fingerprint, line: Line, earliest: float, latest: float) -> float:
+def end_of(film: Fingerprint, recording: Fingerprint, line: Line, earliest: float, latest: float) -> Moment:
     """The recording's second up to which it follows the line, between two seconds of it."""
     first, end = round(earliest * FRAMES_PER_SECOND), round(latest * FRAMES_PER_SECOND)
     if end <= first:
-        return latest
-    followed = _frames_followed(film, recording, line, np.arange(first, end))
-    return min(latest, (first + followed) / FRAMES_PER_SECOND)
+        return Moment(latest, 0.0)
+    followed, error = _frames_followed(film, recording, line, np.arange(first, end))
+    return Moment(min(latest, (first + followed) / FRAMES_PER_SECOND), error)
 
 
 def _frames_followed(
-    film: Fingerprint, recording: Fingerprint, line: Line, numbers: npt.NDArray[np.int64]
-) -> int:
-    """How many of the frames, from a sure piece outwards, still follow its line."""
+    film: Fingerprint, recording: Fingerprint, line: Line, numbers: Frames
+) -> tuple[int, float]:
+    """How many of the frames, from a sure piece outwards, still follow its line; by how many seconds that may
+    be off."""
     first, end = int(numbers.min()), int(numbers.max()) + 1
     turned = slice(None) if numbers[0] == first else slice(None, None, -1)
-    agreement, is_wave = agreement_with(film, recording, line, first, end)
-    possible = _longest_best(agreement[turned])
-    if is_wave:
-        return possible
-    sure = _longest_best(frame_agreement(film, recording, line, first, end, _PLAIN)[turned])
+    agreement, is_by_frame = agreement_with(film, recording, line, first, end)
+    sums = np.concatenate([[0.0], np.cumsum(agreement[turned])])
+    # Of equal ones the most: silence goes with what it follows.
+    possible = len(sums) - 1 - int(sums[::-1].argmax())
+    if is_by_frame:
+        return possible, _error(sums, possible)
+    plain = frame_agreement(film, recording, line, first, end, _PLAIN)[turned]
+    plain_sums = np.concatenate([[0.0], np.cumsum(plain)])
+    sure = len(plain_sums) - 1 - int(plain_sums[::-1].argmax())
     if possible <= sure:
-        return sure
+        return sure, _error_by_fingerprints(len(numbers))
     more = frame_agreement(film, recording, line, first, end, 0.0)[turned][sure:possible]
     chance = np.sqrt(np.square(more).sum() * _ALIKE_FRAMES)
-    return possible if more.sum() > _SURE * chance else sure
+    followed = possible if more.sum() > _SURE * chance else sure
+    return followed, _error_by_fingerprints(len(numbers))
 
 
-def _longest_best(agreement: Numbers) -> int:
-    """After how many frames the sum is highest; of equal ones the most: silence goes with what it follows."""
-    sums = np.concatenate([[0.0], np.cumsum(agreement)])
-    return len(sums) - 1 - int(sums[::-1].argmax())
+def _error(totals: Numbers, best: int) -> float:
+    """By how many seconds the best frame may be off: as far as others are nearly as good."""
+    nearly = np.flatnonzero(totals > totals[best] - _NEARLY_AS_GOOD)
+    return max(best - int(nearly[0]), int(nearly[-1]) - best) / FRAMES_PER_SECOND
+
+
+def _error_by_fingerprints(frames: int) -> float:
+    """By how many seconds a moment may be off that fingerprints found among so many frames."""
+    return min(_FINGERPRINTS_OFF, frames / FRAMES_PER_SECOND)
 
 
 def change_between(
     film: Fingerprint, recording: Fingerprint, earlier: Line, later: Line, earliest: float, latest: float
-) -> tuple[float, float] | None:
-    """The recording's second at which it leaves ``earlier``, and that from which it follows ``later``.
+) -> tuple[Moment, Moment] | None:
+    """When the recording leaves ``earlier``, and from when on it follows ``later``.
 
-    Both lie between ``earliest`` and ``latest``. None where the film would go back,
-    whenever it changes.
+    Both lie between ``earliest`` and ``latest``. None where the film would go back, whenever it changes.
     """
     first, end = round(earliest * FRAMES_PER_SECOND), round(latest * FRAMES_PER_SECOND)
     if end <= first:
-        return earliest, latest
-    agreement, _ = agreement_with(film, recording, earlier, first, end)
+        return Moment(earliest, 0.0), Moment(latest, 0.0)
+    agreement, earlier_by_frame = agreement_with(film, recording, earlier, first, end)
     before = np.concatenate([[0.0], np.cumsum(agreement)])
-    agreement, _ = agreement_with(film, recording, later, first, end)
+    agreement, later_by_frame = agreement_with(film, recording, later, first, end)
     after = np.concatenate([np.cumsum(agreement[::-1])[::-1], [0.0]])
     moments = (first + np.arange(end - first + 1)) / FRAMES_PER_SECOND
     leaving = earlier.film_second(0.0) + earlier.speed * moments
     joining = later.film_second(0.0) + later.speed * moments
-    choices: list[tuple[float, float, float]] = []
+
+    def moment(second: float, totals: Numbers, best: int) -> Moment:
+        is_by_frame = earlier_by_frame and later_by_frame
+        return Moment(second, _error(totals, best) if is_by_frame else _error_by_fingerprints(end - first))
+
+    choices: list[tuple[float, Moment, Moment]] = []
     # Film is missing in the recording: both changes are one moment.
     possible = np.where(leaving <= joining + 1e-9, before + after, -np.inf)
     best = int(possible.argmax())
     if np.isfinite(possible[best]):
-        choices.append((float(possible[best]), float(moments[best]), float(moments[best])))
+        change = moment(float(moments[best]), possible, best)
+        choices.append((float(possible[best]), change, change))
     # Something was put in: both changes are one moment of the film.
     back = (leaving - later.film_second(0.0)) / later.speed
     numbers = np.rint(back * FRAMES_PER_SECOND).astype(np.int64) - first
@@ -195,14 +385,15 @@ def change_between(
     totals = np.where(inside, before + after[np.clip(numbers, 0, len(moments) - 1)], -np.inf)
     best = int(totals.argmax())
     if np.isfinite(totals[best]):
-        choices.append((float(totals[best]), float(moments[best]), float(back[best])))
+        leave_moment = moment(float(moments[best]), totals, best)
+        choices.append((float(totals[best]), leave_moment, replace(leave_moment, second=float(back[best]))))
     # Each has something of its own there.
     leave, join = int(before.argmax()), int(after.argmax())
     if leave <= join and leaving[leave] <= joining[join]:
-        choices.append(
-            (float(before[leave] + after[join]) - _BOTH_GAPS, float(moments[leave]), float(moments[join]))
-        )
+        total = float(before[leave] + after[join]) - _BOTH_GAPS
+        leave_moment = moment(float(moments[leave]), before, leave)
+        choices.append((total, leave_moment, moment(float(moments[join]), after, join)))
     if not choices:
         return None
-    _, leave_second, join_second = max(choices)
-    return leave_second, join_second
+    _, leave_moment, join_moment = max(choices, key=lambda choice: choice[0])
+    return leave_moment, join_moment

@@ -18,7 +18,7 @@ from shotad.sound.alignment.pieces import AlignedPiece, Alignment
 
 ALIGNMENT = "alignment"
 """Name of the record in the work folder, without its ending."""
-_VERSION = f"{ALIGNMENT}/2"
+_VERSION = f"{ALIGNMENT}/3"
 
 
 def align_files(
@@ -81,6 +81,8 @@ def alignment_record(alignment: Alignment) -> dict[str, Any]:
                 "recording": [piece.recording.start, piece.recording.end],
                 "confidence": round(piece.confidence, 3),
                 "residual": round(piece.residual, 5),
+                "start_error": round(piece.start_error, 3),
+                "end_error": round(piece.end_error, 3),
             }
             for piece in alignment.pieces
         ],
@@ -90,7 +92,14 @@ def alignment_record(alignment: Alignment) -> dict[str, Any]:
 def alignment_of(record: dict[str, Any]) -> Alignment:
     """The alignment in a record of `alignment_record`."""
     pieces = [
-        AlignedPiece(Interval(*row["film"]), Interval(*row["recording"]), row["confidence"], row["residual"])
+        AlignedPiece(
+            Interval(*row["film"]),
+            Interval(*row["recording"]),
+            row["confidence"],
+            row["residual"],
+            row["start_error"],
+            row["end_error"],
+        )
         for row in record["pieces"]
     ]
     return Alignment(tuple(pieces), record["film_duration"], record["recording_duration"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -11,7 +12,7 @@ import numpy as np
 from shotad.core import Interval
 from shotad.core.errors import SoundError
 from shotad.core.types import clock_time
-from shotad.sound.alignment.edges import change_between, end_of, start_of
+from shotad.sound.alignment.edges import Moment, change_between, end_of, start_of
 from shotad.sound.alignment.fingerprints import Fingerprint, Matrix
 from shotad.sound.alignment.lines import (
     NEAR,
@@ -25,6 +26,7 @@ from shotad.sound.alignment.lines import (
 from shotad.sound.alignment.pieces import SAME_LENGTH, AlignedPiece, Alignment
 from shotad.sound.alignment.search import (
     COARSE_PER_SECOND,
+    MIN_LIKENESS,
     Match,
     best_chain,
     coarse_frames,
@@ -46,12 +48,21 @@ _LONG_WINDOW, _LONG_STEP = 10.0, 4.0
 """The same for long films, where a window has to be told from more places."""
 _SHORT_WINDOW, _SHORT_STEP = 3.0, 0.5
 """The same between two pieces, where there are few places."""
+_FEW_SECONDS = 60.0
+"""Seconds of the recording between two pieces that are few. They are searched again with longer windows, and
+less likeness counts: there are few places for chance."""
+_LONGEST_WINDOW = 10.0
+"""Seconds of these windows; shorter where they would be more than half of what is searched."""
+_LEAST_OF_FEW = 2.5
+"""Standard deviations from which a place counts there. What they prove is decided by the line's evidence."""
 _PROBES = 40
 """Windows of which all speeds are tried."""
 _MIN_GAP = 3.5
 """Seconds of film and of recording between two pieces in which another is looked for."""
 _MIN_EVIDENCE = 30.0
 """Nats: of all pairs of seconds of two long films, e**19, none is so much alike by chance."""
+_EVIDENCE_OF_FEW = 14.0
+"""Nats that are enough beyond the logarithm of the pairs of seconds, where these are few."""
 _SURE_SECONDS = 10.0
 """Seconds of sound that mostly give this evidence, where narrator and coding leave half of the likeness."""
 _MIN_CONFIDENCE = 0.25
@@ -59,6 +70,14 @@ _SHORT_LINE = 30.0
 """Seconds of a line that are too few to say its speed, where others say it better."""
 _AS_GOOD = 0.6
 """Share of a line's evidence that it keeps at the speed of the others, if that is its speed."""
+_COMMON_SPEEDS = (1.0, 25 / 24, 24 / 25, 1001 / 1000, 1000 / 1001, 25 * 1001 / 24000, 24000 / 25025)
+"""Speeds of films and television. Lines that are too few to say their speed have the best of these."""
+_SPEED_STEP = 0.001
+"""Between other speeds that are tried for such lines."""
+_SPEED_REACH = 0.012
+"""How far a speed of the search, which tries steps of 1 %, may be from the best one."""
+_BETTER = 1.15
+"""Times the evidence of the best common speed that another speed must have."""
 _EDGE = 0.025
 """Seconds from the limit of what was looked at, within which a change may as well lie beyond it."""
 _ALL_OF_IT = 0.5
@@ -89,11 +108,14 @@ def align_recording(film: Fingerprint, recording: Fingerprint) -> Alignment:
     length = _window_seconds(film, recording)
     lines = _search(film, recording, length)
     lines = _with_common_speed(film, recording, lines)
+    lines = _with_best_speed(film, recording, lines)
     lines = _with_lines_between(film, recording, lines)
     lines = [line_by_wave(film, recording, line) for line in _joined(film, recording, lines)]
     pieces = _pieces(film, recording, lines, length)
     # Now that it is known how far each line is followed, more of the recording says where it lies.
     lines = _fitted_again(film, recording, lines, pieces)
+    # A line that was extended over sound that has little of the film is no piece any more.
+    lines = [line for line in lines if line.confidence >= _MIN_CONFIDENCE]
     pieces = _pieces(film, recording, lines, length)
     share = sum(piece.recording.duration for piece in pieces) / min(film.duration, recording.duration)
     if share < _MIN_SHARE:
@@ -114,6 +136,8 @@ def _not_enough(film: Fingerprint, recording: Fingerprint, share: float) -> Soun
         "Is it a recording of this film, with its sound under the description? It may run up to "
         f"{percent} % faster or slower."
     )
+    if sound.duration < _SHORT_LINE:
+        hint += f" In {sound.duration:.0f} s of sound, a cut and a narrator may leave too little to be sure."
     if abs(film.duration - recording.duration) <= SAME_LENGTH:
         hint += " Both are equally long: if it is the description alone, use --alone with --make."
     return SoundError(f"Only {share:.0%} of the recording's sound is found in the film.", hint)
@@ -151,7 +175,7 @@ def _fitted_lines(
         # The second time from nearer by: the first line may lean by more than a window's reach.
         line = fitted_line(line, measured_offsets(film, recording, line))
         lines += lines_along(line, measured_offsets(film, recording, line))
-    return _proven(lines)
+    return _proven(lines, film.duration, recording.duration)
 
 
 def _check_order(
@@ -212,9 +236,10 @@ def _likely_speeds(film: Matrix, recording: Matrix, starts: Sequence[float], len
     return likely
 
 
-def _proven(lines: Sequence[Line]) -> list[Line]:
-    """The lines that are no chance."""
-    return [line for line in lines if line.evidence >= _MIN_EVIDENCE and line.confidence >= _MIN_CONFIDENCE]
+def _proven(lines: Sequence[Line], film_seconds: float, recording_seconds: float) -> list[Line]:
+    """The lines that are no chance, where so many seconds of film and recording were compared."""
+    least = min(_MIN_EVIDENCE, _EVIDENCE_OF_FEW + math.log(film_seconds * recording_seconds))
+    return [line for line in lines if line.evidence >= least and line.confidence >= _MIN_CONFIDENCE]
 
 
 def _usual_speed(lines: Sequence[Line]) -> float:
@@ -240,6 +265,42 @@ def _with_common_speed(film: Fingerprint, recording: Fingerprint, lines: Sequenc
         else:
             fitted.append(line)
     return fitted
+
+
+def _with_best_speed(film: Fingerprint, recording: Fingerprint, lines: Sequence[Line]) -> list[Line]:
+    """The lines; where all of them are too short to say their speed, at the speed at which they fit best."""
+    if not lines or max(line.span for line in lines) >= _SHORT_LINE:
+        return list(lines)
+    usual = _usual_speed(lines)
+    steps = round(_SPEED_REACH / _SPEED_STEP)
+    best = max(
+        (_at_speed(film, recording, lines, usual + step * _SPEED_STEP) for step in range(-steps, steps + 1)),
+        key=_evidence_of_all,
+    )
+    best_common = max(
+        (
+            _at_speed(film, recording, lines, speed)
+            for speed in _COMMON_SPEEDS
+            if abs(speed - usual) <= _SPEED_REACH
+        ),
+        key=_evidence_of_all,
+        default=[],
+    )
+    return best if _evidence_of_all(best) > _BETTER * _evidence_of_all(best_common) else best_common
+
+
+def _at_speed(film: Fingerprint, recording: Fingerprint, lines: Sequence[Line], speed: float) -> list[Line]:
+    """The lines turned round their middles to that speed, and fitted again."""
+    turned: list[Line] = []
+    for line in lines:
+        middle = (line.start + line.end) / 2
+        at_speed = replace(line, at=line.film_second(middle), origin=middle, speed=speed)
+        turned.append(fitted_line(at_speed, measured_offsets(film, recording, at_speed), turn=False))
+    return turned
+
+
+def _evidence_of_all(lines: Sequence[Line]) -> float:
+    return sum(line.evidence for line in lines)
 
 
 def _with_lines_between(film: Fingerprint, recording: Fingerprint, lines: Sequence[Line]) -> list[Line]:
@@ -272,26 +333,57 @@ def _search_between(
     """The lines between two pairs of a film second and a recording second."""
     if after[0] - before[0] < _MIN_GAP or after[1] - before[1] < _MIN_GAP:
         return []
+    matches = _matches_between(film, recording, speed, before, after, _SHORT_WINDOW, MIN_LIKENESS)
+    lines = _lines_between(film, recording, best_chain(matches), _SHORT_WINDOW, before, after)
+    if not lines and after[1] - before[1] <= _FEW_SECONDS:
+        length = min(_LONGEST_WINDOW, max(_SHORT_WINDOW, (after[1] - before[1]) / 2))
+        matches = _matches_between(film, recording, speed, before, after, length, _LEAST_OF_FEW)
+        groups = best_chain(matches, _LEAST_OF_FEW)
+        lines = _lines_between(film, recording, groups, length, before, after)
+    return lines
+
+
+def _matches_between(
+    film: Fingerprint,
+    recording: Fingerprint,
+    speed: float,
+    before: tuple[float, float],
+    after: tuple[float, float],
+    length: float,
+    least: float,
+) -> list[Match]:
+    """The matches of windows of ``length`` seconds between two pairs of a film second and a recording
+    second."""
     film_first, film_end = (max(0, round(second * COARSE_PER_SECOND)) for second in (before[0], after[0]))
     first, end = (max(0, round(second * COARSE_PER_SECOND)) for second in (before[1], after[1]))
     film_part = coarse_frames(film.frames)[film_first:film_end]
     part = coarse_frames(recording.frames)[first:end]
-    starts = np.arange(0.0, len(part) / COARSE_PER_SECOND - _SHORT_WINDOW, _SHORT_STEP).tolist()
+    starts = np.arange(0.0, len(part) / COARSE_PER_SECOND - length, _SHORT_STEP).tolist()
     if not starts:
         return []
-    matches = find_matches(film_part, part, starts, _SHORT_WINDOW, [speed])
+    matches: list[Match] = []
+    for match in find_matches(film_part, part, starts, length, [speed], least):
+        film_second = match.film + film_first / COARSE_PER_SECOND
+        second = match.recording + first / COARSE_PER_SECOND
+        matches.append(replace(match, film=film_second, recording=second))
+    return matches
+
+
+def _lines_between(
+    film: Fingerprint,
+    recording: Fingerprint,
+    groups: Sequence[Sequence[Match]],
+    length: float,
+    before: tuple[float, float],
+    after: tuple[float, float],
+) -> list[Line]:
+    """The lines of groups of matches between two pairs of seconds; ``length`` is seconds of a window."""
     lines: list[Line] = []
-    for group in best_chain(matches):
-        line = rough_line(group, _SHORT_WINDOW)
-        moved = replace(
-            line,
-            at=line.at + film_first / COARSE_PER_SECOND,
-            origin=line.origin + first / COARSE_PER_SECOND,
-            start=max(before[1], line.start + first / COARSE_PER_SECOND),
-            end=min(after[1], line.end + first / COARSE_PER_SECOND),
-        )
-        lines.append(fitted_line(moved, measured_offsets(film, recording, moved), turn=False))
-    return _proven(lines)
+    for group in groups:
+        line = rough_line(group, length)
+        line = replace(line, start=max(before[1], line.start), end=min(after[1], line.end))
+        lines.append(fitted_line(line, measured_offsets(film, recording, line), turn=False))
+    return _proven(lines, after[0] - before[0], after[1] - before[1])
 
 
 def _joined(film: Fingerprint, recording: Fingerprint, lines: Sequence[Line]) -> list[Line]:
@@ -341,7 +433,7 @@ def _pieces(
         return []
     joins, leaves = [_first_second(film, recording, lines[0], reach)], []
     for earlier, later in pairwise(lines):
-        leave, join = _change(film, recording, earlier, later, joins[-1], reach)
+        leave, join = _change(film, recording, earlier, later, joins[-1].second, reach)
         leaves.append(leave)
         joins.append(join)
     leaves.append(_last_second(film, recording, lines[-1], reach))
@@ -349,13 +441,18 @@ def _pieces(
     film_end = recording_end = 0.0
     for line, join, leave in zip(lines, joins, leaves, strict=True):
         # Rounding may let two pieces overlap by less than a frame.
-        start = max(join, recording_end, line.recording_second(film_end))
-        end = min(leave, recording.duration, line.recording_second(film.duration))
+        start = max(join.second, recording_end, line.recording_second(film_end))
+        end = min(leave.second, recording.duration, line.recording_second(film.duration))
         film_start = max(line.film_second(start), film_end)
         film_stop = min(line.film_second(end), film.duration)
         if end - start > NEAR and film_stop - film_start > NEAR:
             piece = AlignedPiece(
-                Interval(film_start, film_stop), Interval(start, end), line.confidence, line.residual
+                Interval(film_start, film_stop),
+                Interval(start, end),
+                line.confidence,
+                line.residual,
+                join.error,
+                leave.error,
             )
             pieces.append(piece)
             film_end, recording_end = piece.film.end, piece.recording.end
@@ -364,48 +461,49 @@ def _pieces(
 
 def _change(
     film: Fingerprint, recording: Fingerprint, earlier: Line, later: Line, joined: float, reach: float
-) -> tuple[float, float]:
-    """The recording's second at which it leaves ``earlier``, and that from which it follows ``later``.
+) -> tuple[Moment, Moment]:
+    """When the recording leaves ``earlier``, and from when on it follows ``later``.
 
-    ``joined`` is that from which it follows ``earlier``. Where nothing says when it changes, what is unsure
-    is left out.
+    ``joined`` is the second from which it follows ``earlier``. Where nothing says when it changes, what is
+    unsure is left out.
     """
     first, end = max(earlier.start, joined), max(later.end, joined)
-    unsure: tuple[float, float] | None = None
+    unsure: tuple[Moment, Moment] | None = None
     while True:
         earliest = max(first, earlier.end - reach)
         latest = max(earliest, min(end, later.start + reach))
-        unsure = unsure or (earliest, latest)
+        unsure = unsure or (Moment(earliest, latest - earliest), Moment(latest, latest - earliest))
         change = change_between(film, recording, earlier, later, earliest, latest)
-        goes_further_back = earliest > first and (change is None or min(change) <= earliest + _EDGE)
-        goes_further_on = latest < end and (change is None or max(change) >= latest - _EDGE)
+        seconds = [moment.second for moment in change or ()]
+        goes_further_back = earliest > first and (change is None or min(seconds) <= earliest + _EDGE)
+        goes_further_on = latest < end and (change is None or max(seconds) >= latest - _EDGE)
         if not (goes_further_back or goes_further_on):
             return change or unsure
         reach *= 2
 
 
-def _first_second(film: Fingerprint, recording: Fingerprint, line: Line, reach: float) -> float:
-    """The recording's second from which it follows its first line."""
+def _first_second(film: Fingerprint, recording: Fingerprint, line: Line, reach: float) -> Moment:
+    """When the recording begins to follow its first line."""
     earliest = max(0.0, line.recording_second(0.0))
     # Both begin together: that is evidence too.
     if abs(line.film_second(0.0)) <= _ALL_OF_IT:
-        return earliest
+        return Moment(earliest, 0.0)
     while True:
         latest = min(line.end, line.start + reach)
         start = start_of(film, recording, line, earliest, latest)
-        if start < latest - _EDGE or latest == line.end:
-            return earliest if start - earliest < _NOTHING else start
+        if start.second < latest - _EDGE or latest == line.end:
+            return replace(start, second=earliest) if start.second - earliest < _NOTHING else start
         reach *= 2
 
 
-def _last_second(film: Fingerprint, recording: Fingerprint, line: Line, reach: float) -> float:
-    """The recording's second up to which it follows its last line."""
+def _last_second(film: Fingerprint, recording: Fingerprint, line: Line, reach: float) -> Moment:
+    """When the recording stops to follow its last line."""
     latest = min(recording.duration, line.recording_second(film.duration))
     if abs(line.film_second(recording.duration) - film.duration) <= _ALL_OF_IT:
-        return latest
+        return Moment(latest, 0.0)
     while True:
         earliest = max(line.start, line.end - reach)
         end = end_of(film, recording, line, earliest, latest)
-        if end > earliest + _EDGE or earliest == line.start:
-            return latest if latest - end < _NOTHING else end
+        if end.second > earliest + _EDGE or earliest == line.start:
+            return replace(end, second=latest) if latest - end.second < _NOTHING else end
         reach *= 2

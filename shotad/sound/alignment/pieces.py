@@ -17,13 +17,16 @@ class AlignedPiece:
 
     ``film`` is in film seconds, ``recording`` in seconds of the recording, both half-open. Between their ends
     time runs evenly. ``confidence`` is 0 to 1. ``residual`` is the usual distance of a moment's own place
-    from that line, in seconds.
+    from that line, in seconds. ``start_error`` and ``end_error`` are seconds by which its start and end may
+    be off along the line: a narrator may cover the moment of a cut.
     """
 
     film: Interval
     recording: Interval
     confidence: float
     residual: float = 0.0
+    start_error: float = 0.0
+    end_error: float = 0.0
 
     def __post_init__(self) -> None:
         if not 0 <= self.confidence <= 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
 from typing import Any
 
 from shotad.core import Interval
@@ -21,6 +22,10 @@ _SAME_SPEED = 0.0001
 """How much two speeds may differ and still be called the same."""
 _SHOWN_GAP = 0.1
 """Seconds from which a part that is missing on one side is listed."""
+_SHOWN_ERROR = 0.1
+"""Seconds by which a cut may be off, from which it has to be checked."""
+_SHOWN_PAIR = 3.0
+"""Seconds of film and recording between two pieces, from which they may have been the same."""
 
 
 def speed_words(speed: float) -> str:
@@ -51,11 +56,34 @@ def alignment_text(alignment: Alignment) -> str:
     for gap in alignment.added:
         if gap.duration >= _SHOWN_GAP:
             lines.append(f"Only in the recording: {_times(gap)} ({gap.duration:.1f} s).")
+    lines += _doubts(alignment)
     count = len(alignment.pieces)
     pieces = "1 piece" if count == 1 else f"{count} pieces"
     speed = speed_words(alignment.speed)
     lines.append(f"The recording holds {alignment.coverage:.0%} of the film, in {pieces}, {speed}.")
     return "\n".join(lines)
+
+
+def _doubts(alignment: Alignment) -> Iterator[str]:
+    """What has to be checked by ear: ends of pieces that may be off, and parts of both that may belong
+    together."""
+    film_end = recording_end = 0.0
+    end_error = 0.0
+    ends = (alignment.film_duration, alignment.recording_duration)
+    for piece in [*alignment.pieces, None]:
+        film_start, recording_start = (piece.film.start, piece.recording.start) if piece else ends
+        error = max(end_error, piece.start_error if piece else 0.0)
+        if error >= _SHOWN_ERROR:
+            places = " and ".join(dict.fromkeys([clock_time(film_end, 2), clock_time(film_start, 2)]))
+            yield f"Check by ear: the cut at {places} of the film may be up to {error:.1f} s off."
+        if min(film_start - film_end, recording_start - recording_end) >= _SHOWN_PAIR:
+            yield (
+                f"Check by ear: film {_times(Interval(film_end, film_start))} and recording "
+                f"{_times(Interval(recording_end, recording_start))} do not sound alike. They may be other "
+                "scenes, or the same under the narrator."
+            )
+        if piece:
+            film_end, recording_end, end_error = piece.film.end, piece.recording.end, piece.end_error
 
 
 def _times(interval: Interval) -> str:
@@ -77,6 +105,8 @@ def alignment_json(alignment: Alignment) -> dict[str, Any]:
                 "speed": piece.speed,
                 "confidence": piece.confidence,
                 "residual": piece.residual,
+                "start_error": piece.start_error,
+                "end_error": piece.end_error,
             }
             for piece in alignment.pieces
         ],

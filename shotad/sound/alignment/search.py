@@ -57,12 +57,17 @@ def coarse_frames(frames: Matrix) -> Matrix:
 
 
 def find_matches(
-    film: Matrix, recording: Matrix, starts: Sequence[float], length: float, speeds: Sequence[float]
+    film: Matrix,
+    recording: Matrix,
+    starts: Sequence[float],
+    length: float,
+    speeds: Sequence[float],
+    least: float = MIN_LIKENESS,
 ) -> list[Match]:
     """Where the windows of the recording that begin at ``starts`` are found in the film, best places first.
 
-    ``film`` and ``recording`` are coarse frames, ``length`` is seconds of a window. A window without sound,
-    or that is longer than the film, has no match.
+    ``film`` and ``recording`` are coarse frames, ``length`` is seconds of a window, ``least`` the likeness
+    from which a place counts. A window without sound, or that is longer than the film, has no match.
     """
     matches: list[Match] = []
     for speed in speeds:
@@ -71,7 +76,7 @@ def find_matches(
             continue
         windows = np.stack([_window_at_speed(recording, start, length, count) for start in starts])
         for start, likeness in zip(starts, _likenesses(film, windows), strict=True):
-            for place in _best_places(likeness):
+            for place in _best_places(likeness, least):
                 middle = (place + count / 2) / COARSE_PER_SECOND
                 matches.append(Match(middle, start + length / 2, float(likeness[place]), speed))
     return matches
@@ -120,9 +125,9 @@ def _likenesses(film: Matrix, windows: npt.NDArray[np.float32]) -> Iterator[Matr
         yield np.asarray((correlation - median) / max(float(spread), float(least)), np.float32)
 
 
-def _best_places(likeness: Matrix) -> list[int]:
-    """Up to `_PLACES` places that are most alike and lie apart."""
-    candidates = np.flatnonzero(likeness >= MIN_LIKENESS)
+def _best_places(likeness: Matrix, least: float) -> list[int]:
+    """Up to `_PLACES` places that are most alike, ``least`` at the least, and lie apart."""
+    candidates = np.flatnonzero(likeness >= least)
     places: list[int] = []
     for place in candidates[np.argsort(-likeness[candidates])].tolist():
         if all(abs(place - other) > _APART * COARSE_PER_SECOND for other in places):
@@ -132,10 +137,11 @@ def _best_places(likeness: Matrix) -> list[int]:
     return places
 
 
-def best_chain(matches: Sequence[Match]) -> list[list[Match]]:
+def best_chain(matches: Sequence[Match], least: float = MIN_LIKENESS) -> list[list[Match]]:
     """The matches that go forward in both film and recording and together are most alike.
 
-    They are in groups: the matches of one lie on a line, one speed and one offset.
+    They are in groups: the matches of one lie on a line, one speed and one offset. ``least`` is the likeness
+    from which they were taken.
     """
     ordered = sorted(matches, key=lambda match: (match.recording, match.film))
     if not ordered:
@@ -143,7 +149,7 @@ def best_chain(matches: Sequence[Match]) -> list[list[Match]]:
     film = np.array([match.film for match in ordered])
     recording = np.array([match.recording for match in ordered])
     speed = np.array([match.speed for match in ordered])
-    worth = np.array([match.likeness - MIN_LIKENESS + 0.5 for match in ordered])
+    worth = np.array([match.likeness - least + 0.5 for match in ordered])
     best = worth.copy() - _JUMP
     before = np.full(len(ordered), -1)
     on_line = np.zeros(len(ordered), bool)
