@@ -203,7 +203,7 @@ def test_a_page_in_place_of_the_film_is_told_with_what_to_do(site: str, here: Pa
     with pytest.raises(FilmError, match=r"login\.mp4 sent no film") as error:
         download_film(look_up(f"{site}/login.mp4"), here, "en")
     assert str(here / "login.mp4") in error.value.hint
-    assert not list(here.glob("*.source.json"))
+    assert downloaded_film(f"{site}/login.mp4", here) is None
 
 
 def test_a_server_that_is_not_there_is_told() -> None:

@@ -77,7 +77,7 @@ def kept_firefox() -> Iterator[Firefox]:
         yield browser
 
 
-@pytest.fixture(params=["chromium", "firefox"])
+@pytest.fixture(params=["chromium", pytest.param("firefox", marks=pytest.mark.long)])
 def open_page(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[OpenPage]:
     """Opens an address in a new tab, where nothing has been pressed yet and nobody was asked for a name."""
     if request.param == "firefox":

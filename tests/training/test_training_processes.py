@@ -160,6 +160,7 @@ def test_two_processes_train_as_one(ready: tuple[Path, Path], tmp_path: Path) ->
         assert float((a - b).abs().mean()) < 1e-4, name
 
 
+@pytest.mark.long
 def test_several_processes_take_frames_out_of_clips_together(
     ready: tuple[Path, Path], tmp_path: Path
 ) -> None:
@@ -200,7 +201,7 @@ def assert_same(out: Path, other: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
-@pytest.mark.parametrize("rank", [0, 1])
+@pytest.mark.parametrize("rank", [pytest.param(0, marks=pytest.mark.long), 1])
 def test_a_process_that_is_killed_is_started_again_and_nothing_is_lost(
     ready: tuple[Path, Path], tmp_path: Path, never_stopped: Path, rank: int
 ) -> None:

@@ -14,7 +14,8 @@ from tests.evaluation.predicting.tiny_cards import LOOKS, WRITES
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
-pytestmark = pytest.mark.slow
+# A run that is killed, runs by several cards and each metric have tests of their own; this one holds them together.
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 ADS = 40
 TABLE_7 = ("cider", "critic", "action", "recall", "llm-ad-eval")
