@@ -106,3 +106,35 @@ def test_nothing_of_this_workplace_stands_in_the_tree() -> None:
             text = path.read_text(encoding="utf-8", errors="replace")
             for word in ("/" + "work/", "/" + "root/", "pypi." + "org", "registry.npm" + "js.org"):
                 assert word not in text, f"{name} names {word}"
+
+
+REFERENCE = re.compile(r"(?<!`)`(shotad(?:\.\w+)+)(?:\(\))?`(?!`)")
+"""A name of the package, in a docstring or a document."""
+
+
+def test_names_that_docstrings_and_documents_give_exist() -> None:
+    files = [*(ROOT / "shotad").rglob("*.py"), *(ROOT / "docs").glob("*.md")]
+    names = {
+        (name, path.name) for path in files for name in REFERENCE.findall(path.read_text(encoding="utf-8"))
+    }
+    assert len(names) > 50
+    missing = sorted(f"{file}: {name}" for name, file in names if not _exists(name))
+    assert missing == []
+
+
+def _exists(name: str) -> bool:
+    if name in ("shotad.yaml", "shotad.core.windows", "shotad.core.posix"):
+        return True  # a file; modules of which each system has one
+    parts = name.split(".")
+    for count in range(len(parts), 0, -1):
+        try:
+            holder = importlib.import_module(".".join(parts[:count]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[count:]:
+            # Fields of dataclasses without a default are annotations alone.
+            if not hasattr(holder, part):
+                return part in getattr(holder, "__annotations__", {})
+            holder = getattr(holder, part)
+        return True
+    return False

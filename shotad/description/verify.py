@@ -3,7 +3,7 @@
 An addition to Shot-by-Shot against what models invent. The line is split into statements, the engine of
 Stage I says of each whether the frames show it, and only a clear no counts against it.
 
-Lines are split by rules on words, no parser (`shotad.script.main_verb`): a clause ends where a verb that
+Lines are split by rules on words, no parser (`shotad.script.fit.main_verb`): a clause ends where a verb that
 agrees with the subject follows a comma or an "and", where a subject with a verb of its own follows, or a
 participle after a comma. Where the rules are not sure they do not split: too long a statement is still true
 or false.

@@ -480,7 +480,8 @@ cannot say over the dialogue."""
 
 Lost = tuple[Json, Json]
 """A question that this AD does not answer, and another description does: a row of ``missing.csv``, and what
-the work folder keeps of it for lint and the review page (`shotad.description.recorded_findings`)."""
+the work folder keeps of it for lint and the review page
+(`shotad.description.linting.material.recorded_findings`)."""
 
 
 def _lost_question(

@@ -67,7 +67,7 @@ class FeatureMaker(Protocol):
     threshold: float
     """Matching score above which two shots share a camera set-up, for these features."""
     agreeing: bool
-    """Whether matches must agree to count (`shotad.grammar.Matching.agreeing`)."""
+    """Whether matches must agree to count (`shotad.grammar.threads.Matching.agreeing`)."""
 
     def of(self, images: Sequence[Image]) -> Features:
         """Features of ``images`` (RGB ``uint8[H, W, 3]``, all upright or none), in order.

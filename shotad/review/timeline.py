@@ -51,7 +51,8 @@ class Change:
     cues: lines that are new, or replace those with the same ids.
     removed_ids: lines that leave the track.
     focus: id of the line to select afterwards.
-    slots: slots that come or go with the lines; they must be saved together (`shotad.film.change_slots`).
+    slots: slots that come or go with the lines; they must be saved together
+        (`shotad.film.slot_records.change_slots`).
     view: what was sent to all tabs, once the change is saved; empty before.
     """
 
