@@ -210,12 +210,12 @@ def _listing(stem: str, names: Iterable[str]) -> _Listing:
     own, key = composed(stem), comparable(stem)
     names = sorted(names)
     stems = {composed(stem_of(name)) for name in names if is_film_name(name)}
-    namesakes = [other for other in stems if other != own and comparable(other) == key]
+    namesakes = [film_stem for film_stem in stems if film_stem != own and comparable(film_stem) == key]
     by_key: dict[str, str] = {}
     # Those written as the film stand first.
     for name in sorted(names, key=lambda name: not _file_of(name).startswith(own)):
         is_own = _file_of(name).startswith(own)
-        if is_own or not any(_file_of(name).startswith(other) for other in namesakes):
+        if is_own or not any(_file_of(name).startswith(namesake) for namesake in namesakes):
             by_key.setdefault(comparable(name), name)
     return _Listing(key, by_key, frozenset(map(comparable, stems)))
 
@@ -306,14 +306,14 @@ def choose_subtitles(
     ranks: dict[str, tuple[object, ...]] = {}
     for name in listing.names:
         words = _words_of_subtitles(listing, name)
-        if words is None or (words.kinds | words.others) & (_NOT_SPEECH | _DESCRIPTION_WORDS):
+        if words is None or (words.kinds | words.other_words) & (_NOT_SPEECH | _DESCRIPTION_WORDS):
             continue
         places = [languages.index(code) for code in words.languages if code in languages]
         ending = SUBTITLE_ENDINGS.index(PurePosixPath(name).suffix)
         ranks[name] = (
             "/" in name,
             words.names_release,
-            bool(words.languages or words.kinds or words.others),
+            bool(words.languages or words.kinds or words.other_words),
             min(places, default=len(languages)),
             not _FOR_DEAF & words.kinds,
             ending,
@@ -330,7 +330,7 @@ class _SubtitleWords:
 
     languages: frozenset[str] = frozenset()
     kinds: frozenset[str] = frozenset()
-    others: frozenset[str] = frozenset()
+    other_words: frozenset[str] = frozenset()
     names_release: bool = False
 
 
@@ -351,8 +351,8 @@ def _words_of_subtitles(listing: _Listing, name: str) -> _SubtitleWords | None:
     if file_name.startswith(f"{stem}."):
         words = _read_words(after_stem)
         # Players take every short word between two points for a language.
-        is_short = all(map(_SHORT_WORD.fullmatch, words.others)) and " " not in after_stem
-        if words.others and not is_short:
+        is_short = all(map(_SHORT_WORD.fullmatch, words.other_words)) and " " not in after_stem
+        if words.other_words and not is_short:
             return None
         return None if words == _SubtitleWords() else words
     # movie (English).srt, movie_en.srt, movie - English.srt, beside the film.
@@ -362,14 +362,14 @@ def _words_of_subtitles(listing: _Listing, name: str) -> _SubtitleWords | None:
         numbers = [word for word in _SEPARATORS.split(after_stem) if word.isdecimal()]
         is_year_of_copy = words.names_release and all(map(_YEAR.fullmatch, numbers))
         is_other_film = bool(numbers) and not is_year_of_copy
-        return None if is_other_film or words.others or words == _SubtitleWords() else words
+        return None if is_other_film or words.other_words or words == _SubtitleWords() else words
     # Subs/2_English.srt, where there is but this film; Subs/movie/2_English.srt in any case.
     inner_folder, _, film_folder = folder.partition("/")
     is_for_film = film_folder == stem or (not film_folder and inner_folder and films == {stem})
     if not is_for_film:
         return None
     words = _read_words(file_stem)
-    return None if words.others or words == _SubtitleWords() else words
+    return None if words.other_words or words == _SubtitleWords() else words
 
 
 def _read_words(text: str) -> _SubtitleWords:
@@ -377,7 +377,7 @@ def _read_words(text: str) -> _SubtitleWords:
     ``.2019.1080p.web-dl.x264-group``. Numbers are left out, as is a year."""
     languages: set[str] = set()
     kinds: set[str] = set()
-    others: set[str] = set()
+    other_words: set[str] = set()
     names_release = _YEAR_OF_FILM.search(text) is not None
     all_kinds = _FOR_DEAF | _OTHER_KINDS | _NOT_SPEECH
     words: list[str] = []
@@ -396,12 +396,12 @@ def _read_words(text: str) -> _SubtitleWords:
         elif code := language_named(word):
             languages.add(code)
         else:
-            others.add(word)
+            other_words.add(word)
     if "hi" in kinds and not languages:
         # Hindi, where no other language says that it means the hard of hearing; Jellyfin reads it so too.
         kinds.discard("hi")
         languages.add("hi")
-    return _SubtitleWords(frozenset(languages), frozenset(kinds), frozenset(others), names_release)
+    return _SubtitleWords(frozenset(languages), frozenset(kinds), frozenset(other_words), names_release)
 
 
 def descriptions_named(
@@ -420,11 +420,11 @@ def descriptions_named(
     for name in sorted(listed_names):
         ending = PurePosixPath(name).suffix
         is_text, is_sound = ending in SCRIPT_ENDINGS, ending in SOUND_ENDINGS
-        rest = stem_of(name)[len(stem) :]
-        is_of_film = name.startswith(stem) and (not rest or not rest[0].isalnum())
-        if not is_of_film or not (is_text or is_sound) or (rest and stem_of(name) in films):
+        after_stem = stem_of(name)[len(stem) :]
+        is_of_film = name.startswith(stem) and not after_stem[:1].isalnum()
+        if not is_of_film or not (is_text or is_sound) or (after_stem and stem_of(name) in films):
             continue
-        words = _words_of_description(rest)
+        words = _words_of_description(after_stem)
         languages = [code for word in words if (code := language_named(word))]
         is_named = _are_of_description([word for word in words if not word.isdecimal()], is_text=is_text)
         # What can mean nothing else may stand with any words: "Audiodeskription für Kino A".
@@ -445,10 +445,10 @@ def descriptions_named(
     )
 
 
-def _words_of_description(rest: str) -> list[str]:
+def _words_of_description(after_stem: str) -> list[str]:
     """``.pt-br.ad → pt-br, ad``; ``-en-ad → en, ad``."""
     words: list[str] = []
-    for word in _SEPARATORS.split(rest):
+    for word in _SEPARATORS.split(after_stem):
         is_tag = bool(language_named(word)) and not word.endswith("-ad")
         words += [word] if is_tag else [part for part in word.split("-") if part]
     return words
@@ -479,8 +479,9 @@ def passed_over_files(stem: str, names: Iterable[str], used: Collection[str]) ->
         is_subtitles = ending in SUBTITLE_ENDINGS or ending in _OTHER_SUBTITLE_ENDINGS
         if name in used or not (is_subtitles or ending in SOUND_ENDINGS) or file_name.startswith("."):
             continue
-        rest = file_name[len(listing.stem) :]
-        is_of_film = file_name.startswith(listing.stem) and not rest[0].isalnum()
+        after_stem = file_name[len(listing.stem) :]
+        # Of film.srt.mkv nothing follows in film.srt.
+        is_of_film = file_name.startswith(listing.stem) and not after_stem[:1].isalnum()
         longer_stems = (film for film in listing.films if len(film) > len(listing.stem))
         is_of_other_film = any(file_name.startswith(film) for film in longer_stems)
         is_of_only_film = is_subtitles and listing.films == {listing.stem}
@@ -499,7 +500,7 @@ def _reason_passed_over(listing: _Listing, key: str, *, is_of_film: bool, used: 
     words = _words_of_subtitles(listing, key)
     if words is None:
         return "its name has other words than a language" if is_of_film else "its name is not the film's"
-    special_words = (words.kinds | words.others) & _NOT_SPEECH
+    special_words = (words.kinds | words.other_words) & _NOT_SPEECH
     if special_words:
         return f"its name says {min(special_words)}"
     first_name = next((name for name in used if name.lower().endswith(SUBTITLE_ENDINGS)), "")

@@ -190,7 +190,7 @@ def are_in_silence(subtitles: Sequence[Interval], voices: Sequence[Interval], du
     cues = join_intervals(cue for cue in (time.clip(film) for time in subtitles) if cue is not None)
     speech = join_intervals(voices)
     filled = sum(cue.duration for cue in cues)
-    silent = sum(rest.duration for cue in cues for rest in subtract(cue, speech))
+    silent = sum(part.duration for cue in cues for part in subtract(cue, speech))
     if len(subtitles) < LEAST_LINES or silent < MOST_IN_SILENCE * filled:
         return False
     if sum(interval.duration for interval in speech) < LEAST_OUTSIDE:

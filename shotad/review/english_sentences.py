@@ -176,9 +176,9 @@ _HOST_WITH_KEY = re.compile(r"(?P<host>.+), with the key in (?P<key>.+)")
 def reason_message(reason: str) -> Sentence:
     """A reason of a track, in whatever language it stands, as a message of the page; one that is in no table
     as it is."""
-    said = _recognised(reason_in(reason, "en"), _REASONS)
-    if isinstance(said, Message):
-        return said
+    sentence = _recognised(reason_in(reason, "en"), _REASONS)
+    if isinstance(sentence, Message):
+        return sentence
     # Those of the texts of the track are there in all languages of the page; the page takes its own.
     versions = {language: reason_in(reason, language) for language in page_languages()}
     is_translated = any(version != reason for version in versions.values())

@@ -88,9 +88,11 @@ AFTER = 1.5
 
 def _sentence(step: str) -> Sentence:
     """What was done to make a line fit, as a sentence."""
-    said = reason_message(step)
+    reason = reason_message(step)
     return (
-        message("note.reason", reason=said) if isinstance(said, Message) else f"{step[0].upper()}{step[1:]}."
+        message("note.reason", reason=reason)
+        if isinstance(reason, Message)
+        else f"{step[0].upper()}{step[1:]}."
     )
 
 
@@ -208,19 +210,21 @@ class SessionVoice:
         listed_voices = [
             voice for voice in voices() if VOICE_KINDS[voice.kind].is_offered or name.startswith(voice.kind)
         ]
-        speaking = [voice for voice in listed_voices if voice.speaks(self._language)]
-        others = [
+        voices_of_language = [voice for voice in listed_voices if voice.speaks(self._language)]
+        voices_of_other_languages = [
             voice for voice in listed_voices if not voice.speaks(self._language) and voice.kind == "hibari"
         ]
         if name in ("", AUTO):
-            first = next((voice for voice in speaking if voice.installed and voice.kind != "openai"), None)
+            first = next(
+                (voice for voice in voices_of_language if voice.installed and voice.kind != "openai"), None
+            )
             name = AUTO if first is None else first.name
         notice: Sentence = ""
         if name.partition(":")[0] == "openai":
             with suppress(VoiceError):  # who cannot speak sends nothing
                 notice = joined(map(notice_message, privacy_notes(self.voice())))
         choices = []
-        for voice in (*speaking, *others):
+        for voice in (*voices_of_language, *voices_of_other_languages):
             speaks = voice.speaks(self._language)
             why: Sentence = (
                 ""

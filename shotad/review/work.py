@@ -296,8 +296,8 @@ def ask_film(session: Session, progress: JobProgress, question: str, at: float) 
             for line in privacy_notice(engine, engine):
                 progress.note(line)
         answer = questions.answer(question, engine)
-    said: Sentence = answer.text if answer.engine else message("ask.recorded")
-    return {"said": sentence_view(said), "answer": answer_json(answer), "files": []}
+    sentence: Sentence = answer.text if answer.engine else message("ask.recorded")
+    return {"said": sentence_view(sentence), "answer": answer_json(answer), "files": []}
 
 
 def _finding_view(finding: Finding) -> Row:

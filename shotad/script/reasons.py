@@ -70,7 +70,7 @@ def _sentence_in(sentence: str, tag: str) -> str | None:
     """One sentence in another language; None where it is in no table."""
     target = texts_in(tag)
     # A sentence that is in the language already is found there first, and comes back as it is.
-    for source_tag in (tag, *(other for other in text_languages() if other != tag)):
+    for source_tag in sorted(text_languages(), key=lambda language: language != tag):
         for pattern in _patterns(source_tag):
             match = pattern.expression.fullmatch(sentence)
             if match is not None:
@@ -87,8 +87,8 @@ def _text_with(texts: Texts, key: str, values: Mapping[str, str]) -> str:
     if form not in ("one", "other") or "number" not in values:
         return texts(key, **values)
     # Which numbers take the singular differs between languages.
-    others = {name: value for name, value in values.items() if name != "number"}
-    return texts.count(base, int(values["number"]), **others)
+    values_without_number = {name: value for name, value in values.items() if name != "number"}
+    return texts.count(base, int(values["number"]), **values_without_number)
 
 
 def _value_in(name: str, value: str, source: Texts, target: Texts) -> str:

@@ -402,3 +402,7 @@ def test_a_track_of_mp4_is_known_by_the_name_of_its_handler(tmp_path: Path) -> N
         for stream, frame in frames.items():
             made.mux([*stream.encode(frame), *stream.encode(None)])
     assert [(track.number, track.title) for track in description_tracks(film)] == [(1, "Hörfilmfassung")]
+
+
+def test_a_file_that_is_called_as_the_film_without_its_last_ending_breaks_nothing() -> None:
+    assert "film.srt" in passed_over_files("film.srt", ["film.srt", "film.srt.mkv"], used=[])

@@ -222,19 +222,21 @@ def _level_differences(
     """
     around = (np.arange(_WAVE_WINDOW) - _WAVE_WINDOW / 2) / WAVE_RATE
     middles = numbers[:, None] / FRAMES_PER_SECOND
-    own = recording.wave_at(middles + around)
+    recording_wave = recording.wave_at(middles + around)
     if pitch_kept:
         # Around each moment the film's wave runs at its own speed.
-        other = film.wave_at(line.film_second(middles) + around)
+        film_wave = film.wave_at(line.film_second(middles) + around)
     else:
-        other = film.wave_at(line.film_second(middles + around))
-    return _levels(own) - _levels(other), _both_sound(own, other)
+        film_wave = film.wave_at(line.film_second(middles + around))
+    return _levels(recording_wave) - _levels(film_wave), _both_sound(recording_wave, film_wave)
 
 
-def _both_sound(own: npt.NDArray[np.float32], other: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:
+def _both_sound(
+    recording_wave: npt.NDArray[np.float32], film_wave: npt.NDArray[np.float32]
+) -> npt.NDArray[np.bool_]:
     """Whether there is sound in both of two windows, ``bool[n]``."""
     # Below two steps of 16 bit there is nothing but rounding.
-    return np.asarray((np.abs(own).max(axis=1) > 2) & (np.abs(other).max(axis=1) > 2))
+    return np.asarray((np.abs(recording_wave).max(axis=1) > 2) & (np.abs(film_wave).max(axis=1) > 2))
 
 
 def _levels(windows: npt.NDArray[np.float32]) -> Powers:
