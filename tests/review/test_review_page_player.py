@@ -300,6 +300,25 @@ def test_the_description_can_be_off_and_steps_are_of_two_seconds(page: Any) -> N
     assert [url.partition("/media/sound/")[2][:3] for url in asked] == ["mix", "pro"]
 
 
+def test_who_goes_to_a_moment_stays_there_whatever_line_was_chosen_just_before(page: Any) -> None:
+    chosen_then_gone = """
+        Promise.all([import('/web/store.js'), import('/web/player.js')]).then(([store, player]) => {
+            store.select(store.store.order.at(-1));
+            player.seek(3);
+        })
+    """
+    page.evaluate(chosen_then_gone)
+    page.wait_for_timeout(400)  # longer than the film rests before it follows the chosen line
+    until(page, f"!{VIDEO}.seeking")
+    assert seconds(page) == pytest.approx(3.0, abs=0.1)
+
+
+def test_what_is_done_at_once_after_choosing_a_line_is_done_at_that_line(page: Any) -> None:
+    page.locator(".row").last.click()
+    press(page, "Alt+q")
+    assert "The film stands at 0:14" in page.inner_text("#ask-dialog")
+
+
 def test_the_whole_screen_has_picture_caption_and_keys(page: Any) -> None:
     page.get_by_role("button", name="More of the player").click()
     page.get_by_role("button", name="Full screen", exact=True).click()

@@ -4,7 +4,7 @@ import { make } from "./build.js";
 import { register } from "./commands.js";
 import { disabledWhile, makeDialog } from "./dialogs.js";
 import { jobCard, startJob, whenEnded } from "./jobs.js";
-import { now, stop } from "./player.js";
+import { followNow, now, stop } from "./player.js";
 import { goToTime } from "./search.js";
 import { sentence, sentences } from "./sentences.js";
 import { store } from "./store.js";
@@ -83,6 +83,7 @@ function askDialog() {
 
   const open = () => {
     stop();
+    followNow();
     at = now();
     moment.textContent = at > 0 ? text("ask.at", { time: shortTime(at) }) : text("ask.at_start");
     const { engines } = store.film;

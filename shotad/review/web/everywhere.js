@@ -147,6 +147,7 @@ function sayNotFree(second, gaps) {
  * a second one beside it, in free time that of a new slot.
  */
 async function addAtPlayhead() {
+  player.followNow();
   const second = player.now();
   const holdsSecond = ({ start, end }) => start <= second && second < end;
   const emptySlot = [...store.lines.values()].find((line) => isEmpty(line) && holdsSecond(line));

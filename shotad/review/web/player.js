@@ -104,11 +104,17 @@ const urlFrom = (kind) => (seconds) =>
   addressOf(`/media/sound/${kind}.wav?v=${store.revision}&from=${toMilliseconds(seconds)}`);
 
 /**
- * Goes to a second of the film; what is played on goes on from there.
+ * Goes to a second of the film, whatever line was chosen just before; what is played on goes on from there.
  *
  * @param {number} seconds
  */
 export function seek(seconds) {
+  forgetFollow();
+  return goTo(seconds);
+}
+
+/** @param {number} seconds  Film second from which what is played on goes on. */
+function goTo(seconds) {
   const target = withinFilm(seconds);
   if (isWatching()) {
     if (sound.seek(target)) return emitPosition();
@@ -293,7 +299,7 @@ function onEnd() {
   const { mode, id, warnings, isSettled } = playback;
   const repeated = mode === "loop" ? loopOf(lineById(id)) : null;
   if (repeated) {
-    seek(repeated.from);
+    goTo(repeated.from);
     return;
   }
   stop();
@@ -488,15 +494,16 @@ function skip(seconds) {
     play(withinFilm(target));
     return;
   }
-  seek(target);
+  goTo(target);
   if (!isWatching()) say(spokenTime(now(), 1), "time");
 }
 
 /** @param {1|-1} direction  One frame on, or back. */
 function stepFrame(direction) {
   if (playback) stop();
+  else followNow();
   const frame = Math.round(now() / frameSeconds()) + direction;
-  seek(frame * frameSeconds());
+  goTo(frame * frameSeconds());
   say(spokenTime(now(), 3), "time");
 }
 
@@ -608,17 +615,22 @@ let followTimer = 0;
 /** @type {(() => void)|null} Goes to the chosen line, after a rest. */
 let follow = null;
 
-/** Goes to the chosen line without waiting: who chooses a line and plays at once plays that line. */
-function followNow() {
+/** Stays here: who goes to a moment after choosing a line does not want to be taken to the line's start. */
+function forgetFollow() {
   clearTimeout(followTimer);
-  const action = follow;
   follow = null;
+}
+
+/** Goes to the chosen line without waiting: what is done at once after choosing a line is done at that line. */
+export function followNow() {
+  const action = follow;
+  forgetFollow();
   action?.();
 }
 
 /** @param {() => void} action  Goes to the chosen line. */
 function followLater(action) {
-  clearTimeout(followTimer);
+  forgetFollow();
   follow = action;
   followTimer = setTimeout(followNow, LINE_REST);
 }
@@ -635,7 +647,7 @@ function onCurrent(id) {
   const line = lineById(id);
   if (!line) return;
   followLater(() => {
-    if (store.current === id && !playback) seek(line.start);
+    if (store.current === id && !playback) goTo(line.start);
   });
 }
 

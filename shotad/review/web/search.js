@@ -10,9 +10,6 @@ import { chosenLine, lineById, lineNumber, openLine, select, store, subscribe } 
 import { text } from "./texts.js";
 import { clock, parseTime } from "./times.js";
 
-/** Milliseconds after which the player, which goes to a chosen line after a rest, can be sent elsewhere. */
-const SEEK_DELAY = 300;
-
 /** Without case and accents: who searches "cafe" finds "Café". */
 const plain = (words) => words.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 
@@ -157,8 +154,7 @@ export function goToTime(seconds) {
   const id = store.order.find((each) => store.lines.get(each).end > seconds) ?? store.order.at(-1);
   if (id && !store.shown.includes(id)) clearFilter();
   if (id) openLine(id);
-  // The player goes to the line's start, after a rest; here a moment within it is asked for.
-  setTimeout(() => seek(seconds), SEEK_DELAY);
+  seek(seconds); // a moment within the line, not its start
   const values = { time: clock(seconds, 1), length: clock(store.film.film.duration), number: lineNumber(id ?? "") };
   say(id ? text("go_to.at_line", values) : text("go_to.at", values));
 }

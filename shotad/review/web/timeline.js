@@ -376,8 +376,14 @@ function registerCommands() {
   register({ name: "zoom-line", title: text("command.zoom_line"), group: "time", keys: ["z"], run: fitLine });
   register({
     name: "where-am-i", title: text("command.where_am_i"), group: "find", keys: ["w"],
-    run: () => store.film && say(whereSpoken(store.film, timeline.lines, player.now())),
+    run: sayWhere,
   });
+}
+
+function sayWhere() {
+  if (!store.film) return;
+  player.followNow();
+  say(whereSpoken(store.film, timeline.lines, player.now()));
 }
 
 /** Starts the time line. */
