@@ -119,7 +119,8 @@ def test_a_line_that_is_edited_ahead_is_heard_in_its_new_form(page: Any, place: 
     until(page, PLAYS)
     press(page, "j", "Enter")
     page.keyboard.press("Control+a")
-    page.keyboard.insert_text("He runs.")  # at once: after each pause in typing a new sound would be asked for
+    # At once, as if pasted: after each pause in typing a new sound would be asked for.
+    page.keyboard.insert_text("He runs.")
     settled(page)
     until(page, f"{PLAYING} && {PLAYING}.src !== {asked[0]!r}")
     assert len(asked) == 2
