@@ -47,7 +47,7 @@ from shotad.description.templates import tokens_in
 from shotad.engines import AnswerLog, ClipOnDemand
 from shotad.engines.answer_log import ANSWERS_RECORD
 from shotad.film import Film, Prepared
-from shotad.film.speech import HEARING_WEIGHTS
+from shotad.film.speech import SPEECH_WEIGHTS
 from shotad.film.subtitles import embedded_track
 from shotad.grammar import MODELS, scale_weights
 from shotad.sight.faces import FACE_MODEL_PAIRS
@@ -313,7 +313,7 @@ def foreseeing(
     path = film.info.path
     has_subtitles = run_inputs.subtitles is not None or (path and embedded_track(path))
     listens = config.speech.source == "sound" or (config.speech.source == "auto" and not has_subtitles)
-    if not all(is_fetched(name) for name in HEARING_WEIGHTS):
+    if not all(is_fetched(name) for name in SPEECH_WEIGHTS):
         if listens:
             changes["speech"] = {"source": "none"}
             left_out.append("speech, so that all of the film counts as free (subtitles tell it)")

@@ -27,9 +27,9 @@ from shotad.core.records import (
     utterances_of,
 )
 from shotad.film import (
-    FoundSpeech,
+    FilmSpeech,
     HandSlots,
-    HeardSpeech,
+    SoundSpeech,
     VoiceTimes,
 )
 from shotad.film.slot_records import (
@@ -71,7 +71,7 @@ class FilmSlots:
     """The times without speech in which they were planned; None where they were given."""
 
 
-def speech_record(speech: FoundSpeech) -> dict[str, Any]:
+def speech_record(speech: FilmSpeech) -> dict[str, Any]:
     """The content of ``speech.json``."""
     return {
         "source": speech.source,
@@ -82,9 +82,9 @@ def speech_record(speech: FoundSpeech) -> dict[str, Any]:
     }
 
 
-def speech_of(record: Json) -> FoundSpeech:
+def speech_of(record: Json) -> FilmSpeech:
     """The speech that `speech_record` wrote."""
-    return FoundSpeech(
+    return FilmSpeech(
         utterances=utterances_of(record["speech"]),
         source=record["source"],
         detail=record["detail"],
@@ -105,13 +105,13 @@ def kept_words(folder: WorkFolder, fingerprint: str) -> list[Word] | None:
     return [Word(row["text"], row["start"], row["end"]) for row in record["words"]]
 
 
-def with_kept_words(speech: FoundSpeech, folder: WorkFolder, fingerprint: str) -> FoundSpeech:
+def with_kept_words(speech: FilmSpeech, folder: WorkFolder, fingerprint: str) -> FilmSpeech:
     """The speech of a run, with the words of an earlier transcript where it has none of its own."""
     words = kept_words(folder, fingerprint)
     return speech if words is None else replace(speech, utterances=with_words(speech.utterances, words))
 
 
-def sound_speech_record(speech: HeardSpeech | None) -> dict[str, Any]:
+def sound_speech_record(speech: SoundSpeech | None) -> dict[str, Any]:
     """The content of ``heard.json``; ``speech`` is None where the film has no sound."""
     if speech is None:
         return {"heard": None, "notes": [], **_voice_rows(VoiceTimes())}
@@ -122,11 +122,11 @@ def sound_speech_record(speech: HeardSpeech | None) -> dict[str, Any]:
     }
 
 
-def sound_speech_of(record: Json) -> HeardSpeech | None:
+def sound_speech_of(record: Json) -> SoundSpeech | None:
     """What `sound_speech_record` wrote."""
     if record["heard"] is None:
         return None
-    return HeardSpeech(_intervals_of(record["heard"]), tuple(record["notes"]), _voices_of(record))
+    return SoundSpeech(_intervals_of(record["heard"]), tuple(record["notes"]), _voices_of(record))
 
 
 def shots_record(film_shots: FilmShots, film: FilmInfo) -> dict[str, Any]:

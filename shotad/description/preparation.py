@@ -49,21 +49,21 @@ from shotad.description.film_records import (
 from shotad.description.inputs import GivenFile, Inputs, SlotCues, check_start, digest_of
 from shotad.film import (
     Film,
-    FoundSpeech,
+    FilmSpeech,
     Frame,
     Frames,
     HandSlots,
-    HeardSpeech,
     Pictures,
     Prepared,
+    SoundSpeech,
     Subtitles,
     VoiceTimes,
     are_in_silence,
+    choose_speech,
     detect_shots_in_pass,
-    find_speech,
+    detect_speech,
     fit_subtitles,
     free_time,
-    hear_speech,
     mark_slots,
     plan_slots,
 )
@@ -75,7 +75,7 @@ from shotad.film.slot_records import (
     read_hand_slots,
 )
 from shotad.film.slots import HARD_MINIMUM, fixed_slots
-from shotad.film.speech import HEARING_WEIGHTS
+from shotad.film.speech import SPEECH_WEIGHTS
 from shotad.script.cue import Script
 from shotad.sight import TextReader, find_credits
 from shotad.sight.text import TEXT_WEIGHTS, credit_moments
@@ -165,7 +165,7 @@ def prepare(context: RunContext) -> Prepared:
     )
 
 
-def zones_looked_at(context: RunContext, speech: FoundSpeech, hand: HandSlots) -> list[Interval]:
+def zones_looked_at(context: RunContext, speech: FilmSpeech, hand: HandSlots) -> list[Interval]:
     """Where frames will be looked at, as far as the speech shows: around the pauses in the part to describe,
     and where end credits may roll."""
     config, duration = context.config, context.film.info.duration
@@ -205,14 +205,14 @@ def picture_warnings(film: Film, shots: FilmShots) -> list[str]:
 # Speech
 
 
-def film_speech(context: RunContext) -> FoundSpeech:
+def film_speech(context: RunContext) -> FilmSpeech:
     """Where people speak, with the words of subtitles, else of a transcript. Kept in ``speech.json``."""
     film, settings, subtitles = context.film, context.config.speech, context.inputs.subtitles
     is_found = context.run_inputs.subtitles_found
     # The sound is listened to only where the record is made, and has a record of its own.
     listen = partial(film_sound_speech, context)
 
-    def make() -> FoundSpeech:
+    def make() -> FilmSpeech:
         speech = find_speech_of_film(film, settings, subtitles, listen, context.progress, is_found=is_found)
         return with_kept_words(speech, context.folder, film.info.fingerprint)
 
@@ -236,7 +236,7 @@ def _unused(name: str) -> str:
     return f"{name}, beside the film, is not used"
 
 
-def unused_subtitles(context: RunContext, speech: FoundSpeech) -> tuple[str, str]:
+def unused_subtitles(context: RunContext, speech: FilmSpeech) -> tuple[str, str]:
     """The name of subtitles beside the film that are not good for its ``speech``, and a note on the reason.
 
     Both empty where there are none, or they are used, or the settings want none.
@@ -259,7 +259,7 @@ def _speech_key(context: RunContext) -> str:
     return hash_key("speech/4", context.film_key, config.speech, config.film.audio_track, digest, *origin)
 
 
-def film_sound_speech(context: RunContext) -> HeardSpeech | None:
+def film_sound_speech(context: RunContext) -> SoundSpeech | None:
     """The speech in the film's sound, a minute of work for two hours of film; None where there is no sound.
 
     Kept in ``heard.json``, also where subtitles are given and taken away again. Raises WeightsError.
@@ -274,11 +274,11 @@ def find_speech_of_film(
     film: Film,
     settings: SpeechSettings,
     subtitle_file: GivenFile[Subtitles] | None,
-    listen: Callable[[], HeardSpeech | None],
+    listen: Callable[[], SoundSpeech | None],
     progress: Progress,
     *,
     is_found: bool = False,
-) -> FoundSpeech:
+) -> FilmSpeech:
     """Where people speak: from a file of subtitles or embedded ones, compared with the sound; else from the
     sound.
 
@@ -286,7 +286,7 @@ def find_speech_of_film(
     nobody named the file, so that it is left out where it does not fit the sound. Raises SubtitleError for
     subtitles that cannot be used, WeightsError.
     """
-    sound_speech: HeardSpeech | None = None
+    sound_speech: SoundSpeech | None = None
     sound_trouble: WeightsError | None = None
     if settings.source in ("auto", "sound") and film.info.audio:
         try:
@@ -308,14 +308,14 @@ def find_speech_of_film(
         if utterances is None or settings.source == "sound":
             raise sound_trouble
         notes = (*notes, f"The subtitles were not compared with the sound: {sound_trouble.what}")
-    speech = find_speech(sound_speech, settings, subtitles=utterances, duration=film.info.duration)
+    speech = choose_speech(sound_speech, settings, subtitles=utterances, duration=film.info.duration)
     notes = (*notes, *speech.notes)
     for note in notes:  # now, not only when the run has ended
         progress.note(note)
     return replace(speech, detail=detail or speech.detail, notes=notes)
 
 
-def _misfit(subtitle_file: GivenFile[Subtitles], sound_speech: HeardSpeech, duration: float) -> str:
+def _misfit(subtitle_file: GivenFile[Subtitles], sound_speech: SoundSpeech, duration: float) -> str:
     """Why subtitles that nobody named are not used; empty where they fit the sound."""
     times = [utterance.interval for utterance in subtitle_file.content.utterances]
     fit = fit_subtitles(times, sound_speech.intervals, duration)
@@ -359,11 +359,11 @@ def embedded_subtitles(film: Film, settings: SpeechSettings) -> tuple[Subtitles 
     return subtitles, detail, subtitles.notes
 
 
-def find_sound_speech(film: Film, track: int | None, progress: Progress) -> HeardSpeech | None:
+def find_sound_speech(film: Film, track: int | None, progress: Progress) -> SoundSpeech | None:
     """The speech in a sound track of the film; None where there is no sound. Raises WeightsError."""
-    for name in HEARING_WEIGHTS:
+    for name in SPEECH_WEIGHTS:
         weights_file(name, progress)
-    return hear_speech(film, track, progress)
+    return detect_speech(film, track, progress)
 
 
 # Shots
