@@ -249,7 +249,7 @@ def test_given_slots_and_shots_are_used_as_they_are(tmp_path: Path) -> None:
     outcome, _, _ = ran(tmp_path / "w", given=given)
     assert len(json.loads((tmp_path / "w" / "shots.json").read_text())["shots"]) == 2
     assert [cue.id for cue in outcome.track.cues] == ["s00001000", "s00004000", "s00019000"]
-    assert [name for name, _ in outcome.failed_slots] == ["s00030000"]
+    assert [slot.id for slot in outcome.failed_slots] == ["s00030000"]
     rows = json.loads((tmp_path / "w" / "slots.json").read_text())["slots"]
     assert [row.get("label", "") for row in rows] == ["first", "", ""]
     assert any("cut to" in warning for warning in outcome.warnings)

@@ -338,16 +338,18 @@ def summary(outcome: DescribeResult) -> str:
     counts, cues = outcome.counts, outcome.track.cues
     lines = [f"Lines: {counts['placed'] + counts['shortened']} to be spoken in {len(cues)} slots."]
     if outcome.recognised is not None:
-        shots = (f"{name} in {n} {'shot' if n == 1 else 'shots'}" for name, n in outcome.recognised)
+        members: list[str] = []
+        for member in outcome.recognised:
+            members.append(f"{member.name} in {member.shots} {'shot' if member.shots == 1 else 'shots'}")
         nobody = "nobody of the cast (characters.json says why)"
-        lines.append(f"Recognised: {', '.join(shots) or nobody}.")
+        lines.append(f"Recognised: {', '.join(members) or nobody}.")
     if counts["edited"]:
         lines.append(f"Edited by a person and kept: {counts['edited']}.")
     for status, word in _WORDS.items():
         if counts[status.value]:
             lines.append(f"{word}: {counts[status.value]}.")
             lines += reasons_of([cue for cue in cues if cue.status is status])
-    lines += [f"  {name}  {reason}" for name, reason in outcome.failed_slots]
+    lines += [f"  {slot.id}  {slot.reason}" for slot in outcome.failed_slots]
     for silence in outcome.silences:
         lines.append(f"No speech and no AD for {duration(silence.duration)}: from {timecode(silence.start)}.")
     lines += [f"Note: {warning}" for warning in outcome.warnings]
@@ -386,13 +388,16 @@ def report(
     outcome: DescribeResult, checked: LintReport | None = None, heard: Rendered | None = None
 ) -> dict[str, Any]:
     """The same for programs, with what lint found and what was rendered."""
+    recognised = None
+    if outcome.recognised is not None:
+        recognised = {member.name: member.shots for member in outcome.recognised}
     return {
         "film": outcome.track.film.name,
         "counts": outcome.counts,
         "described": [outcome.described.start, outcome.described.end],
         "silences": [[s.start, s.end] for s in outcome.silences],
-        "failed_slots": [{"id": name, "reason": reason} for name, reason in outcome.failed_slots],
-        "recognised": None if outcome.recognised is None else dict(outcome.recognised),
+        "failed_slots": [{"id": slot.id, "reason": slot.reason} for slot in outcome.failed_slots],
+        "recognised": recognised,
         "warnings": list(outcome.warnings),
         "used": outcome.used.as_json() if outcome.used is not None else None,
         "files": [str(path) for path in outcome.files],

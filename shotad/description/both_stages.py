@@ -156,7 +156,7 @@ def write_slots(
                 )
             lines_before = tuple(cue.text for cue in cues if cue.heard)
             slot, presence = described.plan.slot, described.plan.presence
-            situation = Situation(slot, lines_before, "", speech, presence, is_benchmark)
+            situation = Situation(slot, lines_before, speech, presence, is_benchmark)
             unwritten = _why_left_empty(slot, config)
             cue = cue_of(situation, described.stage1, described.stage2, config, choose, unwritten=unwritten)
             if cue.heard:

@@ -34,7 +34,7 @@ from shotad.core.progress import progress_task
 from shotad.core.types import Role, Seconds
 from shotad.core.weight_store import weights_file
 from shotad.core.workfolder import hash_key
-from shotad.description.casting.recognition import check_cast, recognise
+from shotad.description.casting.recognition import RecognisedMember, check_cast, recognise
 from shotad.description.preparation import RunContext, film_shots
 from shotad.description.slotplan import SlotPlan, shown_shots
 from shotad.description.worksheet.records import shots_in
@@ -103,14 +103,14 @@ class ClipOutline:
     """All clips of the part to describe, in order: their frames are final, their grammar is still to come.
 
     ``plans`` are the slots'; ``shots`` their context by slot, shots of which no frame is shown among them.
-    ``end`` is that of the film in seconds. ``recognised`` is who of the cast is in how many shots, None
-    without a cast; ``warnings`` are what a person should know.
+    ``end`` is that of the film in seconds. ``recognised`` is who of the cast is in them, None without a cast;
+    ``warnings`` are what a person should know.
     """
 
     plans: tuple[SlotPlan, ...]
     shots: Mapping[str, tuple[ContextShot, ...]]
     end: float
-    recognised: tuple[tuple[str, int], ...] | None
+    recognised: tuple[RecognisedMember, ...] | None
     warnings: tuple[str, ...]
 
 
@@ -189,10 +189,16 @@ class ClipBuilder:
         clips = [self._samples(shots[sketch.slot.id], sketch, prepared.end) for sketch in sketches]
         # All frames are known now: the decoder keeps them when it passes them on its way to others.
         self._context.frames.keep_along(self._moments_looked_at(sketches, clips, prepared))
-        plans, recognised, warnings = recognise(
+        recognition = recognise(
             sketches, prepared, self._context, run, lately=not self._abilities.wants_overlay
         )
-        return ClipOutline(plans, shots, prepared.end, recognised, (*self.warnings, *warnings))
+        return ClipOutline(
+            plans=recognition.plans,
+            shots=shots,
+            end=prepared.end,
+            recognised=recognition.members,
+            warnings=(*self.warnings, *recognition.warnings),
+        )
 
     def _moments_looked_at(
         self, sketches: Sequence[SlotPlan], clips: Sequence[Sequence[ShotSample]], prepared: Prepared

@@ -37,6 +37,7 @@ from shotad.film.slot_records import (
     hand_row,
     read_hand_slots,
 )
+from shotad.film.slots import FailedSlot
 from shotad.film.transcript import Word, with_words
 
 Json = Mapping[str, Any]
@@ -64,8 +65,8 @@ class FilmSlots:
     """The slots of a film, given or planned, as a person has changed them."""
 
     slots: tuple[Slot, ...]
-    failed: tuple[tuple[str, str], ...] = ()
-    """Given slots that cannot be described: id and reason."""
+    failed: tuple[FailedSlot, ...] = ()
+    """Given slots that cannot be described."""
     warnings: tuple[str, ...] = ()
     gaps: tuple[Interval, ...] | None = None
     """The times without speech in which they were planned; None where they were given."""
@@ -171,7 +172,7 @@ def credits_of(record: Json) -> Interval | None:
 def slots_record(film_slots: FilmSlots, hand: HandSlots, folder: Path) -> dict[str, Any]:
     """The content of ``slots.json``; ``hand`` is what a person had done to the slots before."""
     record: dict[str, Any] = {
-        "failed": [{"id": name, "reason": reason} for name, reason in film_slots.failed],
+        "failed": [{"id": slot.id, "reason": slot.reason} for slot in film_slots.failed],
         "warnings": list(film_slots.warnings),
     }
     if film_slots.gaps is not None:
@@ -187,7 +188,7 @@ def film_slots_of(record: Json) -> FilmSlots:
     """The slots that `slots_record` wrote."""
     return FilmSlots(
         slots=slots_of(record["slots"]),
-        failed=tuple((row["id"], row["reason"]) for row in record["failed"]),
+        failed=tuple(FailedSlot(row["id"], row["reason"]) for row in record["failed"]),
         warnings=tuple(record["warnings"]),
         gaps=_intervals_of(record["gaps"]) if "gaps" in record else None,
     )

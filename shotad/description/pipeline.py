@@ -33,6 +33,7 @@ from shotad.core.profiling import time_step
 from shotad.core.progress import plural
 from shotad.core.system import quoted as quoted_for_shell
 from shotad.description.both_stages import ignore_cue, write_slots
+from shotad.description.casting.recognition import RecognisedMember
 from shotad.description.clip_builder import GRAMMAR_STEP, ClipBuilder, prepare_grammar
 from shotad.description.engine_pair import Engines, EngineUsage
 from shotad.description.existing import with_kept_lines
@@ -49,7 +50,7 @@ from shotad.film.slot_records import (
     forget_lost_slots,
     refuse_lost_slots,
 )
-from shotad.film.slots import explain_few_slots, subtract
+from shotad.film.slots import FailedSlot, explain_few_slots, subtract
 from shotad.script import (
     Cue,
     CueStatus,
@@ -86,13 +87,13 @@ class DescribeResult:
     files: tuple[Path, ...]
     described: Interval
     silences: tuple[Interval, ...]
-    failed_slots: tuple[tuple[str, str], ...] = ()
+    failed_slots: tuple[FailedSlot, ...] = ()
     warnings: tuple[str, ...] = ()
     sheet: Path | None = None
     used: EngineUsage | None = None
     """Calls, tokens and cost of this run."""
-    recognised: tuple[tuple[str, int], ...] | None = None
-    """Who of the cast was recognised in the clips, and in how many shots; None where no cast was given."""
+    recognised: tuple[RecognisedMember, ...] | None = None
+    """Who of the cast was recognised in the clips; None where no cast was given."""
     unused_subtitles: str = ""
     """The name of subtitles beside the film that were not used; a warning says why."""
 
@@ -106,7 +107,7 @@ class DescribeResult:
     def failures(self) -> tuple[str, ...]:
         """Why slots of the part described have failed, a reason for each, in English."""
         reasons = [reason_in(cue.reason, "en") for cue in self.cues if cue.status is CueStatus.FAILED]
-        return (*(reason for _, reason in self.failed_slots), *reasons)
+        return (*(slot.reason for slot in self.failed_slots), *reasons)
 
     @property
     def only_outside(self) -> bool:

@@ -331,7 +331,7 @@ def _rewrite(
                         clip=clip_of(plan, context, engines.looks),
                     )
                 is_benchmark = context.run_inputs.slots is not None or config.slots.budget != "fit"
-                situation = Situation(plan.slot, lines_before, "", speech, plan.presence, is_benchmark)
+                situation = Situation(plan.slot, lines_before, speech, plan.presence, is_benchmark)
                 # The old line again would be no new answer.
                 new_lines = other_than(stage2, before.text) if stage2 is not None else None
                 choose = make_chooser(config, pool, context.progress)

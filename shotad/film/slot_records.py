@@ -42,7 +42,7 @@ from shotad.core.records import (
 )
 from shotad.core.types import slot_id
 from shotad.core.workfolder import read_record, readable_json
-from shotad.film.slots import EARLIEST, free_time, word_budget
+from shotad.film.slots import EARLIEST, FailedSlot, free_time, word_budget
 
 FILE = "slots.hand.json"
 SCHEMA = 1
@@ -385,8 +385,8 @@ class Prepared:
     speech: tuple[Utterance, ...]
     gaps: tuple[Interval, ...]
     slots: tuple[Slot, ...]
-    failed: tuple[tuple[str, str], ...] = ()
-    """Requested slots that cannot be described: id and reason."""
+    failed: tuple[FailedSlot, ...] = ()
+    """Given slots that cannot be described."""
     warnings: tuple[str, ...] = ()
     unused_subtitles: str = ""
     """The name of subtitles beside the film that were not used."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from shotad.core import (
     Box,
@@ -119,13 +120,21 @@ def word_budget(duration: float, settings: SlotSettings) -> int:
     return max(1, int(duration / settings.seconds_per_word + extra_words))
 
 
+@dataclass(frozen=True, slots=True)
+class FailedSlot:
+    """A given slot that cannot be described, by its id in the file where it has one."""
+
+    id: str
+    reason: str
+
+
 def fixed_slots(
     cues: Sequence[tuple[str | None, Interval]], film: Interval, settings: SlotSettings
-) -> tuple[tuple[Slot, ...], list[str], list[tuple[str, str]]]:
+) -> tuple[tuple[Slot, ...], list[str], list[FailedSlot]]:
     """Slots exactly where ``cues`` (id or None, interval) say; no minimum applies, and they may overlap.
 
-    Returns the slots, sorted by start; a warning for each that was clipped; and the cues that cannot be
-    described, as (id, reason).
+    Returns the slots, sorted by start; a warning for each that was clipped; and those that cannot be
+    described.
 
     A cue partly outside ``film`` is clipped, with a warning; one wholly outside fails. A slot's id comes
     from its (clipped) start, as that of all slots, or from the next millisecond that is free; the id in the
@@ -133,7 +142,7 @@ def fixed_slots(
     """
     slots: list[Slot] = []
     warnings: list[str] = []
-    failed: list[tuple[str, str]] = []
+    failed: list[FailedSlot] = []
     used_ids: set[str] = set()
     for cue_id, interval in sorted(cues, key=lambda cue: cue[1]):
         inside = interval.clip(film)
@@ -141,7 +150,7 @@ def fixed_slots(
         if inside is None:
             failed_id = label or slot_id(max(interval.start, 0.0))
             bounds = time_range(film, 3)
-            failed.append((failed_id, f"{time_range(interval)} lies outside the film ({bounds})"))
+            failed.append(FailedSlot(failed_id, f"{time_range(interval)} lies outside the film ({bounds})"))
             continue
         start_ms = round(inside.start * 1000)
         new_id = slot_id(start_ms / 1000)

@@ -121,6 +121,24 @@ def check_cast(context: RunContext) -> None:
     get_face_models(context.config.cast, context.progress)
 
 
+@dataclass(frozen=True, slots=True)
+class RecognisedMember:
+    """Somebody of the cast, as they are called, and in how many shots of the clips they were recognised."""
+
+    name: str
+    shots: int
+
+
+@dataclass(frozen=True, slots=True)
+class Recognition:
+    """Plans with the people and the names near their clips; who was recognised (None without a cast), and
+    sentences for the user."""
+
+    plans: tuple[SlotPlan, ...]
+    members: tuple[RecognisedMember, ...] | None = None
+    warnings: tuple[str, ...] = ()
+
+
 @time_step("cast")
 def recognise(
     plans: Sequence[SlotPlan],
@@ -129,10 +147,8 @@ def recognise(
     run: WorkFolder | None = None,
     *,
     lately: bool = False,
-) -> tuple[tuple[SlotPlan, ...], tuple[tuple[str, int], ...] | None, tuple[str, ...]]:
+) -> Recognition:
     """The plans with the names in the dialogue near their clips and, with a cast, with who is in them.
-
-    Also returns who was recognised in how many shots (None without a cast), and warnings.
 
     ``run`` is the folder of a finished run over more slots, of which these are a few. Its faces count too
     where the film's own views of a person are chosen, so that people are recognised as in that run; its
@@ -140,7 +156,7 @@ def recognise(
     """
     cast = context.inputs.cast
     if cast is None:
-        return tuple(_with_nearby_names(plan, (), prepared, context) for plan in plans), None, ()
+        return Recognition(tuple(_with_nearby_names(plan, (), prepared, context) for plan in plans))
     if context.run_inputs.cast is not None:
         note_use(context.run_inputs.cast.path, (run or context.folder).path)
     models = FaceModels(context.config.cast, context.progress)
@@ -175,8 +191,11 @@ def recognise(
     shot_counts: Counter[str] = Counter()
     for faces in faces_by_shot.values():
         shot_counts.update(faces.members)
-    recognised = tuple((member.says, shot_counts[member.id]) for member in cast if shot_counts[member.id])
-    return tuple(plans_with_people), recognised, tuple(warnings)
+    members: list[RecognisedMember] = []
+    for member in cast:
+        if shot_counts[member.id]:
+            members.append(RecognisedMember(member.says, shot_counts[member.id]))
+    return Recognition(tuple(plans_with_people), tuple(members), tuple(warnings))
 
 
 def _photos(cast: Cast, folder: WorkFolder, models: FaceModels, settings: CastSettings) -> Gallery:
