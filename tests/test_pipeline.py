@@ -274,7 +274,7 @@ def test_what_was_given_is_read_once_before_the_film(tmp_path: Path) -> None:
             (tmp_path / name).unlink()
             gone.append(name)
 
-    outcome, _, _ = ran(tmp_path / "w", given=given, accepted=vanish)
+    outcome, _, _ = ran(tmp_path / "w", given=given, on_accepted=vanish)
     assert len(gone) == 3
     assert lines(outcome) == lines(whole)
     for record in ("speech.json", "shots.json", "slots.json"):

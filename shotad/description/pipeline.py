@@ -139,12 +139,12 @@ def describe(
     discard_edits: bool = False,
     sheet: bool = True,
     on_cue: Callable[[Cue], object] = ignore_cue,
-    accepted: Callable[[], None] | None = None,
+    on_accepted: Callable[[], None] | None = None,
 ) -> DescribeResult:
     """Write the AD track of ``film`` into ``folder``; what is already done there is not done again.
 
     ``inputs`` as in `RunContext.of`. ``sheet``: whether the worksheet is drawn too. ``on_cue`` is called with
-    each line as it is written (`write_slots`). ``accepted`` is called once nothing that was asked for is
+    each line as it is written (`write_slots`). ``on_accepted`` is called once nothing that was asked for is
     refused any more, before anything is written. Raises OtherFilm where the folder's track is of another
     film, EditConflict where the same line was edited in it and in a script, and what the parts raise.
     """
@@ -159,8 +159,8 @@ def describe(
     with time_step("load"):
         engines.get_ready(config, context.progress)
         prepare_grammar(context)
-        if accepted is not None:
-            accepted()
+        if on_accepted is not None:
+            on_accepted()
         builder = ClipBuilder(context, engines.looks.abilities)
     prepared = prepare(context)
     # Plans come from a generator: the grammar of later clips is read while engines answer about earlier ones.
