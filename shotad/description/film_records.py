@@ -78,6 +78,7 @@ def speech_record(speech: FilmSpeech) -> dict[str, Any]:
         "source": speech.source,
         "detail": speech.detail,
         "warnings": list(speech.notes),
+        "misfit": speech.misfit,
         "speech": utterance_rows(speech.utterances),
         **_voice_rows(speech.voices),
     }
@@ -91,6 +92,7 @@ def speech_of(record: Json) -> FilmSpeech:
         detail=record["detail"],
         notes=tuple(record["warnings"]),
         voices=_voices_of(record),
+        misfit=record.get("misfit", ""),
     )
 
 

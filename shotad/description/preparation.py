@@ -150,7 +150,8 @@ def prepare(context: RunContext) -> Prepared:
     utterances = speech.utterances
     gaps = free_time(utterances, shots.end, context.config.speech, shots.holes)
     slots = film_slots(context, gaps, shots, roll, speech.voices, hand)
-    unused, why = unused_subtitles(context, speech)
+    why_unused = why_subtitles_unused(context, speech)
+    found_subtitles = context.run_inputs.subtitles
     return Prepared(
         info=context.film.info,
         end=shots.end,
@@ -159,8 +160,8 @@ def prepare(context: RunContext) -> Prepared:
         gaps=gaps,
         slots=slots.slots,
         failed=slots.failed,
-        warnings=(*filter(None, [why]), *picture_warnings(context.film, shots), *slots.warnings),
-        unused_subtitles=unused,
+        warnings=(*filter(None, [why_unused]), *picture_warnings(context.film, shots), *slots.warnings),
+        unused_subtitles=found_subtitles.name if why_unused and found_subtitles is not None else "",
         hand=hand,
     )
 
@@ -217,18 +218,21 @@ def film_speech(context: RunContext) -> FilmSpeech:
         return with_kept_words(speech, context.folder, film.info.fingerprint)
 
     if is_found:
-        _tell_found_subtitles(context)
+        _note_found_subtitles(context)
     return context.folder.cached("speech", _speech_key(context), make, write=speech_record, read=speech_of)
 
 
-def _tell_found_subtitles(context: RunContext) -> None:
-    """Say which subtitles beside the film are taken, or why the file there is not."""
-    path, trouble = context.run_inputs.subtitles, context.inputs.subtitle_trouble
+def _note_found_subtitles(context: RunContext) -> None:
+    """Say which subtitles beside the film are taken, or why the file there cannot be."""
+    path = context.run_inputs.subtitles
     assert path is not None
-    if trouble:
-        context.progress.note(f"{_unused(path.name)} as its subtitles. {trouble}")
-    else:
-        context.progress.note(f"Subtitles: {path.name}, beside the film.")
+    context.progress.note(_unusable(context) or f"Subtitles: {path.name}, beside the film.")
+
+
+def _unusable(context: RunContext) -> str:
+    """Why the subtitles that were found beside the film cannot be read; empty where they can."""
+    path, trouble = context.run_inputs.subtitles, context.inputs.subtitle_trouble
+    return f"{_unused(path.name)} as its subtitles. {trouble}" if path is not None and trouble else ""
 
 
 def _unused(name: str) -> str:
@@ -236,19 +240,12 @@ def _unused(name: str) -> str:
     return f"{name}, beside the film, is not used"
 
 
-def unused_subtitles(context: RunContext, speech: FilmSpeech) -> tuple[str, str]:
-    """The name of subtitles beside the film that are not good for its ``speech``, and a note on the reason.
+def why_subtitles_unused(context: RunContext, speech: FilmSpeech) -> str:
+    """Why the subtitles beside the film cannot be read or do not fit its ``speech``.
 
-    Both empty where there are none, or they are used, or the settings want none.
+    Empty where there are none, or they are used, or the settings want none.
     """
-    path = context.run_inputs.subtitles
-    if path is None or not context.run_inputs.subtitles_found:
-        return "", ""
-    trouble = context.inputs.subtitle_trouble
-    if trouble:
-        return path.name, f"{_unused(path.name)} as its subtitles. {trouble}"
-    misfit = next((note for note in speech.notes if note.startswith(_unused(path.name))), "")
-    return (path.name, misfit) if misfit else ("", "")
+    return _unusable(context) or speech.misfit
 
 
 def _speech_key(context: RunContext) -> str:
@@ -256,7 +253,7 @@ def _speech_key(context: RunContext) -> str:
     digest = digest_of(context.inputs.subtitles)
     # Subtitles that were found give way to the sound where they do not fit it; those that were given do not.
     origin = ("found/2",) if context.run_inputs.subtitles_found and digest else ()
-    return hash_key("speech/4", context.film_key, config.speech, config.film.audio_track, digest, *origin)
+    return hash_key("speech/5", context.film_key, config.speech, config.film.audio_track, digest, *origin)
 
 
 def film_sound_speech(context: RunContext) -> SoundSpeech | None:
@@ -312,7 +309,7 @@ def find_speech_of_film(
     notes = (*notes, *speech.notes)
     for note in notes:  # now, not only when the run has ended
         progress.note(note)
-    return replace(speech, detail=detail or speech.detail, notes=notes)
+    return replace(speech, detail=detail or speech.detail, notes=notes, misfit=misfit)
 
 
 def _misfit(subtitle_file: GivenFile[Subtitles], sound_speech: SoundSpeech, duration: float) -> str:

@@ -236,6 +236,8 @@ class FilmSpeech:
     """Sentences for the user."""
     voices: VoiceTimes = field(default_factory=VoiceTimes)
     """When somebody likely sings, and, where there are no subtitles, likely shouts."""
+    misfit: str = ""
+    """Why subtitles that nobody named are not used, one of the ``notes``; empty where there are none."""
 
 
 @time_step("speech")
