@@ -1,4 +1,4 @@
-"""The second act on film: whose frames are compared, what the prompts say of it, what is kept and redone."""
+"""How clips of a film are built: whose frames are compared, what the prompts say of it, what is kept and redone."""
 
 from __future__ import annotations
 

@@ -233,7 +233,7 @@ class History:
                 step, opposite = _step_of(row), "undo"
             case _:
                 step, row, opposite = None, {}, "undo"
-        # Whatever can be taken back has been done; OutOfDate says that the track does not hold it.
+        # Whatever can be taken back has been done; OutdatedLine says that the track does not hold it.
         with suppress(OutdatedLine, ScriptError):
             if step is not None:
                 step_change(step, opposite, track, slots)
@@ -428,7 +428,7 @@ def changed_track(track: Track, change: Change) -> Track:
 def step_change(step: Step, direction: Direction, track: Track, slots: Sequence[Slot]) -> Change:
     """The change that undoes or redoes a step.
 
-    Raises OutOfDate where one of its lines, or one of its slots among ``slots``, has changed since, and
+    Raises OutdatedLine where one of its lines, or one of its slots among ``slots``, has changed since, and
     ScriptError for a row that somebody has damaged.
     """
     cues = {cue.id: cue for cue in track.cues}

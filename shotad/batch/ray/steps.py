@@ -3,8 +3,8 @@
 A worker that dies is handed the same film again, and Ray counts rows: those that were taken already are left
 out by their number. So a film has the same rows in the same order however often it is begun.
 
-Of a forced run what earlier runs were told and made is taken away before the first act. A one-machine run
-passes over it as it goes; here the acts are in several processes, each of which opens the work folder as the
+A forced run first removes what engines answered and steps made in earlier runs. A one-machine run passes over
+it as it goes; here the parts of a run are in several processes, each of which opens the work folder as the
 one before has left it.
 
 Each answer of Stage I is kept at once, whichever film it is of. When all slots of a film have been looked at,
@@ -143,7 +143,7 @@ class PreparedSlots:
         self._register.end(unit)
 
     def _prepared(self, film: int, job: FilmJob, attempt: int) -> Iterator[Question]:
-        """Both first acts, and the question of each slot as it comes, in the order of the film."""
+        """Prepare the film and plan its clips; then yield the question of each slot, in their order."""
         config, parts = job.config, Parts(job.folder)
         engine = stage_engine(config, "stage1", self._settings.servers)
         with (

@@ -1,8 +1,9 @@
 """Recognise the people of the cast in clips, by comparing faces in the film's shots with the cast's photos.
 
-Part of the second act. Faces are tracked through each shot. What is decided stands in ``characters.json``,
-shot by shot and with its reasons; boxes and embeddings of faces stand in ``NAME.jsonl`` of the work folder
-and nowhere else. All of it is biometric data or says whose it is: ``shotad cast forget`` removes it.
+A part of building clips (`clip_builder`). Faces are tracked through each shot. What is decided stands in
+``characters.json``, shot by shot and with its reasons; boxes and embeddings of faces stand in ``NAME.jsonl``
+of the work folder and nowhere else. All of it is biometric data or says whose it is: ``shotad cast forget``
+removes it.
 """
 
 from __future__ import annotations
