@@ -183,7 +183,7 @@ def ad_command(console: Console, **options: Any) -> None:
     run = evaluation.evaluate(
         inputs, names, console, shard=shard, cache=options["cache"], force=options["force"]
     )
-    names = [*(result.name for result in run.results), *(name for name, _ in run.not_measured)]
+    names = [*(result.name for result in run.results), *(metric.name for metric in run.not_measured)]
     if options["judge"] and not any("@" in name for name in names):
         console.note("None of these metrics needs a judge: --judge was not used.")
     files = list(evaluation.write_report(folder, run))
@@ -196,7 +196,7 @@ def ad_command(console: Console, **options: Any) -> None:
         value["comparison"] = comparison
     shown = [str(path) for path in files if path.suffix != ".png"]
     console.result("\n".join([text, "", "Files:", *(f"  {name}" for name in shown)]), value)
-    if any(reason.startswith(evaluation.JUDGE_FAILED) for _, reason in run.not_measured):
+    if any(metric.reason.startswith(evaluation.JUDGE_FAILED) for metric in run.not_measured):
         click.get_current_context().exit(1)
 
 
