@@ -32,6 +32,7 @@ from shotad.core.errors import EditConflict, quoted
 from shotad.core.profiling import time_step
 from shotad.core.progress import plural
 from shotad.core.system import quoted as quoted_for_shell
+from shotad.core.types import clip_all
 from shotad.description.both_stages import ignore_cue, write_slots
 from shotad.description.casting.recognition import RecognisedMember
 from shotad.description.clip_builder import GRAMMAR_STEP, ClipBuilder, prepare_grammar
@@ -296,7 +297,7 @@ def write_track(
 def long_silences(track: Track, speech: Sequence[Interval], described: Interval) -> tuple[Interval, ...]:
     """The parts of ``described`` with neither speech nor AD that are longer than rule T5 allows."""
     film = Interval(0.0, track.film.duration)
-    gaps = filter(None, (gap.clip(described) for gap in subtract(film, speech)))
+    gaps = clip_all(subtract(film, speech), described)
     return tuple(silences_in([cue.interval for cue in track.heard], gaps, Limits().max_silence))
 
 

@@ -28,7 +28,7 @@ from shotad.core.config.film import SpeechSettings
 from shotad.core.errors import SubtitleError, WeightsError
 from shotad.core.progress import plural, progress_task
 from shotad.core.records import seconds
-from shotad.core.types import time_range
+from shotad.core.types import clip_all, time_range
 from shotad.core.weight_store import weights_file
 from shotad.core.workfolder import hash_key
 from shotad.description.film_records import (
@@ -177,10 +177,9 @@ def zones_looked_at(context: RunContext, speech: FilmSpeech, hand: HandSlots) ->
     pauses = free_time(speech.utterances, duration, config.speech)
     possible_slots = [pause for pause in pauses if pause.duration >= HARD_MINIMUM]
     possible_slots += hand.added
-    clipped = [slot.clip(part) for slot in possible_slots]
-    slots_in_part = [interval for interval in clipped if interval is not None]
     moments = credit_moments(duration) if config.slots.find_credits else []
     credits_from = moments[0] if moments else duration
+    slots_in_part = clip_all(possible_slots, part)
     return zones_around(slots_in_part, CONTEXT_REACH, end=duration, credits_from=credits_from)
 
 

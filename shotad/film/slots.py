@@ -24,6 +24,7 @@ from shotad.core import (
 from shotad.core.config.film import SlotSettings, SpeechSettings
 from shotad.core.types import (
     SpeechKind,
+    clip_all,
     slot_id,
     time_range,
 )
@@ -77,7 +78,7 @@ def plan_slots(
     opening = film.start + EARLIEST
     # The film's first shot starts at no cut.
     cuts = sorted({_ceil_ms(shot.interval.start) for shot in shots if shot.interval.start > film.start})
-    free = _clip_all(join_intervals(gaps), film)
+    free = clip_all(join_intervals(gaps), film)
     if credits is None:
         usable = free
     else:
@@ -95,12 +96,6 @@ def plan_slots(
     if credits is not None:
         slots += _credit_slot(free, opening, credits, settings)
     return tuple(sorted(slots, key=lambda slot: slot.interval))
-
-
-def _clip_all(gaps: Iterable[Interval], part: Interval) -> list[Interval]:
-    """What of each gap lies inside ``part`` of the film, without those that lie outside."""
-    clipped = (gap.clip(part) for gap in gaps)
-    return [gap for gap in clipped if gap is not None]
 
 
 def words_that_fit(duration: float, seconds_per_word: float) -> int:
@@ -182,7 +177,7 @@ def explain_few_slots(
     count = sum(part.start <= slot.interval.start < part.end for slot in slots)
     if count * FEW >= part.duration:
         return None
-    free = _clip_all(gaps, part)
+    free = clip_all(gaps, part)
     speech_share = 1 - sum(gap.duration for gap in free) / part.duration
     shortest = shortest_gap(settings)
     short_gaps = sum(gap.duration < shortest for gap in free)

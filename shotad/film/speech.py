@@ -32,7 +32,7 @@ from shotad.core.config.film import SpeechSettings
 from shotad.core.errors import SubtitleError
 from shotad.core.onnx import OnnxModel
 from shotad.core.profiling import time_items, time_step
-from shotad.core.types import AudioTrack, SpeechKind
+from shotad.core.types import AudioTrack, SpeechKind, clip_all
 from shotad.core.weight_store import weights_file
 from shotad.film import voice_net
 from shotad.film.audio import GUARD, DownmixCheck, SoundBlock, choose_track, sound_blocks
@@ -402,10 +402,8 @@ def speech_intervals(
     # Short ones only go once pauses are bridged: words of one sentence may each be short.
     voices = [interval for interval in join_intervals(detected, bridge) if interval.duration >= shortest]
     with_lead = [Interval(voice.start - lead, voice.end) for voice in voices]
-    film = Interval(0.0, duration)
     # The lead may close a pause.
-    clipped = (interval.clip(film) for interval in join_intervals(with_lead, bridge))
-    return tuple(interval for interval in clipped if interval is not None)
+    return tuple(clip_all(join_intervals(with_lead, bridge), Interval(0.0, duration)))
 
 
 RATE = 16_000

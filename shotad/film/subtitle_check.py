@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import Interval
+from shotad.core.types import clip_all
 from shotad.film.slots import join_intervals, subtract
 
 STEP = 0.1
@@ -133,8 +134,7 @@ def fit_subtitles(subtitles: Sequence[Interval], speech: Sequence[Interval], dur
     length = duration / PARTS
     for number in range(PARTS):
         part = Interval(number * length, (number + 1) * length)
-        clipped = (interval.clip(part) for interval in speech)
-        speech_in_part = [interval for interval in clipped if interval is not None]
+        speech_in_part = clip_all(speech, part)
         if len(join_intervals(speech_in_part)) < UTTERANCES_FOR_CHANCE:
             continue
         # All subtitles, not only those of the part: a shift may bring others in.
@@ -186,8 +186,7 @@ def are_in_silence(subtitles: Sequence[Interval], voices: Sequence[Interval], du
     Where speech is missed, what is heard of it still lies inside the subtitles; that of a description lies
     outside, or anywhere where it fills the film. ``voices`` are the times of voices in the sound.
     """
-    film = Interval(0.0, duration)
-    cues = join_intervals(cue for cue in (time.clip(film) for time in subtitles) if cue is not None)
+    cues = join_intervals(clip_all(subtitles, Interval(0.0, duration)))
     speech = join_intervals(voices)
     filled = sum(cue.duration for cue in cues)
     silent = sum(part.duration for cue in cues for part in subtract(cue, speech))
