@@ -104,7 +104,7 @@ def run(
         context = RunContext.of(film, folder, config, inputs, NoProgress())
         prepared = prepare(context)
         models = GrammarModels(*readers)
-        plans, _ = plan_clips(prepared, context, engines.looks.abilities, models=models)
+        plans, _ = plan_clips(prepared, context, engines.stage1.abilities, models=models)
         write_slots(plans, len(plans), prepared, context, engines)
     return rows(out, "stage1")
 

@@ -102,7 +102,10 @@ def command(console: Console, dataset: str, **options: Any) -> None:
         raise UsageError(message, "Check the path.", usage=False)
     gpus = () if options["gpus"] is None else evaluation.chosen_gpus(options["gpus"], config)
     job = _job(data, config, options, console)
-    for line in (*privacy_notice(job.engines.looks, job.engines.writes), *_opening(job, len(tasks), options)):
+    for line in (
+        *privacy_notice(job.engines.stage1, job.engines.stage2),
+        *_opening(job, len(tasks), options),
+    ):
         console.note(line)
     for warning in evaluation.english_only_warning(config.language):
         console.note(warning)

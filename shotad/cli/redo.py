@@ -70,7 +70,7 @@ def command(console: Console, path: Path, slots: tuple[str, ...], **options: Any
         open_film(source, reader=config.film.reader, frame_rate=run.frame_rate) as film,
         WorkFolder(place) as folder,
     ):
-        for line in privacy_notice(engines.looks, engines.writes):
+        for line in privacy_notice(engines.stage1, engines.stage2):
             console.note(line)
         done = redo(
             film,

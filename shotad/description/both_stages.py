@@ -115,7 +115,7 @@ def write_slots(
         story = StoryTeller(prepared.speech, config, pool, folder.log_of_records("story"))
 
         def describe(plan: SlotPlan) -> DescribedSlot:
-            stage1 = describe_clip(pool, plan, config, clip_of(plan, context, engines.looks))
+            stage1 = describe_clip(pool, plan, config, clip_of(plan, context, engines.stage1))
             records.add_stage1(stage1)
             return DescribedSlot(plan, stage1)
 
@@ -130,9 +130,9 @@ def write_slots(
                 plan,
                 stage1.description,
                 config,
-                history=lines_before if engines.writes.abilities.uses_history else (),
+                history=lines_before if engines.stage2.abilities.uses_history else (),
                 story=story.context(plan.slot, stage1.description.text, plan.presence),
-                clip=clip_of(plan, context, engines.looks),
+                clip=clip_of(plan, context, engines.stage1),
             )
             records.add_stage2(stage2)
             return replace(described, stage2=stage2)

@@ -206,8 +206,7 @@ class ClipBuilder:
         """The moments of which this run shows frames to its readers and engines and on its worksheet."""
         moments = set(self._reader.moments(clip for clip in clips if self._reader.lacks(clip)))
         for sketch in sketches:
-            _, frame_plans = sketch.clip(self._abilities)
-            for frame_plan in frame_plans:
+            for frame_plan in sketch.frames_for(self._abilities):
                 moments.update(frame_plan.seconds.tolist())
         for slot in prepared.slots:
             for shot in shots_in(slot.interval, prepared.shots):

@@ -252,7 +252,7 @@ def estimate_run(
     with foreseeing(film, folder, config, run_inputs, engines, progress) as context:
         prepare_grammar(context)
         prepared = prepare(context)
-        plans, _ = plan_clips(prepared, context, engines.looks.abilities)
+        plans, _ = plan_clips(prepared, context, engines.stage1.abilities)
         # The run itself, twice, with engines that only count.
         likely = _requests(LikelyReplies(config), plans, prepared, context, engines)
         most = _requests(WorstReplies(config, engines), plans, prepared, context, engines)
@@ -267,8 +267,9 @@ def _requests(
     engines: Engines,
 ) -> list[CountedRequest]:
     """What a run asks beyond what its work folder knows, where the engines give these ``replies``."""
-    looks = CountingEngine(engines.looks, "stage1", replies)
-    writes = CountingEngine(engines.writes, "stage2", replies)
+    stage1_engine = CountingEngine(engines.stage1, "stage1", replies)
+    stage2_engine = CountingEngine(engines.stage2, "stage2", replies)
+    counting_engines = Engines(stage1_engine, stage2_engine)
     earlier_answers = AnswerLog(RecordLog(context.folder.path / f"{ANSWERS_RECORD}.jsonl"))
     config = context.config
     if config.stage2.select == "sequence":  # it asks nobody, and its model need not be here
@@ -284,8 +285,8 @@ def _requests(
     with TemporaryDirectory(prefix="shotad-") as spare, WorkFolder(Path(spare)) as apart:
         trial = replace(context, folder=apart, config=config, progress=NoProgress())
         memory = EstimateMemory(earlier_answers)
-        write_slots(plans, len(plans), prepared, trial, Engines(looks, writes), memory=memory, clip_of=blank)
-    return [*looks.requests, *writes.requests]
+        write_slots(plans, len(plans), prepared, trial, counting_engines, memory=memory, clip_of=blank)
+    return [*stage1_engine.requests, *stage2_engine.requests]
 
 
 @contextmanager

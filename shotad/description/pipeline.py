@@ -162,7 +162,7 @@ def describe(
         prepare_grammar(context)
         if on_accepted is not None:
             on_accepted()
-        builder = ClipBuilder(context, engines.looks.abilities)
+        builder = ClipBuilder(context, engines.stage1.abilities)
     prepared = prepare(context)
     # Plans come from a generator: the grammar of later clips is read while engines answer about earlier ones.
     outline = builder.outline(prepared)

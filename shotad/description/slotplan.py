@@ -97,14 +97,14 @@ class SlotPlan:
         """The plan as an engine gets it."""
         return Scene(self.slot.interval, self.shots, self.slot.credits, self.speech, self.presence)
 
-    def clip(self, able: Abilities) -> tuple[str, tuple[FramePlan, ...]]:
-        """The slot's id and the frames that an engine with these abilities looks at."""
+    def frames_for(self, abilities: Abilities) -> tuple[FramePlan, ...]:
+        """The frames that an engine with these abilities looks at."""
         current = tuple(frame_plan for frame_plan in self.frames if frame_plan.role is Role.CURRENT)
         frame_count = sum(len(frame_plan.seconds) for frame_plan in current)
         # One frame shows no movement, so it comes with the frames around it.
-        if frame_count > 1 and not able.wants_context:
-            return self.slot.id, current
-        return self.slot.id, self.frames
+        if frame_count > 1 and not abilities.wants_context:
+            return current
+        return self.frames
 
 
 def shown_shots(context: Sequence[ContextShot], frames: Sequence[FramePlan]) -> tuple[ContextShot, ...]:

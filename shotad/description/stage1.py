@@ -225,10 +225,12 @@ def clip_of(plan: SlotPlan, context: RunContext, engine: Engine) -> ClipOnDemand
     """The clip of a slot as ``engine`` is to see it, which is read when a question about it is put."""
 
     def read() -> Clip | None:
-        coming = clips([plan.clip(engine.abilities)], context.frames.pictures)
-        for _, pixels in coming:
-            return with_sound(stage1_as_seen(pixels, plan, engine, context.config), context, engine)
-        return None
+        frames = plan.frames_for(engine.abilities)
+        read_clips = dict(clips([(plan.slot.id, frames)], context.frames.pictures))
+        if not read_clips:
+            return None
+        clip = stage1_as_seen(read_clips[plan.slot.id], plan, engine, context.config)
+        return with_sound(clip, context, engine)
 
     return ClipOnDemand(clip_key(plan, context, engine), read)
 

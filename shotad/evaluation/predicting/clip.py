@@ -146,7 +146,7 @@ def terms_of(config: Config, engines: Engines) -> str:
     be read.
     """
     settings = config.model_dump(mode="json", exclude=IRRELEVANT_SETTINGS)
-    identities = [identity_record(engine.identity) for engine in (engines.looks, engines.writes)]
+    identities = [identity_record(engine.identity) for engine in (engines.stage1, engines.stage2)]
     prompts = prompt_hash(STAGE_PROMPTS)
     return hash_key("predict/2", LINE_STEPS, settings, identities, prompts, load_examples(config.prompt))
 
@@ -300,7 +300,7 @@ def describe_clip(
             with tools.preparing:
                 check_cast(context)
                 prepared = _with_human_budgets(prepare(context), ads, tools.config)
-                builder = ClipBuilder(context, tools.engines.looks.abilities, tools.grammar_models())
+                builder = ClipBuilder(context, tools.engines.stage1.abilities, tools.grammar_models())
                 outline = builder.outline(prepared)
             plans = _limited(builder.plans(outline), tools.preparing)
             if request.grammar is not None:

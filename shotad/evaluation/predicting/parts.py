@@ -80,7 +80,7 @@ MOST_AT_ONCE = 256
 def clips_at_once(parts: Sequence[ClipPart], engines: Engines) -> int:
     """How many clips to have under way, so that the engines always have enough questions: as many as have
     together, wherever in the dataset, the ADs for two calls of each stage and as many that wait."""
-    ads_needed = 2 * (workers_of(engines.looks) + workers_of(engines.writes))
+    ads_needed = 2 * (workers_of(engines.stage1) + workers_of(engines.stage2))
     if engines.take_turns:
         ads_needed = max(ads_needed, ADS_IN_TURN)
     clips_needed, first, ads = 1, 0, 0
