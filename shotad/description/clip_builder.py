@@ -323,11 +323,11 @@ def check_readers(config: Config, progress: Progress) -> None:
         for name in scale_weights(config.scale):
             weights_file(name, progress)
     except WeightsError:
-        if not _ours_to_choose(config):
+        if not _may_leave_scales_out(config):
             raise
 
 
-def _ours_to_choose(config: Config) -> bool:
+def _may_leave_scales_out(config: Config) -> bool:
     """Whether scales may be left out where they cannot be read: nobody asked for them by name."""
     return config.scale.method == "auto" and config.scale.checkpoint is None
 
@@ -339,7 +339,7 @@ def make_grammar_models(config: Config, progress: Progress) -> GrammarModels:
     try:
         scales = make_scale_reader(config.scale, config.compute, progress)
     except WeightsError as error:
-        if not _ours_to_choose(config):
+        if not _may_leave_scales_out(config):
             raise
         warnings = (f"Shot scales were not read, so Stage I asks as for medium shots. {error}",)
     features = make_feature_maker(config.threads, config.compute, progress)

@@ -22,6 +22,7 @@ from shotad.core import (
     RunInputs,
     Shot,
     Slot,
+    Utterance,
     WorkFolder,
 )
 from shotad.core.config.film import SpeechSettings
@@ -292,23 +293,24 @@ def find_speech_of_film(
     misfit = ""
     if subtitle_file is not None and is_found and sound_speech is not None:
         misfit = _misfit(subtitle_file, sound_speech, film.info.duration)
-    subtitles: Subtitles | None
     if subtitle_file is not None and not misfit:
-        subtitles, notes = subtitle_file.content, subtitle_file.content.notes
-        detail = f"subtitles {subtitle_file.name}"
+        content = subtitle_file.content
+        subtitles = ChosenSubtitles(content.utterances, f"subtitles {subtitle_file.name}", content.notes)
     else:
-        subtitles, detail, notes = embedded_subtitles(film, settings)
-    notes = (misfit, *notes) if misfit else notes
-    utterances = None if subtitles is None else subtitles.utterances
+        subtitles = embedded_subtitles(film, settings)
+    notes = [misfit] if misfit else []
+    notes += subtitles.notes
     if sound_trouble is not None:
-        if utterances is None or settings.source == "sound":
+        if subtitles.utterances is None or settings.source == "sound":
             raise sound_trouble
-        notes = (*notes, f"The subtitles were not compared with the sound: {sound_trouble.what}")
-    speech = choose_speech(sound_speech, settings, subtitles=utterances, duration=film.info.duration)
-    notes = (*notes, *speech.notes)
+        notes.append(f"The subtitles were not compared with the sound: {sound_trouble.what}")
+    speech = choose_speech(
+        sound_speech, settings, subtitles=subtitles.utterances, duration=film.info.duration
+    )
+    notes += speech.notes
     for note in notes:  # now, not only when the run has ended
         progress.note(note)
-    return replace(speech, detail=detail or speech.detail, notes=notes, misfit=misfit)
+    return replace(speech, detail=subtitles.detail or speech.detail, notes=tuple(notes), misfit=misfit)
 
 
 def _misfit(subtitle_file: GivenFile[Subtitles], sound_speech: SoundSpeech, duration: float) -> str:
@@ -331,28 +333,36 @@ def _misfit(subtitle_file: GivenFile[Subtitles], sound_speech: SoundSpeech, dura
     )
 
 
-def embedded_subtitles(film: Film, settings: SpeechSettings) -> tuple[Subtitles | None, str, tuple[str, ...]]:
-    """The subtitles inside the film, how they were found, and what a person should know.
+@dataclass(frozen=True, slots=True)
+class ChosenSubtitles:
+    """The subtitles from which speech is taken, how they were found, and what a person should know."""
 
-    None where there are none, where they do not fit, or where none are wanted.
-    """
+    utterances: tuple[Utterance, ...] | None = None
+    """None where there are no subtitles."""
+    detail: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def embedded_subtitles(film: Film, settings: SpeechSettings) -> ChosenSubtitles:
+    """The subtitles inside the film; without utterances where there are none, they do not fit, or none are
+    wanted."""
     from shotad.film.speech import check_inside
     from shotad.film.subtitles import embedded_track, end_of_sound_and_picture
 
     path, duration = film.info.path, film.info.duration
     if settings.source not in ("auto", "subtitles") or path is None:
-        return None, "", ()
+        return ChosenSubtitles()
     track = embedded_track(path)
     if track is None:
-        return None, "", ()
+        return ChosenSubtitles()
     subtitles, detail = track
     end = end_of_sound_and_picture(path)
     try:
         check_inside(subtitles.utterances, min(duration, end or duration))
     except SubtitleError as trouble:
         # Nobody chose them: the sound can still be listened to.
-        return None, "", (f"The subtitles inside the film are not used. {trouble.what}",)
-    return subtitles, detail, subtitles.notes
+        return ChosenSubtitles(notes=(f"The subtitles inside the film are not used. {trouble.what}",))
+    return ChosenSubtitles(subtitles.utterances, detail, subtitles.notes)
 
 
 def find_sound_speech(film: Film, track: int | None, progress: Progress) -> SoundSpeech | None:
