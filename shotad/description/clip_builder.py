@@ -129,7 +129,7 @@ class ClipBuilder:
         matching = context.config.threads.model_dump(mode="json", exclude={"features", "threshold"})
         self._key = hash_key(GRAMMAR_STEP, context.film_key, context.frames.key, matching, self._models.names)
         # Earlier runs may have measured these clips, or some of them.
-        record = context.folder.known("grammar", self._key) or {"shots": [], "pairs": []}
+        record = context.folder.record_under_key("grammar", self._key) or {"shots": [], "pairs": []}
         has_scales = self._models.scales is not None
         cache = read_grammar_rows(record["shots"], record["pairs"], has_scales=has_scales)
         self._reader = ClipReader(cache, self._models, context.config.threads, context.config.compute.batch)

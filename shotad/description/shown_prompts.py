@@ -139,8 +139,8 @@ def _story(plan: SlotPlan, description: Description, prepared: Prepared, context
         return NO_STORY
     lines: list[str] = []
     if (context.folder.path / TRACK).is_file():
-        heard = load_track(context.folder.path / TRACK).heard
-        lines = [cue.text for cue in heard if cue.interval.start < start]
+        track = load_track(context.folder.path / TRACK)
+        lines = [cue.text for cue in track.heard if cue.interval.start < start]
     memory = StoryMemory.at(read_rows(context.folder, "story"), start)
     return story_of(plan.slot, lines, prepared.speech, memory, description.text, plan.presence, config)
 

@@ -202,7 +202,7 @@ def recognise(
 def _photos(cast: Cast, folder: WorkFolder, models: FaceModels, settings: CastSettings) -> Gallery:
     """The photos of the cast; those that an earlier run has read are not read again."""
     key = hash_key("cast-faces/1", models.identity)
-    record = folder.known(PHOTOS, key) or {"photos": {}}
+    record = folder.record_under_key(PHOTOS, key) or {"photos": {}}
     earlier_readings = {name: reading_of(row) for name, row in record["photos"].items()}
     gallery = read_gallery(cast, models, settings, earlier_readings)
     rows = {name: reading_row(reading) for name, reading in gallery.readings.items()}
