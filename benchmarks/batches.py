@@ -231,7 +231,7 @@ def after(videos: Sequence[Video], kind: str, call: float, cores: int, speed: fl
     # As `Engines.pool` makes it: two models of one card take turns, both stages share a server's places.
     is_server = kind == "server"
     with AskingPool(
-        {"stage1": engines.looks, "stage2": engines.writes},
+        {"stage1": engines.stage1, "stage2": engines.stage2},
         NoMemory(),
         shared=is_server,
         take_turns=not is_server,
@@ -241,11 +241,11 @@ def after(videos: Sequence[Video], kind: str, call: float, cores: int, speed: fl
         for _ in films.map(describe, videos, workers=at_once):
             pass
         lasted = time.monotonic() - began
-    sizes = [*engines.looks.sizes, *engines.writes.sizes]  # type: ignore[attr-defined]
-    busy = engines.looks.busy + engines.writes.busy  # type: ignore[attr-defined]
+    sizes = [*engines.stage1.sizes, *engines.stage2.sizes]  # type: ignore[attr-defined]
+    busy = engines.stage1.busy + engines.stage2.busy  # type: ignore[attr-defined]
     places = BATCH if is_server else 1
     full = sum(size == BATCH for size in sizes) / len(sizes)
-    waiting_at_most = max(workers_of(engines.looks), workers_of(engines.writes))
+    waiting_at_most = max(workers_of(engines.stage1), workers_of(engines.stage2))
     print(f"  {at_once} clips under way, the frames of {waiting_at_most} ADs in memory at most", flush=True)
     return Figures(len(sizes), full, 1 - busy / (lasted * places), lasted * speed)
 

@@ -83,7 +83,7 @@ def taken(film: Film, chooser: Chooser) -> Iterator[str]:
             for number, (_, text) in enumerate(found)
         ]
         slot = Slot(slot_id(moment.interval.start), moment.interval, 30)
-        index = chooser(lines, Situation(slot, tuple(said), moment.description))
+        index = chooser(lines, Situation(slot, tuple(said), description=moment.description))
         said.append(found[index][1])
         yield found[index][0]
 

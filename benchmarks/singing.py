@@ -36,7 +36,7 @@ from shotad.core.errors import WeightsError
 from shotad.core.types import SlotVoice
 from shotad.film import VoiceTimes, free_time, plan_slots
 from shotad.film.singing import mark_slots, seconds_shared, voices_in
-from shotad.film.speech import HEARING_WEIGHTS, LEVELS, WINDOW, Leveller, Vad, speech_intervals
+from shotad.film.speech import LEVELS, SPEECH_WEIGHTS, WINDOW, Leveller, Vad, speech_intervals
 from shotad.film.voice_net import VoiceNet
 
 LENGTH = 5.0
@@ -57,7 +57,7 @@ def voices_of(sound: Signal) -> VoiceTimes:
 
 def silero_low(sound: Signal) -> tuple[Interval, ...]:
     """What Silero takes for speech with a quarter of our threshold."""
-    vad, leveller = Vad(weights.weights_file(HEARING_WEIGHTS[0]), channels=len(LEVELS)), Leveller()
+    vad, leveller = Vad(weights.weights_file(SPEECH_WEIGHTS[0]), channels=len(LEVELS)), Leveller()
     padded = np.pad(sound, (0, -len(sound) % WINDOW))
     chances = np.concatenate([vad.feed(leveller.feed(padded)), vad.feed(leveller.finish())]).mean(axis=1)
     return speech_intervals(chances, len(sound) / RATE, threshold=0.1, release=0.05)

@@ -51,7 +51,7 @@ def shots_record(shots: Sequence[Shot], cuts: Sequence[int], end: float) -> dict
 
 def speech_record(*said: Utterance) -> dict[str, Any]:
     """The content of ``speech.json``."""
-    about: dict[str, Any] = {"key": "k", "source": "sound", "detail": "", "warnings": []}
+    about: dict[str, Any] = {"key": "k", "source": "sound", "detail": "", "warnings": [], "misfit": ""}
     return {**about, "speech": utterance_rows(said), "singing": [], "shouts": []}
 
 

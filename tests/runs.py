@@ -113,7 +113,7 @@ def run(
     config = load_config(None, (*QUICK, *silent, *SMALL, *assignments))
     with open_film(film or make_film(SPEC).path) as film_, WorkFolder(out, force=force) as folder:
         outcome = describe(film_, folder, config, given, engines=engines, **{"sheet": False, **options})
-    return outcome, engines.looks, engines.writes
+    return outcome, engines.stage1, engines.stage2
 
 
 def rows(out: Path, name: str) -> list[dict[str, Any]]:

@@ -365,9 +365,9 @@ def test_the_engines_models_are_the_papers(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     paper, gpt = Engines.of(load_config("paper")), Engines.of(load_config("gpt-4o"))
-    assert paper.looks.identity.model == "Qwen/Qwen2-VL-7B-Instruct"
-    assert paper.writes.identity.model == "meta-llama/Meta-Llama-3-8B-Instruct"
-    assert gpt.looks.identity.model == gpt.writes.identity.model == "gpt-4o-2024-08-06"
+    assert paper.stage1.identity.model == "Qwen/Qwen2-VL-7B-Instruct"
+    assert paper.stage2.identity.model == "meta-llama/Meta-Llama-3-8B-Instruct"
+    assert gpt.stage1.identity.model == gpt.stage2.identity.model == "gpt-4o-2024-08-06"
 
 
 def test_borders_of_the_effective_scale() -> None:

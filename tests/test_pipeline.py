@@ -249,7 +249,7 @@ def test_given_slots_and_shots_are_used_as_they_are(tmp_path: Path) -> None:
     outcome, _, _ = ran(tmp_path / "w", given=given)
     assert len(json.loads((tmp_path / "w" / "shots.json").read_text())["shots"]) == 2
     assert [cue.id for cue in outcome.track.cues] == ["s00001000", "s00004000", "s00019000"]
-    assert [name for name, _ in outcome.failed_slots] == ["s00030000"]
+    assert [slot.id for slot in outcome.failed_slots] == ["s00030000"]
     rows = json.loads((tmp_path / "w" / "slots.json").read_text())["slots"]
     assert [row.get("label", "") for row in rows] == ["first", "", ""]
     assert any("cut to" in warning for warning in outcome.warnings)
@@ -274,7 +274,7 @@ def test_what_was_given_is_read_once_before_the_film(tmp_path: Path) -> None:
             (tmp_path / name).unlink()
             gone.append(name)
 
-    outcome, _, _ = ran(tmp_path / "w", given=given, accepted=vanish)
+    outcome, _, _ = ran(tmp_path / "w", given=given, on_accepted=vanish)
     assert len(gone) == 3
     assert lines(outcome) == lines(whole)
     for record in ("speech.json", "shots.json", "slots.json"):
@@ -329,7 +329,7 @@ def foreseen(
     config = load_config(None, (*QUIET, *settings))
     with open_film(make_film(SPEC).path) as film, WorkFolder(out) as folder:
         before = estimate_run(film, folder, config, given, engines=engines)
-        assert engines.looks.asked == engines.writes.asked == []
+        assert engines.stage1.asked == engines.stage2.asked == []
         outcome = describe(film, folder, config, given, engines=engines, sheet=False)
         return before, outcome, estimate_run(film, folder, config, given, engines=engines)
 
@@ -455,10 +455,10 @@ def test_an_estimate_asks_nothing_and_is_kept_to(tmp_path: Path) -> None:
     before, outcome, after = foreseen(tmp_path / "w", engines, *settings)
     slots = len(lines(outcome))
     looks, writes = before
-    assert looks.likely.calls == 2 * slots == len(engines.looks.asked)
+    assert looks.likely.calls == 2 * slots == len(engines.stage1.asked)
     assert writes.likely.calls == 3 * slots
-    assert len(engines.writes.asked) <= writes.most.calls
-    assert looks.likely.frames == sum(len(r.clip) for r in engines.looks.asked if r.clip is not None)
+    assert len(engines.stage2.asked) <= writes.most.calls
+    assert looks.likely.frames == sum(len(r.clip) for r in engines.stage1.asked if r.clip is not None)
     assert after == []
 
 
@@ -472,7 +472,7 @@ def test_an_estimate_knows_the_answers_of_engines_that_know_themselves_late(tmp_
 
     engines = Engines(Late("looks"), Late("writes"))
     assert foreseen(tmp_path / "w", engines, "verify.on=true")[2] == []
-    for engine in (engines.looks, engines.writes):
+    for engine in (engines.stage1, engines.stage2):
         engine.identity = replace(engine.identity, revision="1")
     config = load_config(None, (*QUIET, "verify.on=true"))
     with open_film(make_film(SPEC).path) as film, WorkFolder(tmp_path / "w") as folder:
@@ -486,7 +486,7 @@ def test_an_estimate_counts_the_story(tmp_path: Path) -> None:
         plain = estimate_run(film, folder, load_config(None, QUIET), given, engines=engines)[1].likely
     before, outcome, _ = foreseen(tmp_path / "w", engines, "story.on=true", given=given)
     story = before[1].likely
-    assert story.calls == len(engines.writes.asked) == len(lines(outcome)) + 1 == SECTION + 2
+    assert story.calls == len(engines.stage2.asked) == len(lines(outcome)) + 1 == SECTION + 2
     assert story.tokens_in > plain.tokens_in + 100 * plain.calls
 
 

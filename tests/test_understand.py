@@ -1,4 +1,4 @@
-"""The second act on film: whose frames are compared, what the prompts say of it, what is kept and redone."""
+"""How clips of a film are built: whose frames are compared, what the prompts say of it, what is kept and redone."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def run(
         context = RunContext.of(film, folder, config, inputs, NoProgress())
         prepared = prepare(context)
         models = GrammarModels(*readers)
-        plans, _ = plan_clips(prepared, context, engines.looks.abilities, readers=(models, ()))
+        plans, _ = plan_clips(prepared, context, engines.stage1.abilities, models=models)
         write_slots(plans, len(plans), prepared, context, engines)
     return rows(out, "stage1")
 

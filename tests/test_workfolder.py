@@ -56,9 +56,9 @@ def test_a_record_with_another_key_is_made_again_whatever_it_holds(tmp_path: Pat
     file = tmp_path / "speech.json"
     file.write_text('{"key": "speech/3", "heard": "in another way"}')
     with WorkFolder(tmp_path) as folder:
-        assert folder.known("speech", "speech/4") is None
+        assert folder.record_under_key("speech", "speech/4") is None
         with pytest.raises(WorkFolderError, match=r"speech\.json is damaged"):
-            folder.known("speech", "speech/3")
+            folder.record_under_key("speech", "speech/3")
 
 
 @pytest.mark.parametrize("damage", [b"", b"[]", b'{"key": "k1", "va', b"\xff\xfe"])

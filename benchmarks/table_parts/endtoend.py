@@ -116,7 +116,7 @@ def reading(scratch: Path, film: str) -> Steps:
 
 
 def grammar(scratch: Path, film: str) -> Steps:
-    """The second act after a first that is not counted: frames of shots, features, scores, scales."""
+    """Building clips, after a preparation that is not counted: frames of shots, features, scores, scales."""
     from shotad.description import RunContext, plan_clips, prepare
     from shotad.film import open_film
 

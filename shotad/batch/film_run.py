@@ -126,7 +126,7 @@ def _written(
             progress=progress,
             discard_edits=job.discard_edits,
             sheet=job.sheet,
-            accepted=partial(
+            on_accepted=partial(
                 write_settings,
                 folder,
                 config,
@@ -137,10 +137,10 @@ def _written(
                 assignments=job.assignments,
             ),
         )
-        heard = None
+        rendered = None
         if outputs:
             shorten = partial(shortener, engines=engines)
-            heard = run_render(
+            rendered = run_render(
                 film,
                 folder,
                 config,
@@ -151,15 +151,15 @@ def _written(
                 privacy_noted=True,
             )
         spent = () if recorded is None else tuple(lines(recorded))
-    return replace(finished(job, place.folder, outcome, heard), spent=spent)
+    return replace(finished(job, place.folder, outcome, rendered), spent=spent)
 
 
 def finished(
-    job: FilmJob, folder: Path, outcome: DescribeResult, heard: Rendered | None = None
+    job: FilmJob, folder: Path, outcome: DescribeResult, rendered: Rendered | None = None
 ) -> FilmResult:
     """The result of a film whose track is written (and rendered); if all went well its folder is marked."""
     counts = outcome.counts
-    paths = [] if heard is None else [file.output.path for file in heard.made]
+    paths = [] if rendered is None else [file.output.path for file in rendered.made]
     result = FilmResult(
         job.film,
         job.folder,
@@ -179,8 +179,8 @@ def finished(
         message = f"None of the {result.slots} slots could be described: {outcome.failures[0]}"
         error = (message, "Describe it again: then they are asked for again.")
         return replace(result, state="failed", kind=EngineError.__name__, error=error, again=True)
-    if heard is not None and heard.failed:
-        failures = [*heard.failures.values(), *map(str, heard.findings)]
+    if rendered is not None and rendered.failed:
+        failures = [*rendered.failures.values(), *map(str, rendered.findings)]
         message = f"The track is written, but not all that was to be made is good: {next(iter(failures), '')}"
         error = (message, "See render.json in the work folder.")
         return replace(result, state="failed", kind="SoundError", error=error)

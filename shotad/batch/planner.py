@@ -434,7 +434,7 @@ def _leaving(job: FilmJob) -> list[str]:
     # Nothing of an engine or a voice that cannot be had: its run says why.
     with suppress(ShotadError):
         engines = Engines.of(job.config)
-        notices += privacy_notice(engines.looks, engines.writes)
+        notices += privacy_notice(engines.stage1, engines.stage2)
     with suppress(ShotadError):
         if job.makes and any(kind.is_heard for kind, _ in parse_wanted(job.makes)):
             notices += voice_notice(make_voice(job.config.voice, job.config.language))

@@ -14,7 +14,7 @@ from shotad.cli.options import (
     console_options,
     film_file_option,
     film_options,
-    opened,
+    open_work,
     settings,
 )
 from shotad.core import Interval
@@ -38,7 +38,7 @@ def shots_command(console: Console, **options: Any) -> None:
     from shotad.description.preparation import film_shots
 
     config = settings(options)
-    with opened(options, config) as (film, folder, inputs):
+    with open_work(options, config) as (film, folder, inputs):
         film_shots(RunContext.of(film, folder, config, inputs, console))
         record = folder.read_json("shots.json") or {}
     rows = record["shots"]
@@ -66,7 +66,7 @@ def slots_command(console: Console, **options: Any) -> None:
 
     config = settings(options)
     with (
-        opened(options, config) as (film, folder, inputs),
+        open_work(options, config) as (film, folder, inputs),
         RunContext.of(film, folder, config, inputs, console) as context,
     ):
         prepared = prepare(context)
@@ -120,7 +120,7 @@ def grammar_command(console: Console, **options: Any) -> None:
     from shotad.description import RunContext, read_grammar
 
     config = settings(options)
-    with opened(options, config) as (film, folder, inputs):
+    with open_work(options, config) as (film, folder, inputs):
         with RunContext.of(film, folder, config, inputs, console) as context:
             warnings = read_grammar(context)
         record = folder.read_json("grammar.json") or {}
@@ -173,7 +173,7 @@ def sheet_command(console: Console, **options: Any) -> None:
     config = settings(options)
     alone = options.pop("single_file")
     options = {**options, **_places(options)}
-    with opened(options, config) as (film, folder, inputs):
+    with open_work(options, config) as (film, folder, inputs):
         drawn = FilmId(film.info.name, film.info.fingerprint, film.info.duration)
         if present_track(folder, drawn):
             # Whether the run had given slots, which are looked at frame by frame: only planned slots have

@@ -13,9 +13,9 @@ import click
 from shotad.cli.options import (
     PATH,
     Console,
-    asked_time,
     console_options,
     film_file_option,
+    parse_time_option,
     set_option,
     track_folder,
 )
@@ -64,7 +64,7 @@ def command(console: Console, path: Path, question: str | None, **options: Any) 
     from shotad.script import load_track
     from shotad.script.track_files import TRACK
 
-    at = None if options["moment"] is None else asked_time(options["moment"])
+    at = None if options["moment"] is None else parse_time_option(options["moment"])
     if options["voice"] is not None and not options["play"]:
         raise UsageError("--voice is the voice for --play.", "Add --play.")
     place = track_folder(path)

@@ -28,12 +28,12 @@ from shotad.cli.options import (
     Console,
     FiniteRange,
     SectionedCommand,
-    asked_time,
     console_options,
     explicit_settings,
+    parse_time_option,
+    report_failures,
     settings,
     strict_option,
-    tell_failures,
 )
 from shotad.core import Config
 from shotad.core.errors import (
@@ -139,8 +139,8 @@ def shared_job(options: Mapping[str, Any]) -> FilmJob:
     """What the command line asks of all films. Raises UsageError."""
     from shotad.batch import STDIN, FilmJob
 
-    start = asked_time(options["start"]) if options["start"] else 0.0
-    end = asked_time(options["end"]) if options["end"] else None
+    start = parse_time_option(options["start"]) if options["start"] else 0.0
+    end = parse_time_option(options["end"]) if options["end"] else None
     for name in ("cast", "cast_photos"):
         if options[name] is not None and not options[name].exists():
             raise CastError(f"There is no {options[name]} (--{name.replace('_', '-')}).", "Check the path.")
@@ -298,8 +298,8 @@ def finish(
         raise click.exceptions.Exit(1)
     results = [row.result for row in rows if row.result is not None]
     reasons = [f"a slot of {row.label}" for row in rows if row.result for _ in range(row.result.amiss)]
-    of = sum(result.slots for result in results)
-    tell_failures(reasons, of, "slots", all_failed=False, strict=request.options["strict"])
+    total = sum(result.slots for result in results)
+    report_failures(reasons, total, "slots", all_failed=False, strict=request.options["strict"])
 
 
 _CREWS = "preparing, looking and writing in --ray-config say how many work at once."

@@ -19,7 +19,7 @@ from shotad.cli.options import (
     confirm,
     console_options,
     film_options,
-    opened,
+    open_work,
     settings,
 )
 from shotad.core.errors import CastError, UsageError
@@ -270,7 +270,7 @@ def discover_command(console: Console, cast_folder: Path | None, **options: Any)
 
     config = settings(options)
     place = cast_folder or cast_folder_of(options["film"])
-    with opened(options, config) as (film, folder, inputs):
+    with open_work(options, config) as (film, folder, inputs):
         get_face_models(config.cast, console)
         discovery = discover(RunContext.of(film, folder, config, inputs, console), place)
     more = {"--frame-rate": options["frame_rate"], "--out": options["out"]}

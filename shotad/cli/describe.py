@@ -25,11 +25,11 @@ from shotad.cli.options import (
     existing_option,
     film_or_address_options,
     note_text,
-    opened,
+    open_work,
+    report_failures,
     sampling_option,
     settings,
     strict_option,
-    tell_failures,
 )
 from shotad.cli.render import sound_flags, sound_options
 from shotad.core import Config
@@ -49,9 +49,12 @@ from shotad.script.cue import timecode
 from shotad.script.reasons import reason_in
 
 if TYPE_CHECKING:
-    from shotad.description import DescribeResult
+    from shotad.core import RunInputs, WorkFolder
+    from shotad.description import DescribeResult, Engines
+    from shotad.film import Film
     from shotad.script import Cue, LintReport
     from shotad.sound import Rendered
+    from shotad.sound.outputs import OutputFile
 
 
 @click.command(name="describe", cls=SectionedCommand)
@@ -125,51 +128,22 @@ def command(console: Console, **options: Any) -> None:
     from shotad.script.guidelines import summary_line
 
     makes = makes_of(options)
-    spoken = bool(makes)
     check_voice(config, makes)
     if options["taste"] is not None:
         begin_taste(options, console)
     with (
-        opened(options, config, describes=True) as (film, folder, inputs),
+        open_work(options, config, describes=True) as (film, folder, inputs),
         profile_steps(options["timed"]) as recorded,
     ):
         if options["estimate"]:
-            from shotad.description import estimate_run
-            from shotad.description.estimate import estimate_json, estimate_lines
-
-            foreseen = estimate_run(
-                film, folder, config, inputs.run_inputs, engines=engines, progress=console
-            )
-            _tell(console, estimate_lines(foreseen), estimate_json(foreseen), recorded)
+            _print_estimate(console, film, folder, config, inputs.run_inputs, engines, recorded)
             return
         if options["shown_slot"] is not None:
-            from shotad.description import show_prompts
-            from shotad.description.shown_prompts import shown_json, shown_lines
-
-            shown = show_prompts(
-                film,
-                folder,
-                config,
-                inputs.run_inputs,
-                slot=options["shown_slot"],
-                engines=engines,
-                progress=console,
-            )
-            _tell(console, shown_lines(shown), shown_json(shown), recorded)
+            slot = options["shown_slot"]
+            _print_prompts(console, film, folder, config, inputs.run_inputs, engines, slot, recorded)
             return
-        if spoken:
-            # Refused before any work goes into the film where it cannot be made
-            from shotad.sound.outputs import film_to_lie_beside, parse_wanted, wanted_files
-            from shotad.sound.render import check_wanted
-
-            files_to_make = wanted_files(
-                parse_wanted(makes),
-                film.info.name,
-                folder.path,
-                language=config.language,
-                beside=film_to_lie_beside(film),
-            )
-            check_wanted(film, files_to_make, config, config.language)
+        # Refused before any work goes into the film where they cannot be made
+        outputs = checked_outputs(makes, film, folder, config)
         for line in open_engines(config, folder.path, engines):
             console.note(line)
         outcome = describe(
@@ -181,7 +155,7 @@ def command(console: Console, **options: Any) -> None:
             progress=console,
             discard_edits=options["discard_edits"],
             sheet=not options["no_sheet"],
-            accepted=partial(
+            on_accepted=partial(
                 write_settings,
                 folder,
                 config,
@@ -192,8 +166,9 @@ def command(console: Console, **options: Any) -> None:
                 assignments=options["assignments"],
             ),
         )
-        heard, text = None, summary(outcome)
-        if spoken and not outcome.all_failed:
+        text = summary(outcome)
+        rendered: Rendered | None = None
+        if outputs and not outcome.all_failed:
             if console.mode != "json":
                 # Said before the voice begins, which may take long and may fail.
                 console.result(text, None)
@@ -201,26 +176,79 @@ def command(console: Console, **options: Any) -> None:
             from shotad.sound import run_render
             from shotad.sound.outputs import summary as render_summary
 
-            heard = run_render(
-                film, folder, config, files_to_make, console, shorten=partial(shortener, engines=engines)
-            )
-            text = render_summary(heard)
+            shorten = partial(shortener, engines=engines)
+            rendered = run_render(film, folder, config, outputs, console, shorten=shorten)
+            text = render_summary(rendered)
         with time_step("lint"):
-            checked = lint_track(heard.track if heard else outcome.track, folder.path, config)
-        content = report(outcome, checked, heard)
-        lines = [text, f"Guideline check: {summary_line(checked).rstrip('.')} (details: shotad lint)."]
-        _tell(console, lines, content, recorded)
-    if heard is not None and heard.failed:
+            lint_report = lint_track(rendered.track if rendered else outcome.track, folder.path, config)
+        guidelines = summary_line(lint_report).rstrip(".")
+        lines = [text, f"Guideline check: {guidelines} (details: shotad lint)."]
+        _print_result(console, lines, report(outcome, lint_report, rendered), recorded)
+    if rendered is not None and rendered.failed:
         raise click.exceptions.Exit(1)
-    slots = len(outcome.cues) + len(outcome.failed_slots)
-    tell_failures(
+    report_failures(
         outcome.failures,
-        slots,
+        len(outcome.cues) + len(outcome.failed_slots),
         "slots",
         all_failed=outcome.all_failed,
         strict=options["strict"],
         hint=SLOTS_OUTSIDE if outcome.only_outside else AGAIN,
     )
+
+
+def _print_estimate(
+    console: Console,
+    film: Film,
+    folder: WorkFolder,
+    config: Config,
+    run_inputs: RunInputs,
+    engines: Engines,
+    recorded: Recording | None,
+) -> None:
+    """Print what a run would ask and cost."""
+    from shotad.description import estimate_run
+    from shotad.description.estimate import estimate_json, estimate_lines
+
+    estimate = estimate_run(film, folder, config, run_inputs, engines=engines, progress=console)
+    _print_result(console, estimate_lines(estimate), estimate_json(estimate), recorded)
+
+
+def _print_prompts(
+    console: Console,
+    film: Film,
+    folder: WorkFolder,
+    config: Config,
+    run_inputs: RunInputs,
+    engines: Engines,
+    slot: str,
+    recorded: Recording | None,
+) -> None:
+    """Print what the models would be asked about a slot, named by its id or a time in it."""
+    from shotad.description import show_prompts
+    from shotad.description.shown_prompts import shown_json, shown_lines
+
+    prompts = show_prompts(film, folder, config, run_inputs, slot=slot, engines=engines, progress=console)
+    _print_result(console, shown_lines(prompts), shown_json(prompts), recorded)
+
+
+def checked_outputs(
+    makes: Sequence[str], film: Film, folder: WorkFolder, config: Config
+) -> tuple[OutputFile, ...]:
+    """The files of sound that ``makes`` ask for; none where it is empty. Raises for those that cannot be."""
+    if not makes:
+        return ()
+    from shotad.sound.outputs import film_to_lie_beside, parse_wanted, wanted_files
+    from shotad.sound.render import check_wanted
+
+    outputs = wanted_files(
+        parse_wanted(makes),
+        film.info.name,
+        folder.path,
+        language=config.language,
+        beside=film_to_lie_beside(film),
+    )
+    check_wanted(film, outputs, config, config.language)
+    return outputs
 
 
 def settings_and_files(options: Mapping[str, Any], console: Console) -> tuple[Config, dict[str, Any]]:
@@ -236,8 +264,10 @@ def settings_and_files(options: Mapping[str, Any], console: Console) -> tuple[Co
     return config, {**options, "cast": cast}
 
 
-def _tell(console: Console, lines: list[str], content: dict[str, Any], recorded: Recording | None) -> None:
-    """The result, for people and for programs, with where the time went if that was recorded."""
+def _print_result(
+    console: Console, lines: list[str], content: dict[str, Any], recorded: Recording | None
+) -> None:
+    """Print the result, for people or for programs, with where the time went if that was recorded."""
     if recorded is not None:
         content["profile"] = recorded.as_json()
         lines += time_lines(recorded)
@@ -338,16 +368,18 @@ def summary(outcome: DescribeResult) -> str:
     counts, cues = outcome.counts, outcome.track.cues
     lines = [f"Lines: {counts['placed'] + counts['shortened']} to be spoken in {len(cues)} slots."]
     if outcome.recognised is not None:
-        shots = (f"{name} in {n} {'shot' if n == 1 else 'shots'}" for name, n in outcome.recognised)
+        members: list[str] = []
+        for member in outcome.recognised:
+            members.append(f"{member.name} in {member.shots} {'shot' if member.shots == 1 else 'shots'}")
         nobody = "nobody of the cast (characters.json says why)"
-        lines.append(f"Recognised: {', '.join(shots) or nobody}.")
+        lines.append(f"Recognised: {', '.join(members) or nobody}.")
     if counts["edited"]:
         lines.append(f"Edited by a person and kept: {counts['edited']}.")
     for status, word in _WORDS.items():
         if counts[status.value]:
             lines.append(f"{word}: {counts[status.value]}.")
             lines += reasons_of([cue for cue in cues if cue.status is status])
-    lines += [f"  {name}  {reason}" for name, reason in outcome.failed_slots]
+    lines += [f"  {slot.id}  {slot.reason}" for slot in outcome.failed_slots]
     for silence in outcome.silences:
         lines.append(f"No speech and no AD for {duration(silence.duration)}: from {timecode(silence.start)}.")
     lines += [f"Note: {warning}" for warning in outcome.warnings]
@@ -383,16 +415,22 @@ _WORDS = {
 
 
 def report(
-    outcome: DescribeResult, checked: LintReport | None = None, heard: Rendered | None = None
+    outcome: DescribeResult, lint_report: LintReport | None = None, rendered: Rendered | None = None
 ) -> dict[str, Any]:
     """The same for programs, with what lint found and what was rendered."""
+    recognised = None
+    if outcome.recognised is not None:
+        recognised = {member.name: member.shots for member in outcome.recognised}
+    guidelines = None
+    if lint_report is not None:
+        guidelines = {"errors": lint_report.errors, "warnings": lint_report.warnings}
     return {
         "film": outcome.track.film.name,
         "counts": outcome.counts,
         "described": [outcome.described.start, outcome.described.end],
         "silences": [[s.start, s.end] for s in outcome.silences],
-        "failed_slots": [{"id": name, "reason": reason} for name, reason in outcome.failed_slots],
-        "recognised": None if outcome.recognised is None else dict(outcome.recognised),
+        "failed_slots": [{"id": slot.id, "reason": slot.reason} for slot in outcome.failed_slots],
+        "recognised": recognised,
         "warnings": list(outcome.warnings),
         "used": outcome.used.as_json() if outcome.used is not None else None,
         "files": [str(path) for path in outcome.files],
@@ -408,6 +446,6 @@ def report(
             }
             for cue in outcome.track.cues
         ],
-        "guidelines": None if checked is None else {"errors": checked.errors, "warnings": checked.warnings},
-        "rendered": None if heard is None else heard.as_json(),
+        "guidelines": guidelines,
+        "rendered": None if rendered is None else rendered.as_json(),
     }

@@ -20,11 +20,11 @@ from shotad.cli.options import (
     Console,
     SectionedCommand,
     answer_options,
+    combine_options,
     console_options,
     dataset_names_in_help,
-    kept,
+    metric_context,
     settings_options,
-    together,
     write_files,
 )
 from shotad.core import Config, load_config
@@ -69,7 +69,7 @@ def check_command(console: Console, **options: Any) -> None:
         click.get_current_context().exit(1)
 
 
-dataset_options = together(
+dataset_options = combine_options(
     click.argument("dataset", metavar="DATASET"),
     click.option("--root", type=PATH, help="Dataset folder (default: $SHOTAD_DATASETS/DATASET or here)."),
     click.option("--annotation", type=PATH, help="File of the human ADs, if elsewhere."),
@@ -78,7 +78,7 @@ dataset_options = together(
 )
 """DATASET, and where its files are."""
 
-prediction_options = together(
+prediction_options = combine_options(
     click.option(
         "--predictions",
         type=PATH,
@@ -117,7 +117,7 @@ def command() -> None:
 
 _JUDGE = "LLM judge, such as openai:gpt-4o; repeatable, each judges everything."
 _MISSING = "ADs without a prediction: count them as 0 (default), or skip them."
-measuring_options = together(
+measuring_options = combine_options(
     click.option("--judge", multiple=True, metavar="ENGINE[:MODEL]", help=_JUDGE),
     click.option("--missing", type=click.Choice(["zero", "skip"]), help=_MISSING),
     click.option("--system", metavar="NAME", default="", help="Name of the system in the report."),
@@ -164,18 +164,18 @@ def ad_command(console: Console, **options: Any) -> None:
     and items.csv with the values of each AD. A second run computes only what has changed. Exit code 1 if of a
     judge no answer could be used.
     """
-    names = listed(options["metrics"])
+    names = names_in(options["metrics"])
     shard = evaluation.Shard.parse(options["shard"] or "1/1")
-    folder = options["out"] or beside(options["predictions"][0], "eval")
+    folder = options["out"] or report_folder(options["predictions"][0], "eval")
     if options["estimate"]:
         work = evaluation.estimate_evaluation(
-            given(options, names), names, shard=shard, cache=options["cache"], force=options["force"]
+            read_inputs(options, names), names, shard=shard, cache=options["cache"], force=options["force"]
         )
         lines = [*evaluation.model_work.work_lines(work), *evaluation.model_work.left_out_lines(work)]
         console.result("\n".join(lines), evaluation.model_work.work_json(work))
         return
     evaluation.check_folder(folder)
-    inputs = given(options, names)
+    inputs = read_inputs(options, names)
     # Read before anything is scored, and before it may be written over
     earlier = evaluation.read_report(options["compare"]) if options["compare"] is not None else None
     if earlier is not None:
@@ -183,7 +183,7 @@ def ad_command(console: Console, **options: Any) -> None:
     run = evaluation.evaluate(
         inputs, names, console, shard=shard, cache=options["cache"], force=options["force"]
     )
-    names = [*(result.name for result in run.results), *(name for name, _ in run.not_measured)]
+    names = [*(result.name for result in run.results), *(metric.name for metric in run.not_measured)]
     if options["judge"] and not any("@" in name for name in names):
         console.note("None of these metrics needs a judge: --judge was not used.")
     files = list(evaluation.write_report(folder, run))
@@ -196,7 +196,7 @@ def ad_command(console: Console, **options: Any) -> None:
         value["comparison"] = comparison
     shown = [str(path) for path in files if path.suffix != ".png"]
     console.result("\n".join([text, "", "Files:", *(f"  {name}" for name in shown)]), value)
-    if any(reason.startswith(evaluation.JUDGE_FAILED) for _, reason in run.not_measured):
+    if any(metric.reason.startswith(evaluation.JUDGE_FAILED) for metric in run.not_measured):
         click.get_current_context().exit(1)
 
 
@@ -220,11 +220,11 @@ def assisted_command(console: Console, **options: Any) -> None:
 
     The folder gets assisted.json, choices.jsonl with each choice, and the report of the chosen lines.
     """
-    names, expert = listed(options["metrics"]), listed(options["expert"])
+    names, expert = names_in(options["metrics"]), names_in(options["expert"])
     predictions: Path = options["predictions"][0]
-    folder = options["out"] or beside(predictions, "assisted")
+    folder = options["out"] or report_folder(predictions, "assisted")
     evaluation.check_folder(folder)
-    inputs = given(options, [*names, *expert])
+    inputs = read_inputs(options, [*names, *expert])
     for finding in inputs.findings:
         console.note(finding)
 
@@ -232,7 +232,7 @@ def assisted_command(console: Console, **options: Any) -> None:
         value = "not defined" if result.value is None else f"{result.value:.2f}"
         console.note(f"{result.title}, {role}: {value} ({result.seconds:.1f} s).")
 
-    with kept(console, inputs.config, options) as context:
+    with metric_context(console, inputs.config, options) as context:
         done = evaluation.assisted_choice.choose_assisted(
             inputs.corpus, names, context, expert=expert, done=tell
         )
@@ -467,7 +467,7 @@ def steps_command(console: Console, files: tuple[Path, ...], out: Path | None, *
         evaluation.check_folder(out)
     scripts = evaluation.steps.read_steps(files)
     labels = evaluation.steps.read_labels(options["people"]) if options["people"] else None
-    with kept(console, config, options) as context:
+    with metric_context(console, config, options) as context:
         trials = {"baseline": options["baseline"], "planted": options["planted"], "labels": labels}
         results = [evaluation.evaluate_steps(scripts, judge, context, **trials) for judge in judges]
     record = {"schema": 1, "judges": results}
@@ -480,7 +480,7 @@ def steps_command(console: Console, files: tuple[Path, ...], out: Path | None, *
         click.get_current_context().exit(1)
 
 
-def given(options: Mapping[str, Any], metrics: Sequence[str]) -> evaluation.Report:
+def read_inputs(options: Mapping[str, Any], metrics: Sequence[str]) -> evaluation.Report:
     """The human ADs, the predictions joined to them, and the settings that the options ask for; with what is
     wrong with the parts of the dataset that these metrics use."""
 
@@ -502,12 +502,12 @@ def _settings(options: Mapping[str, Any]) -> Config:
     return load_config(options["config"], options["assignments"], measures__report__unit=options.get("unit"))
 
 
-def listed(text: str) -> list[str]:
+def names_in(text: str) -> list[str]:
     """``"cider, action" → ["cider", "action"]``."""
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def beside(predictions: Path, ending: str) -> Path:
+def report_folder(predictions: Path, ending: str) -> Path:
     """The folder of a report beside the predictions: ``preds.jsonl → preds.eval``."""
     return predictions.with_name(f"{predictions.stem}.{ending}")
 
@@ -564,7 +564,7 @@ def interrater_command(console: Console, scripts: tuple[Path, ...], out: Path | 
         thresholds = [float(part) for part in options["tiou"].split(",")]
     except ValueError:
         raise UsageError(f"--tiou {options['tiou']} holds no numbers.", "Write 0.8 or 0.5,0.8.") from None
-    names = listed(options["metrics"] or "")
+    names = names_in(options["metrics"] or "")
     if len(scripts) > 2:
         raise UsageError(f"{len(scripts)} files were given.", "Name two scripts, or one table.")
     versions = list(
@@ -572,7 +572,7 @@ def interrater_command(console: Console, scripts: tuple[Path, ...], out: Path | 
         if len(scripts) == 2
         else evaluation.interrater.from_table(scripts[0])
     )
-    with kept(console, _settings(options), options) as context:
+    with metric_context(console, _settings(options), options) as context:
         agreement = evaluation.inter_rater(versions[0], versions[1], thresholds, context, names)
     write_files(console, out, {"inter-rater.json": readable_json(agreement)})
     console.result(evaluation.interrater.interrater_text(agreement, *versions), agreement)

@@ -212,7 +212,7 @@ def describe(
             discard_edits=discard_edits,
             sheet=worksheet,
             on_cue=on_cue or ignore_cue,
-            accepted=partial(
+            on_accepted=partial(
                 write_settings,
                 folder,
                 resolved,
@@ -224,7 +224,8 @@ def describe(
             ),
         )
     release_memory(collect=True)
-    failures, of = outcome.failures, len(outcome.cues) + len(outcome.failed_slots)
+    failures = outcome.failures
+    total = len(outcome.cues) + len(outcome.failed_slots)
     if failures:
         first = f"{failures[0].rstrip('.')}."
         again = "Call it again: what is done is kept, and what failed is tried again."
@@ -232,8 +233,8 @@ def describe(
             again = "Correct their times in the file of slots."
         if outcome.all_failed:
             may_help = not outcome.only_outside
-            raise ShotadError(f"{len(failures)} of {of} slots failed: {first}", again, again=may_help)
-        _warn(f"{len(failures)} of {of} slots failed; the first: {first} {again}")
+            raise ShotadError(f"{len(failures)} of {total} slots failed: {first}", again, again=may_help)
+        _warn(f"{len(failures)} of {total} slots failed; the first: {first} {again}")
     for text in outcome.warnings:
         _warn(text)
     return outcome.track
@@ -541,9 +542,9 @@ def open_film(
         FilmError: It cannot be read as a film.
         UsageError: An argument cannot be used. ``ConfigError`` for a setting.
     """
-    from shotad.film import open_film as opened
+    from shotad.film import open_film as open_film_file
 
-    return opened(
+    return open_film_file(
         path_of("film", film),
         reader=load_config(config, settings).film.reader,
         frame_rate=frame_rate_of(frame_rate),
@@ -732,7 +733,7 @@ def evaluate(
     from shotad.evaluation import (
         Shard,
         check_folder,
-        evaluate as measured,
+        evaluate as run_evaluation,
         read_inputs,
         read_report,
         write_report,
@@ -767,7 +768,9 @@ def evaluate(
             system=text_of("system", system),
             metrics=names,
         )
-        run = measured(inputs, names, shown, shard=part, cache=optional_path("cache", cache), force=force)
+        run = run_evaluation(
+            inputs, names, shown, shard=part, cache=optional_path("cache", cache), force=force
+        )
         write_report(folder, run, plots=out is not None)
         return read_report(folder)
 
@@ -796,17 +799,17 @@ def work_on(
     from shotad.description import Inputs
     from shotad.description.existing import find_existing
     from shotad.description.inputs import passed_over_beside, with_subtitles_beside
-    from shotad.film import open_film as opened
+    from shotad.film import open_film as open_film_file
     from shotad.script import present_track
 
     source, force = _film_or_path(source), flag_of("force", force)
     check_token(cancel)
     with cancellable(cancel), explain_memory_errors(), ExitStack() as stack:
-        film = (
-            stack.enter_context(opened(source, reader=config.film.reader, frame_rate=frame_rate))
-            if isinstance(source, Path)
-            else source
-        )
+        if isinstance(source, Path):
+            opened = open_film_file(source, reader=config.film.reader, frame_rate=frame_rate)
+            film = stack.enter_context(opened)
+        else:
+            film = source
         with_files = with_subtitles_beside(film.info, config, run_inputs or RunInputs())
         notes: tuple[str, ...] = ()
         place = _work_folder(source, out)

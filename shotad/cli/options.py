@@ -123,7 +123,7 @@ def console_options(function: Command) -> Command:
     return wrapped
 
 
-def together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+def combine_options(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
     """One decorator that adds several options."""
 
     def added(function: Command) -> Command:
@@ -136,7 +136,7 @@ def together(*options: Callable[[Command], Command]) -> Callable[[Command], Comm
 
 _SETTING = "Change one setting (docs/settings.md); repeatable."
 set_option = click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help=_SETTING)
-settings_options = together(
+settings_options = combine_options(
     click.option("--config", metavar="NAME|FILE", multiple=True, help="Preset or YAML file; repeatable."),
     set_option,
 )
@@ -149,7 +149,7 @@ encoding_option = click.option(
 
 def _film_options(kind: HerePath) -> Callable[[Command], Command]:
     """FILM of this kind, and how it is read."""
-    return together(
+    return combine_options(
         click.argument("film", type=kind),
         click.option("--out", type=PATH, help="Output folder (default: FILM.shotad next to the film)."),
         click.option(
@@ -173,12 +173,12 @@ film_or_address_options = _film_options(FilmPath(path_type=Path))
 """The same, where FILM may also be a web address."""
 film_file_option = click.option("--film", "film_file", type=PATH, help="The film, if it has moved.")
 strict_option = click.option("--strict", is_flag=True, help="Exit with code 3, not 0, if some parts failed.")
-"""See `tell_failures`."""
-answer_options = together(
+"""See `report_failures`."""
+answer_options = combine_options(
     click.option("--cache", type=PATH, help="File that keeps the answers."),
     click.option("--force", is_flag=True, help="Ask for everything again."),
 )
-"""See `kept`."""
+"""See `metric_context`."""
 engine_option = click.option(
     "--engine",
     metavar="NAME",
@@ -226,21 +226,21 @@ SLOTS_OUTSIDE = "Correct their times in the file of slots."
 """What to do where slots failed only because they lie outside the film: to run again would change nothing."""
 
 
-def tell_failures(
-    reasons: Sequence[str], of: int, unit: str, *, all_failed: bool, strict: bool, hint: str = AGAIN
+def report_failures(
+    reasons: Sequence[str], total: int, unit: str, *, all_failed: bool, strict: bool, hint: str = AGAIN
 ) -> None:
     """End a command that has worked: say on standard error how many slots or lines failed, and how to go on.
 
-    ``reasons`` has one for each of those, of so many. Raises ShotadError (exit code 1) where all failed, and
-    Exit with code 3 where some did and ``strict`` is set.
+    ``reasons`` has one for each of those, of ``total``. Raises ShotadError (exit code 1) where all failed,
+    and Exit with code 3 where some did and ``strict`` is set.
     """
     if not reasons:
         return
     first = reasons[0].rstrip(".")
     if all_failed:
-        raise ShotadError(f"{len(reasons)} of {of} {unit} failed: {first}.", hint)
+        raise ShotadError(f"{len(reasons)} of {total} {unit} failed: {first}.", hint)
     verb = "failed" if len(reasons) == 1 else "failed; the first"
-    click.echo(f"{len(reasons)} of {of} {unit} {verb}: {first}. {hint}", err=True)
+    click.echo(f"{len(reasons)} of {total} {unit} {verb}: {first}. {hint}", err=True)
     if strict:
         raise click.exceptions.Exit(3)
 
@@ -285,7 +285,7 @@ def track_file(path: Path) -> Path:
 
 
 @contextmanager
-def opened(
+def open_work(
     options: Mapping[str, Any], config: Config, *, describes: bool = False
 ) -> Iterator[tuple[Film, WorkFolder, Inputs]]:
     """The film, its work folder, and what was given, read and checked. Raises as `work_on`."""
@@ -293,8 +293,8 @@ def opened(
     from shotad.core import RunInputs
     from shotad.core.runsettings import GivenCast
 
-    start = asked_time(options["start"]) if options.get("start") else 0.0
-    end = asked_time(options["end"]) if options.get("end") else None
+    start = parse_time_option(options["start"]) if options.get("start") else 0.0
+    end = parse_time_option(options["end"]) if options.get("end") else None
     if end is not None and end <= start:
         raise UsageError(f"--to {options['end']} does not lie after --from {options.get('start') or 0}.")
     path, key, photos = (options.get(name) for name in ("cast", "cast_key", "cast_photos"))
@@ -318,7 +318,7 @@ def opened(
 
 
 @contextmanager
-def kept(console: Console, config: Config, options: Mapping[str, Any]) -> Iterator[MetricContext]:
+def metric_context(console: Console, config: Config, options: Mapping[str, Any]) -> Iterator[MetricContext]:
     """What an evaluation works with; what is computed is kept in the file of ``--cache``, and what is there
     is not used with ``--force``."""
     from shotad.evaluation import MetricContext, Store
@@ -350,7 +350,7 @@ class Console(Display):
             click.echo(terminal_text(text))
 
 
-def asked_time(text: str) -> float:
+def parse_time_option(text: str) -> float:
     """Seconds from ``83.5``, ``1:23.5`` or ``0:01:23,5``. Raises UsageError."""
     try:
         seconds = parse_time(text)

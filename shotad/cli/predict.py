@@ -16,10 +16,10 @@ from shotad.cli.options import (
     console_options,
     dataset_names_in_help,
     engine_option,
+    report_failures,
     sampling_option,
     settings_options,
     strict_option,
-    tell_failures,
     text_of,
 )
 from shotad.core import Config, load_config
@@ -102,7 +102,10 @@ def command(console: Console, dataset: str, **options: Any) -> None:
         raise UsageError(message, "Check the path.", usage=False)
     gpus = () if options["gpus"] is None else evaluation.chosen_gpus(options["gpus"], config)
     job = _job(data, config, options, console)
-    for line in (*privacy_notice(job.engines.looks, job.engines.writes), *_opening(job, len(tasks), options)):
+    for line in (
+        *privacy_notice(job.engines.stage1, job.engines.stage2),
+        *_opening(job, len(tasks), options),
+    ):
         console.note(line)
     for warning in evaluation.english_only_warning(config.language):
         console.note(warning)
@@ -110,8 +113,8 @@ def command(console: Console, dataset: str, **options: Any) -> None:
     out = str(options["out"])
     console.result(evaluation.prediction_text(done, out), evaluation.prediction_as_json(done, out))
     reasons = [line.failure for line in done.lines if line.text is None]
-    of = len(done.lines)
-    tell_failures(reasons, of, "lines", all_failed=len(reasons) == of, strict=options["strict"])
+    total = len(done.lines)
+    report_failures(reasons, total, "lines", all_failed=len(reasons) == total, strict=options["strict"])
 
 
 def _job(

@@ -12,9 +12,9 @@ from shotad.cli.options import (
     Console,
     console_options,
     film_file_option,
+    report_failures,
     set_option,
     strict_option,
-    tell_failures,
     track_folder,
 )
 from shotad.script.cue import timecode
@@ -70,7 +70,7 @@ def command(console: Console, path: Path, slots: tuple[str, ...], **options: Any
         open_film(source, reader=config.film.reader, frame_rate=run.frame_rate) as film,
         WorkFolder(place) as folder,
     ):
-        for line in privacy_notice(engines.looks, engines.writes):
+        for line in privacy_notice(engines.stage1, engines.stage2):
             console.note(line)
         done = redo(
             film,
@@ -90,9 +90,9 @@ def command(console: Console, path: Path, slots: tuple[str, ...], **options: Any
         folder.note(f"described again: {changes}")
     console.result(_summary(done), _report(done))
     reasons = [result.reason for result in done.results if result.after is None and not result.same]
-    of = len(done.results)
-    strict, none = options["strict"], len(reasons) == of
-    tell_failures(reasons, of, "slots", all_failed=none, strict=strict, hint=_AGAIN)
+    total = len(done.results)
+    all_failed = len(reasons) == total
+    report_failures(reasons, total, "slots", all_failed=all_failed, strict=options["strict"], hint=_AGAIN)
 
 
 SAME = "the engine wrote the same line again. Give it a hint with --note, or use another --engine."

@@ -12,10 +12,10 @@ from shotad.cli.options import (
     PATH,
     Console,
     SectionedCommand,
+    combine_options,
     console_options,
     film_file_option,
     settings_options,
-    together,
     track_folder,
 )
 from shotad.core.config.sound import LOUDNESS_PROFILES
@@ -23,7 +23,7 @@ from shotad.core.errors import UsageError
 from shotad.sound.outputs import parse_wanted, wanted_files
 
 _MAKES = "Write film, film+text, text, ad, mix or sidecar, as in film:mkv or ad:mp3; repeatable."
-sound_options = together(
+sound_options = combine_options(
     click.option("--loudness", type=click.Choice(LOUDNESS_PROFILES), help="Loudness standard of the result."),
     click.option("--voice", metavar="NAME", help="Voice: auto, or a name that shotad voices lists."),
     click.option("--make", "makes", multiple=True, metavar="KIND[:ENDING]", help=_MAKES),

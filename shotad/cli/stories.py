@@ -15,7 +15,7 @@ from shotad.cli.options import (
     answer_options,
     console_options,
     encoding_option,
-    kept,
+    metric_context,
     settings_options,
     text_of,
     track_file,
@@ -70,7 +70,7 @@ def cml_command(console: Console, scripts: tuple[Path, ...], **options: Any) -> 
         load_config(options["config"], options["assignments"]),
         evaluation.cml.read_scripts(scripts),
     )
-    with kept(console, config, options) as context:
+    with metric_context(console, config, options) as context:
         report = evaluation.evaluate_cml(
             texts, options["judge"], options["analyst"] or options["judge"], context
         )
@@ -147,7 +147,7 @@ def stage_command(console: Console, folder: Path, **options: Any) -> None:
     more = {name: options[name] for name in ("judge", "limit", "memory") if options[name]}
     if options["top"]:
         more["top"] = options["top"]
-    with kept(console, config, options) as context:
+    with metric_context(console, config, options) as context:
         run = evaluate(films, options["engine"], context, **more)
     files = {"stage.json": readable_json(run.record()), "stage.txt": run.text + "\n"}
     write_files(console, options["out"], files)
@@ -204,7 +204,7 @@ def story_command(console: Console, source: Path, **options: Any) -> None:
     for note in (note for film in films for note in film.notes):
         console.note(note)
     if options["make"]:
-        with kept(console, config, options) as context:
+        with metric_context(console, config, options) as context:
             new_questions = evaluation.story_questions.make_story_questions(films, options["engine"], context)
         write_text(options["make"], evaluation.story_questions.write_questions(new_questions))
         counts = f"{plural(len(new_questions), 'question')} on {plural(len(films), 'film')}"
@@ -230,7 +230,7 @@ def story_command(console: Console, source: Path, **options: Any) -> None:
     folder = options["out"] or source.with_name(f"{source.stem}.story")
     evaluation.check_folder(folder)
     more |= {name: options[name] for name in ("judge", "anyway")}
-    with kept(console, config, options) as context:
+    with metric_context(console, config, options) as context:
         story = evaluation.evaluate_story(films, questions, options["engine"], context, **more)
     written = evaluation.story.write_story(folder, story)
     listed = ["", "Files:", *(f"  {path}" for path in written)]

@@ -13,9 +13,9 @@ from shotad.cli.options import (
     SectionedCommand,
     console_options,
     note_text,
+    report_failures,
     set_option,
     strict_option,
-    tell_failures,
     track_file,
 )
 from shotad.core import Config, load_config
@@ -83,7 +83,7 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
     console.result(summary(outcome), report(outcome))
     reasons = [reason_in(cue.reason, "en") for cue in outcome.failed]
     heard = len(outcome.track.heard)
-    tell_failures(reasons, len(reasons) + heard, "lines", all_failed=not heard, strict=options["strict"])
+    report_failures(reasons, len(reasons) + heard, "lines", all_failed=not heard, strict=options["strict"])
 
 
 def _engine(config: Config, source: str) -> Engine:

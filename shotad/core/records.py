@@ -269,9 +269,10 @@ class _Speech(_KeyedRecord):
     speech: list[_Utterance]
     singing: list[Span]
     shouts: list[Span]
+    misfit: str = ""
 
 
-class _HeardSpeech(_KeyedRecord):
+class _SoundSpeech(_KeyedRecord):
     heard: list[Span] | None
     notes: list[str]
     singing: list[Span]
@@ -518,7 +519,7 @@ _SHAPES: Mapping[str, type[BaseModel]] = {
     "alignment.json": _Alignment,
     "shots.json": _Shots,
     "speech.json": _Speech,
-    "heard.json": _HeardSpeech,
+    "heard.json": _SoundSpeech,
     "transcript.json": _Transcript,
     "slots.json": _Slots,
     "slots.hand.json": _HandSlotsFile,

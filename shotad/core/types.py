@@ -67,6 +67,16 @@ class Interval:
         return f"[{self.start:.3f}, {self.end:.3f})"
 
 
+def clip_all(intervals: Iterable[Interval], part: Interval) -> list[Interval]:
+    """What of each interval lies inside ``part``, without those that lie outside.
+
+    >>> clip_all([Interval(0, 5), Interval(9, 12)], Interval(3, 9))
+    [Interval(start=3, end=5)]
+    """
+    clipped = [interval.clip(part) for interval in intervals]
+    return [interval for interval in clipped if interval is not None]
+
+
 def clock_time(seconds: float, decimals: int = 0) -> str:
     """A moment as players show it, rounded down: ``13:12``, ``1:02:05``, with ``decimals`` ``13:12.7``.
 

@@ -256,7 +256,7 @@ class WorkFolder:
         is read back too, so that a new and a resumed run see the same values. Raises as `read_record`, and
         what ``make`` raises.
         """
-        record = self.known(name, key)
+        record = self.record_under_key(name, key)
         if record is None:
             self.write_json(f"{name}.json", {"key": key, **write(make())})
             record = self.read_json(f"{name}.json")
@@ -266,7 +266,7 @@ class WorkFolder:
             )
         return read(record)
 
-    def known(self, name: str, key: str) -> dict[str, Any] | None:
+    def record_under_key(self, name: str, key: str) -> dict[str, Any] | None:
         """The content of ``NAME.json``; None where it is missing, has another key, or has to be redone
         (``force``)."""
         is_forced = self._is_forced(name)

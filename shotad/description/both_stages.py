@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shotad.core import (
     Config,
@@ -48,15 +48,21 @@ and the two are loaded in turn too often; more, and a killed run loses more."""
 
 
 @dataclass(frozen=True, slots=True)
+class DescribedSlot:
+    """What both stages answered about the slot of a plan; ``stage2`` is None where no line was asked for."""
+
+    plan: SlotPlan
+    stage1: Stage1Answer
+    stage2: Stage2Answer | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class WrittenSlots:
-    """A cue and the answers of both stages for each slot, in order; and the calls and tokens of the engines.
+    """The slots of a film as both stages described them, the cue of each, both in order; and the calls and
+    tokens of the engines."""
 
-    ``stage2`` has None for a slot in which no line was asked for.
-    """
-
+    slots: tuple[DescribedSlot, ...]
     cues: tuple[Cue, ...]
-    stage1: tuple[Stage1Answer, ...]
-    stage2: tuple[Stage2Answer | None, ...]
     used: EngineUsage
 
 
@@ -95,8 +101,8 @@ def write_slots(
     # A benchmark's slots and budgets have limits of their own.
     is_benchmark = context.run_inputs.slots is not None or config.slots.budget != "fit"
     speech = [utterance.interval for utterance in prepared.speech]
+    slots: list[DescribedSlot] = []
     cues: list[Cue] = []
-    stage_answers: list[tuple[Stage1Answer, Stage2Answer | None]] = []
 
     own_memory = answers or memory or NoMemory()
     with (
@@ -108,56 +114,55 @@ def write_slots(
         choose = make_chooser(config, pool, context.progress)
         story = StoryTeller(prepared.speech, config, pool, folder.log_of_records("story"))
 
-        def describe(plan: SlotPlan) -> tuple[SlotPlan, Stage1Answer]:
-            stage1 = describe_clip(pool, plan, config, clip_of(plan, context, engines.looks))
+        def describe(plan: SlotPlan) -> DescribedSlot:
+            stage1 = describe_clip(pool, plan, config, clip_of(plan, context, engines.stage1))
             records.add_stage1(stage1)
-            return plan, stage1
+            return DescribedSlot(plan, stage1)
 
-        def write(
-            described: tuple[SlotPlan, Stage1Answer],
-        ) -> tuple[SlotPlan, Stage1Answer, Stage2Answer | None]:
-            plan, stage1 = described
+        def write(described: DescribedSlot) -> DescribedSlot:
+            plan, stage1 = described.plan, described.stage1
             # No line is asked for where there is no description, or where somebody sings.
             if stage1.error is not None or is_left_empty(plan.slot, config.speech):
-                return plan, stage1, None
+                return described
             lines_before = [cue.text for cue in cues if cue.heard]
             stage2 = write_lines(
                 pool,
                 plan,
                 stage1.description,
                 config,
-                history=lines_before if engines.writes.abilities.uses_history else (),
+                history=lines_before if engines.stage2.abilities.uses_history else (),
                 story=story.context(plan.slot, stage1.description.text, plan.presence),
-                clip=clip_of(plan, context, engines.looks),
+                clip=clip_of(plan, context, engines.stage1),
             )
             records.add_stage2(stage2)
-            return plan, stage1, stage2
+            return replace(described, stage2=stage2)
 
         looking_at_once = min(pool.workers("stage1"), max(number, 1))
-        described = pool.map(describe, plans, workers=looking_at_once, advance=looking.advance)
-        written: Iterator[tuple[SlotPlan, Stage1Answer, Stage2Answer | None]]
+        described_slots = pool.map(describe, plans, workers=looking_at_once, advance=looking.advance)
+        written_slots: Iterator[DescribedSlot]
         if engines.in_turn(config):
             # Each question is told the lines before it, so it is put when those have become cues, below.
-            written = map(write, described)
+            written_slots = map(write, described_slots)
         else:
             side_by_side = max(pool.workers("stage1"), pool.workers("stage2"))
             if engines.take_turns:
                 side_by_side = max(LINES_BEFORE_LOOKS, pool.workers("stage2"))
-            written = pool.map(write, described, workers=min(side_by_side, max(number, 1)))
-        for plan, stage1, stage2 in written:
+            written_slots = pool.map(write, described_slots, workers=min(side_by_side, max(number, 1)))
+        for described in written_slots:
             # The task begins with the first line: till then only Stage I is at work.
             if writing is None:
                 writing = tasks.enter_context(
                     progress_task(context.progress, "Writing lines", number, "slots")
                 )
             lines_before = tuple(cue.text for cue in cues if cue.heard)
-            situation = Situation(plan.slot, lines_before, "", speech, plan.presence, is_benchmark)
-            unwritten = _why_left_empty(plan.slot, config)
-            cue = cue_of(situation, stage1, stage2, config, choose, unwritten=unwritten)
+            slot, presence = described.plan.slot, described.plan.presence
+            situation = Situation(slot, lines_before, speech, presence, is_benchmark)
+            unwritten = _why_left_empty(slot, config)
+            cue = cue_of(situation, described.stage1, described.stage2, config, choose, unwritten=unwritten)
             if cue.heard:
                 story.add_line(cue)
+            slots.append(described)
             cues.append(cue)
-            stage_answers.append((stage1, stage2))
             writing.advance()
             # The caller of a function that raises waits for its error, not for answers that take a minute.
             with pool.stopped_soon_by_errors():
@@ -166,14 +171,8 @@ def write_slots(
     if is_whole_film and answers is not None:
         # Of a part of the film one cannot know which records are stale.
         answers.tidy()
-        records.tidy(stage_answers)
-    used = engine_usage(pool.usage, engines.terms(config))
-    return WrittenSlots(
-        tuple(cues),
-        tuple(stage1 for stage1, _ in stage_answers),
-        tuple(stage2 for _, stage2 in stage_answers),
-        used,
-    )
+        records.tidy(slots)
+    return WrittenSlots(tuple(slots), tuple(cues), engine_usage(pool.usage, engines.terms(config)))
 
 
 class StageRecords:
@@ -197,11 +196,11 @@ class StageRecords:
         """Write the record of a slot, unless it is its last one already."""
         _add(self._stage2, self._last_stage2, STAGE2_STEP, answer)
 
-    def tidy(self, answers: Sequence[tuple[Stage1Answer, Stage2Answer | None]]) -> None:
-        """Keep the records of these answers, in their order; stale ones go."""
-        self._stage1.keep(hash_key(STAGE1_STEP, stage1.to_json()) for stage1, _ in answers)
+    def tidy(self, slots: Sequence[DescribedSlot]) -> None:
+        """Keep the records of these slots, in their order; stale ones go."""
+        self._stage1.keep(hash_key(STAGE1_STEP, slot.stage1.to_json()) for slot in slots)
         self._stage2.keep(
-            hash_key(STAGE2_STEP, stage2.to_json()) for _, stage2 in answers if stage2 is not None
+            hash_key(STAGE2_STEP, slot.stage2.to_json()) for slot in slots if slot.stage2 is not None
         )
 
 

@@ -89,18 +89,18 @@ class FittedLine:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What a line is judged by: its slot, the lines before (oldest first), Stage I's description, the speech
-    of the film, and who of the cast is on the frames.
+    """What a line is judged by: its slot, the lines before (oldest first), the speech of the film, who of the
+    cast is on the frames, and Stage I's description.
 
     ``is_benchmark``: the slot or its budget is a benchmark's, to which our minima do not apply.
     """
 
     slot: Slot
     lines_before: tuple[str, ...] = ()
-    description: str = ""
     speech: Sequence[Interval] = ()
     presence: Presence = EMPTY_PRESENCE
     is_benchmark: bool = False
+    description: str = ""
 
 
 Chooser = Callable[[Sequence[FittedLine], Situation], int]

@@ -34,7 +34,7 @@ from shotad.core.progress import progress_task
 from shotad.core.types import Role, Seconds
 from shotad.core.weight_store import weights_file
 from shotad.core.workfolder import hash_key
-from shotad.description.casting.recognition import check_cast, recognise
+from shotad.description.casting.recognition import RecognisedMember, check_cast, recognise
 from shotad.description.preparation import RunContext, film_shots
 from shotad.description.slotplan import SlotPlan, shown_shots
 from shotad.description.worksheet.records import shots_in
@@ -50,11 +50,11 @@ from shotad.grammar import (
     GrammarModels,
     ShotSample,
     grammar_of,
-    look_rows,
     make_feature_maker,
     make_scale_reader,
     pair_rows,
     read_grammar_rows,
+    sample_rows,
     scale_weights,
     threshold_of,
 )
@@ -71,8 +71,13 @@ SAVE_EVERY = 16
 
 _NO_ABILITIES = Abilities()
 
-GrammarReaders = tuple[GrammarModels, tuple[str, ...]]
-"""What reads films' grammar, and what had to be left out. Loaded models stay as long as they are held."""
+
+@dataclass(frozen=True, slots=True)
+class FrameClock:
+    """When the film's frames are shown: at these ``stamps``, ascending, or ``1 / rate`` s apart."""
+
+    stamps: Seconds | None
+    rate: Fraction
 
 
 def plan_clips(
@@ -81,14 +86,14 @@ def plan_clips(
     abilities: Abilities = _NO_ABILITIES,
     *,
     run: WorkFolder | None = None,
-    readers: GrammarReaders | None = None,
+    models: GrammarModels | None = None,
 ) -> tuple[tuple[SlotPlan, ...], tuple[str, ...]]:
     """What to show and ask for each slot of the part to describe, and what could not be done.
 
-    ``abilities`` are those of Stage I's engine; ``run`` as in `recognition.recognise`; ``readers`` None:
-    they are made for this film, and let go.
+    ``abilities`` are those of Stage I's engine; ``run`` as in `recognition.recognise`; ``models`` read the
+    grammar (None: they are made for this film, and let go).
     """
-    builder = ClipBuilder(context, abilities, readers)
+    builder = ClipBuilder(context, abilities, models)
     outline = builder.outline(prepared, run)
     return tuple(builder.plans(outline)), outline.warnings
 
@@ -98,14 +103,14 @@ class ClipOutline:
     """All clips of the part to describe, in order: their frames are final, their grammar is still to come.
 
     ``plans`` are the slots'; ``shots`` their context by slot, shots of which no frame is shown among them.
-    ``end`` is that of the film in seconds. ``recognised`` is who of the cast is in how many shots, None
-    without a cast; ``warnings`` are what a person should know.
+    ``end`` is that of the film in seconds. ``recognised`` is who of the cast is in them, None without a cast;
+    ``warnings`` are what a person should know.
     """
 
     plans: tuple[SlotPlan, ...]
     shots: Mapping[str, tuple[ContextShot, ...]]
     end: float
-    recognised: tuple[tuple[str, int], ...] | None
+    recognised: tuple[RecognisedMember, ...] | None
     warnings: tuple[str, ...]
 
 
@@ -116,30 +121,34 @@ class ClipBuilder:
         self,
         context: RunContext,
         abilities: Abilities = _NO_ABILITIES,
-        readers: GrammarReaders | None = None,
+        models: GrammarModels | None = None,
     ) -> None:
         self._context, self._abilities = context, abilities
-        self._readers, self.warnings = readers or make_readers(context.config, context.progress)
-        # The features are in the names of the readers; the threshold only judges what was measured.
+        self._models = models or make_grammar_models(context.config, context.progress)
+        # The features are in the names of the models; the threshold only judges what was measured.
         matching = context.config.threads.model_dump(mode="json", exclude={"features", "threshold"})
-        self._key = hash_key(
-            GRAMMAR_STEP, context.film_key, context.frames.key, matching, _names(self._readers)
-        )
+        self._key = hash_key(GRAMMAR_STEP, context.film_key, context.frames.key, matching, self._models.names)
         # Earlier runs may have measured these clips, or some of them.
-        record = context.folder.known("grammar", self._key) or {"shots": [], "pairs": []}
-        book = read_grammar_rows(record["shots"], record["pairs"], guessed=self._readers.scales is not None)
-        self._reader = ClipReader(book, self._readers, context.config.threads, context.config.compute.batch)
+        record = context.folder.record_under_key("grammar", self._key) or {"shots": [], "pairs": []}
+        has_scales = self._models.scales is not None
+        cache = read_grammar_rows(record["shots"], record["pairs"], has_scales=has_scales)
+        self._reader = ClipReader(cache, self._models, context.config.threads, context.config.compute.batch)
         self._stamps: dict[float, Seconds | None] = {}
-        self._told_of_limit = False
+        self._has_noted_limit = False
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What had to be left out of the grammar, in sentences for the user."""
+        return self._models.warnings
 
     def _sketch(self, slot: Slot, context: tuple[ContextShot, ...], prepared: Prepared) -> SlotPlan:
         """The clip of one slot, without its grammar; ``context`` are the shots around it."""
-        config, (stamps, rate) = self._context.config, self._clock(prepared.end)
+        config, clock = self._context.config, self._clock(prepared.end)
         wanted_frames = math.ceil(slot.interval.duration * self._abilities.frames_per_second)
         inside = max(config.frames.inside, wanted_frames)
         settings = config.frames.model_copy(update={"inside": inside})
         settings = self._within_limit(settings)
-        frames = plan_frames(slot.interval, context, settings, rate, stamps=stamps)
+        frames = plan_frames(slot.interval, context, settings, clock.rate, stamps=clock.stamps)
         # Speech is kept for the whole clip, context shots included: an engine may be told what is said.
         clip = Interval(min(c.clipped.start for c in context), max(c.clipped.end for c in context))
         spoken = tuple(
@@ -160,8 +169,8 @@ class ClipBuilder:
         inside = max(
             1, most // 2 if settings.sampling == "reference" else round(most * settings.inside / total)
         )
-        if not self._told_of_limit:
-            self._told_of_limit = True
+        if not self._has_noted_limit:
+            self._has_noted_limit = True
             self._context.progress.note(
                 f"Stage I's engine takes {most} images: each clip is shown in {most} frames, not {total}."
             )
@@ -180,10 +189,16 @@ class ClipBuilder:
         clips = [self._samples(shots[sketch.slot.id], sketch, prepared.end) for sketch in sketches]
         # All frames are known now: the decoder keeps them when it passes them on its way to others.
         self._context.frames.keep_along(self._moments_looked_at(sketches, clips, prepared))
-        plans, recognised, warnings = recognise(
+        recognition = recognise(
             sketches, prepared, self._context, run, lately=not self._abilities.wants_overlay
         )
-        return ClipOutline(plans, shots, prepared.end, recognised, (*self.warnings, *warnings))
+        return ClipOutline(
+            plans=recognition.plans,
+            shots=shots,
+            end=prepared.end,
+            recognised=recognition.members,
+            warnings=(*self.warnings, *recognition.warnings),
+        )
 
     def _moments_looked_at(
         self, sketches: Sequence[SlotPlan], clips: Sequence[Sequence[ShotSample]], prepared: Prepared
@@ -191,8 +206,7 @@ class ClipBuilder:
         """The moments of which this run shows frames to its readers and engines and on its worksheet."""
         moments = set(self._reader.moments(clip for clip in clips if self._reader.lacks(clip)))
         for sketch in sketches:
-            _, frame_plans = sketch.clip(self._abilities)
-            for frame_plan in frame_plans:
+            for frame_plan in sketch.frames_for(self._abilities):
                 moments.update(frame_plan.seconds.tolist())
         for slot in prepared.slots:
             for shot in shots_in(slot.interval, prepared.shots):
@@ -216,7 +230,7 @@ class ClipBuilder:
 
     def _read(self, clips: Sequence[Sequence[ShotSample]], unit: str) -> Iterator[int]:
         """The number of each clip as soon as its grammar is known, in order; the next is read meanwhile."""
-        self._reader.book.keep(clips)
+        self._reader.cache.keep(clips)
         lacking = {number for number, clip in enumerate(clips) if self._reader.lacks(clip)}
 
         def read(number: int) -> int:
@@ -250,20 +264,20 @@ class ClipBuilder:
 
     def _plan(self, sketch: SlotPlan, clip: Sequence[ShotSample]) -> SlotPlan:
         numbers = {piece.shot.index: number for number, piece in enumerate(sketch.shots)}
-        threshold = threshold_of(self._readers, self._context.config.threads)
-        grammar = grammar_of(self._reader.book, clip, numbers, threshold)
+        threshold = threshold_of(self._models, self._context.config.threads)
+        grammar = grammar_of(self._reader.cache, clip, numbers, threshold)
         return replace(sketch, grammar=grammar)
 
-    def _clock(self, end: float) -> Clock:
+    def _clock(self, end: float) -> FrameClock:
         """The film's frames up to ``end``; one more than there are changes nothing before it."""
         if end not in self._stamps:
             self._stamps[end] = self._context.frames.stamps(end)
-        return self._stamps[end], self._context.film.info.frame_rate or FALLBACK_RATE
+        return FrameClock(self._stamps[end], self._context.film.info.frame_rate or FALLBACK_RATE)
 
     def _save(self, clips: Sequence[Sequence[ShotSample]]) -> None:
         # The content of ``grammar.json``: what is known of the clips that have been read to the end.
-        book, (features, scale_method) = self._reader.book, _names(self._readers)
-        threshold = threshold_of(self._readers, self._context.config.threads)
+        cache, (features, scale_method) = self._reader.cache, self._models.names
+        threshold = threshold_of(self._models, self._context.config.threads)
         samples: list[ShotSample] = []
         for clip in clips:
             if not self._reader.lacks(clip):
@@ -273,14 +287,10 @@ class ClipBuilder:
             "features": features,
             "threshold": threshold,
             "scale_method": scale_method,
-            "shots": look_rows(book, samples, threshold),
-            "pairs": pair_rows(book, samples),
+            "shots": sample_rows(cache, samples, threshold),
+            "pairs": pair_rows(cache, samples),
         }
         self._context.folder.write_json("grammar.json", record)
-
-
-Clock = tuple[Seconds | None, Fraction]
-"""Where frames stand: on these stamps, or this far apart."""
 
 
 def read_grammar(context: RunContext, shots: Sequence[Shot] | None = None) -> tuple[str, ...]:
@@ -313,33 +323,32 @@ def check_readers(config: Config, progress: Progress) -> None:
         for name in scale_weights(config.scale):
             weights_file(name, progress)
     except WeightsError:
-        if not _ours_to_choose(config):
+        if not _may_leave_scales_out(config):
             raise
 
 
-def _ours_to_choose(config: Config) -> bool:
+def _may_leave_scales_out(config: Config) -> bool:
     """Whether scales may be left out where they cannot be read: nobody asked for them by name."""
     return config.scale.method == "auto" and config.scale.checkpoint is None
 
 
-def make_readers(config: Config, progress: Progress) -> GrammarReaders:
+def make_grammar_models(config: Config, progress: Progress) -> GrammarModels:
     """What reads threads and scales, these only if they can be read or must. Raises as `check_readers`."""
     scales = None
     warnings: tuple[str, ...] = ()
     try:
         scales = make_scale_reader(config.scale, config.compute, progress)
     except WeightsError as error:
-        if not _ours_to_choose(config):
+        if not _may_leave_scales_out(config):
             raise
         warnings = (f"Shot scales were not read, so Stage I asks as for medium shots. {error}",)
-    maker = make_feature_maker(config.threads, config.compute, progress)
-    return GrammarModels(maker, scales), warnings
+    features = make_feature_maker(config.threads, config.compute, progress)
+    return GrammarModels(features, scales, warnings)
 
 
-def _samples_of(pieces: Sequence[ContextShot], clock: Clock, slot: str = "") -> list[ShotSample]:
+def _samples_of(pieces: Sequence[ContextShot], clock: FrameClock, slot: str = "") -> list[ShotSample]:
     """The samples of whole shots, or with the id of a ``slot`` of what its clip shows of them; a shot shorter
     than the grid of frames has none."""
-    stamps, rate = clock
     samples = []
     for piece in pieces:
         moments: ShotMoments | None
@@ -347,11 +356,7 @@ def _samples_of(pieces: Sequence[ContextShot], clock: Clock, slot: str = "") -> 
             moments = published_moments_of(piece.clipped)
         else:
             # Frames of a dissolve show two shots, which would be joined by them.
-            moments = moments_of(piece.shot.unmixed or piece.shot.interval, rate, stamps=stamps)
+            moments = moments_of(piece.shot.unmixed or piece.shot.interval, clock.rate, stamps=clock.stamps)
         if moments is not None:
             samples.append(ShotSample(piece.shot.index, moments, slot))
     return samples
-
-
-def _names(readers: GrammarModels) -> list[str | None]:
-    return [reader.identity if reader else None for reader in (readers.features, readers.scales)]

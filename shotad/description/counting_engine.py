@@ -178,8 +178,8 @@ class WorstReplies(LikelyReplies):
 
     def __init__(self, config: Config, engines: Engines) -> None:
         super().__init__(config)
-        looks_again = engines.looks.abilities.converses
-        writes_again = engines.writes.abilities.converses and config.stage2.repair != "none"
+        looks_again = engines.stage1.abilities.converses
+        writes_again = engines.stage2.abilities.converses and config.stage2.repair != "none"
         calls_a_round = config.stage2.candidates // config.stage2.lines_an_answer
         self._descriptions_refused = config.stage1.attempts - 1 if looks_again else 0
         self._lines_refused = (config.stage2.attempts - 1) * calls_a_round if writes_again else 0

@@ -15,8 +15,8 @@ from typing import Any
 from shotad.core import Config, Progress, RunInputs, Utterance, WorkFolder
 from shotad.core.errors import UsageError
 from shotad.core.progress import plural
-from shotad.core.records import interval_rows, seconds, utterance_rows
-from shotad.description.film_records import TRANSCRIPT, kept_words, speech_of
+from shotad.core.records import interval_rows, seconds, utterance_rows, utterances_of
+from shotad.description.film_records import TRANSCRIPT, kept_words
 from shotad.description.preparation import RunContext, film_speech
 from shotad.film import Film
 from shotad.film.transcript import (
@@ -80,13 +80,13 @@ def transcribe_dialogue(
     record = folder.read_json("speech.json")
     if record is None:
         record = _new_speech_record(film, folder, config, progress)
-    speech = speech_of(record)
+    speech = utterances_of(record["speech"])
     earlier = kept_words(folder, film.info.fingerprint)
-    by_machine = _transcribed(speech.utterances, earlier)
-    without_words = _without_text(speech.utterances, by_machine)
+    by_machine = _transcribed(speech, earlier)
+    without_words = _without_text(speech, by_machine)
     gaining = wordless(without_words)
     if not gaining:
-        return Transcript(recogniser.name, speech.utterances)
+        return Transcript(recogniser.name, speech)
     made_with = {
         "film": film.info.fingerprint,
         "recogniser": recogniser.name,

@@ -200,24 +200,22 @@ def prepare_local_engines(engine: Engine) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Engines:
-    """The engines of both stages: ``looks`` describes the clips (Stage I), ``writes`` the lines (Stage
-    II).
-    """
+    """The engines of both stages: ``stage1`` describes the clips, ``stage2`` writes the lines."""
 
-    looks: Engine
-    writes: Engine
+    stage1: Engine
+    stage2: Engine
 
     @staticmethod
     def of(config: Config) -> Engines:
         """The engines that the settings name."""
         names = stage_engines(config)
-        looks = make_engine(names.stage1, config, "stage1")
-        writes = make_engine(names.stage2, config, "stage2")
-        return Engines(looks, writes)
+        return Engines(
+            make_engine(names.stage1, config, "stage1"), make_engine(names.stage2, config, "stage2")
+        )
 
     def check_machine(self, config: Config) -> None:
         """Refuse models that this machine lacks and cannot run, before all else. Raises EngineError."""
-        models = [*getattr(self.looks, "to_fetch", ()), *getattr(self.writes, "to_fetch", ())]
+        models = [*getattr(self.stage1, "to_fetch", ()), *getattr(self.stage2, "to_fetch", ())]
         check_fits(models, config, _INSTEAD)
 
     def get_ready(self, config: Config, progress: Progress) -> None:
@@ -225,12 +223,12 @@ class Engines:
         ShotadError.
         """
         self.check_machine(config)
-        for engine in (self.looks, self.writes):
+        for engine in (self.stage1, self.stage2):
             prepare_engine(engine, progress)
-        looks, writes = self.looks.identity.engine, self.writes.identity.engine
-        if config.verify.on and not self.looks.abilities.converses:
+        if config.verify.on and not self.stage1.abilities.converses:
             raise EngineError(
-                f"verify.on asks the engine of Stage I, but {looks} answers no questions.",
+                f"verify.on asks the engine of Stage I, but {self.stage1.identity.engine} answers no "
+                "questions.",
                 "Choose a vision-language model for Stage I, or leave --verify away.",
                 again=False,
             )
@@ -238,46 +236,47 @@ class Engines:
         if config.stage2.select == "sequence":
             check_installed()
             weights_folder(EMBEDDINGS, progress)
-        if config.story.on and not self.writes.abilities.converses:
+        if config.story.on and not self.stage2.abilities.converses:
             raise EngineError(
-                f"story.on gives the engine of Stage II what came before, but {writes} reads no prompts.",
+                f"story.on gives the engine of Stage II what came before, but "
+                f"{self.stage2.identity.engine} reads no prompts.",
                 "Choose a language model for Stage II, or leave --context away.",
                 again=False,
             )
 
     def ready_if_here(self) -> None:
         """Make ``identity`` final where that needs nothing to be fetched."""
-        for engine in (self.looks, self.writes):
+        for engine in (self.stage1, self.stage2):
             prepare_local_engines(engine)
 
     def in_turn(self, config: Config) -> bool:
         """Whether a line's question depends on the lines before it."""
-        return self.writes.abilities.uses_history or config.story.on
+        return self.stage2.abilities.uses_history or config.story.on
 
     def terms(self, config: Config) -> dict[Stage, Terms]:
         """The prices of each stage's engine."""
-        return {"stage1": Terms.of(self.looks, config), "stage2": Terms.of(self.writes, config)}
+        return {"stage1": Terms.of(self.stage1, config), "stage2": Terms.of(self.stage2, config)}
 
     @property
     def makers(self) -> tuple[Maker, ...]:
         """Both engines as the track names them."""
-        identities = {"Stage I": self.looks.identity, "Stage II": self.writes.identity}
+        identities = {"Stage I": self.stage1.identity, "Stage II": self.stage2.identity}
         return tuple(Maker(stage, **identity_record(identity)) for stage, identity in identities.items())
 
     @property
     def take_turns(self) -> bool:
         """Whether both are models of this machine. They are not loaded in turn for each slot: Stage II begins
         when Stage I is done."""
-        return are_local_models([self.looks, self.writes])
+        return are_local_models([self.stage1, self.stage2])
 
     def pool(self, config: Config, memory: Memory) -> AskingPool:
         """A pool that asks both engines; ``memory`` has what they answered before."""
         # Calls to one server share its limit, whichever stage makes them.
         usual = config.openai.base_url
         one_server = (config.stage1.base_url or usual) == (config.stage2.base_url or usual)
-        is_same_engine = self.looks.identity.engine == self.writes.identity.engine
+        is_same_engine = self.stage1.identity.engine == self.stage2.identity.engine
         return AskingPool(
-            {"stage1": self.looks, "stage2": self.writes},
+            {"stage1": self.stage1, "stage2": self.stage2},
             memory,
             shared=one_server and is_same_engine,
             take_turns=self.take_turns,
@@ -303,19 +302,19 @@ ONLY_ENGLISH = (
 
 def open_engines(config: Config, folder: Path, engines: Engines) -> list[str]:
     """Lines for the start of a run: the work folder, what leaves the machine, and warnings on the engines."""
-    leaving = privacy_notice(engines.looks, engines.writes)
+    leaving = privacy_notice(engines.stage1, engines.stage2)
     return [f"Work folder: {folder}", *leaving, *engine_warnings(config, engines)]
 
 
 def engine_names(engines: Engines) -> list[str]:
     """The engines of both stages and their models, in a line; none for the embedded ones, which
     `engine_warnings` tells of."""
-    looks, writes = (_named_with_model(engine) for engine in (engines.looks, engines.writes))
-    if (looks, writes) == _EMBEDDED:
+    stage1, stage2 = _named_with_model(engines.stage1), _named_with_model(engines.stage2)
+    if (stage1, stage2) == _EMBEDDED:
         return []
-    if looks == writes:
-        return [f"Engine: {looks}."]
-    return [f"Engines: {looks} describes the clips (Stage I), {writes} writes the lines (Stage II)."]
+    if stage1 == stage2:
+        return [f"Engine: {stage1}."]
+    return [f"Engines: {stage1} describes the clips (Stage I), {stage2} writes the lines (Stage II)."]
 
 
 def _named_with_model(engine: Engine) -> str:
@@ -335,13 +334,13 @@ def engine_warnings(config: Config, engines: Engines) -> list[str]:
         lines.append(f"{model}, which you chose for auto, does not answer: is its server running?")
     lines += [
         f"No server answers at {server} yet. Start it now: without it the run ends at the first slot."
-        for server in silent_servers(engines.looks, engines.writes)
+        for server in silent_servers(engines.stage1, engines.stage2)
     ]
     if stages.stage1 == "observer":
         lines.append(EMBEDDED)
     if config.prompt.factor == "auto" and config.scale.checkpoint is None and stages.stage1 == "qwen2-vl":
         lines.append(WITHOUT_CLASSIFIER)
-    if not language_of(config.language).english and engines.writes.abilities.converses:
+    if not language_of(config.language).english and engines.stage2.abilities.converses:
         lines.append(ONLY_ENGLISH.format(language=config.language))
     max_words, word_count = config.prompt.note_words, len(config.prompt.note.split())
     if word_count > max_words:

@@ -47,7 +47,7 @@ from shotad.description.templates import tokens_in
 from shotad.engines import AnswerLog, ClipOnDemand
 from shotad.engines.answer_log import ANSWERS_RECORD
 from shotad.film import Film, Prepared
-from shotad.film.speech import HEARING_WEIGHTS
+from shotad.film.speech import SPEECH_WEIGHTS
 from shotad.film.subtitles import embedded_track
 from shotad.grammar import MODELS, scale_weights
 from shotad.sight.faces import FACE_MODEL_PAIRS
@@ -252,7 +252,7 @@ def estimate_run(
     with foreseeing(film, folder, config, run_inputs, engines, progress) as context:
         prepare_grammar(context)
         prepared = prepare(context)
-        plans, _ = plan_clips(prepared, context, engines.looks.abilities)
+        plans, _ = plan_clips(prepared, context, engines.stage1.abilities)
         # The run itself, twice, with engines that only count.
         likely = _requests(LikelyReplies(config), plans, prepared, context, engines)
         most = _requests(WorstReplies(config, engines), plans, prepared, context, engines)
@@ -267,8 +267,9 @@ def _requests(
     engines: Engines,
 ) -> list[CountedRequest]:
     """What a run asks beyond what its work folder knows, where the engines give these ``replies``."""
-    looks = CountingEngine(engines.looks, "stage1", replies)
-    writes = CountingEngine(engines.writes, "stage2", replies)
+    stage1_engine = CountingEngine(engines.stage1, "stage1", replies)
+    stage2_engine = CountingEngine(engines.stage2, "stage2", replies)
+    counting_engines = Engines(stage1_engine, stage2_engine)
     earlier_answers = AnswerLog(RecordLog(context.folder.path / f"{ANSWERS_RECORD}.jsonl"))
     config = context.config
     if config.stage2.select == "sequence":  # it asks nobody, and its model need not be here
@@ -284,8 +285,8 @@ def _requests(
     with TemporaryDirectory(prefix="shotad-") as spare, WorkFolder(Path(spare)) as apart:
         trial = replace(context, folder=apart, config=config, progress=NoProgress())
         memory = EstimateMemory(earlier_answers)
-        write_slots(plans, len(plans), prepared, trial, Engines(looks, writes), memory=memory, clip_of=blank)
-    return [*looks.requests, *writes.requests]
+        write_slots(plans, len(plans), prepared, trial, counting_engines, memory=memory, clip_of=blank)
+    return [*stage1_engine.requests, *stage2_engine.requests]
 
 
 @contextmanager
@@ -313,7 +314,7 @@ def foreseeing(
     path = film.info.path
     has_subtitles = run_inputs.subtitles is not None or (path and embedded_track(path))
     listens = config.speech.source == "sound" or (config.speech.source == "auto" and not has_subtitles)
-    if not all(is_fetched(name) for name in HEARING_WEIGHTS):
+    if not all(is_fetched(name) for name in SPEECH_WEIGHTS):
         if listens:
             changes["speech"] = {"source": "none"}
             left_out.append("speech, so that all of the film counts as free (subtitles tell it)")

@@ -398,7 +398,7 @@ def _parse_answer(reply: Reply) -> tuple[str, list[int]] | None:
 def answering_engine(engines: Engines, progress: Progress | None = None) -> Engine | None:
     """The engine that answers questions: the one that sees pictures, else the one that writes, ready to be
     asked; None where neither reads questions. Raises EngineError, WeightsError."""
-    for engine in (engines.looks, engines.writes):
+    for engine in (engines.stage1, engines.stage2):
         if engine.abilities.converses:
             prepare_engine(engine, progress or NoProgress())
             return engine

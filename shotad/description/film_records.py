@@ -27,9 +27,9 @@ from shotad.core.records import (
     utterances_of,
 )
 from shotad.film import (
-    FoundSpeech,
+    FilmSpeech,
     HandSlots,
-    HeardSpeech,
+    SoundSpeech,
     VoiceTimes,
 )
 from shotad.film.slot_records import (
@@ -37,6 +37,7 @@ from shotad.film.slot_records import (
     hand_row,
     read_hand_slots,
 )
+from shotad.film.slots import FailedSlot
 from shotad.film.transcript import Word, with_words
 
 Json = Mapping[str, Any]
@@ -64,32 +65,34 @@ class FilmSlots:
     """The slots of a film, given or planned, as a person has changed them."""
 
     slots: tuple[Slot, ...]
-    failed: tuple[tuple[str, str], ...] = ()
-    """Given slots that cannot be described: id and reason."""
+    failed: tuple[FailedSlot, ...] = ()
+    """Given slots that cannot be described."""
     warnings: tuple[str, ...] = ()
     gaps: tuple[Interval, ...] | None = None
     """The times without speech in which they were planned; None where they were given."""
 
 
-def speech_record(speech: FoundSpeech) -> dict[str, Any]:
+def speech_record(speech: FilmSpeech) -> dict[str, Any]:
     """The content of ``speech.json``."""
     return {
         "source": speech.source,
         "detail": speech.detail,
         "warnings": list(speech.notes),
+        "misfit": speech.misfit,
         "speech": utterance_rows(speech.utterances),
         **_voice_rows(speech.voices),
     }
 
 
-def speech_of(record: Json) -> FoundSpeech:
+def speech_of(record: Json) -> FilmSpeech:
     """The speech that `speech_record` wrote."""
-    return FoundSpeech(
+    return FilmSpeech(
         utterances=utterances_of(record["speech"]),
         source=record["source"],
         detail=record["detail"],
         notes=tuple(record["warnings"]),
         voices=_voices_of(record),
+        misfit=record.get("misfit", ""),
     )
 
 
@@ -105,13 +108,13 @@ def kept_words(folder: WorkFolder, fingerprint: str) -> list[Word] | None:
     return [Word(row["text"], row["start"], row["end"]) for row in record["words"]]
 
 
-def with_kept_words(speech: FoundSpeech, folder: WorkFolder, fingerprint: str) -> FoundSpeech:
+def with_kept_words(speech: FilmSpeech, folder: WorkFolder, fingerprint: str) -> FilmSpeech:
     """The speech of a run, with the words of an earlier transcript where it has none of its own."""
     words = kept_words(folder, fingerprint)
     return speech if words is None else replace(speech, utterances=with_words(speech.utterances, words))
 
 
-def sound_speech_record(speech: HeardSpeech | None) -> dict[str, Any]:
+def sound_speech_record(speech: SoundSpeech | None) -> dict[str, Any]:
     """The content of ``heard.json``; ``speech`` is None where the film has no sound."""
     if speech is None:
         return {"heard": None, "notes": [], **_voice_rows(VoiceTimes())}
@@ -122,11 +125,11 @@ def sound_speech_record(speech: HeardSpeech | None) -> dict[str, Any]:
     }
 
 
-def sound_speech_of(record: Json) -> HeardSpeech | None:
+def sound_speech_of(record: Json) -> SoundSpeech | None:
     """What `sound_speech_record` wrote."""
     if record["heard"] is None:
         return None
-    return HeardSpeech(_intervals_of(record["heard"]), tuple(record["notes"]), _voices_of(record))
+    return SoundSpeech(_intervals_of(record["heard"]), tuple(record["notes"]), _voices_of(record))
 
 
 def shots_record(film_shots: FilmShots, film: FilmInfo) -> dict[str, Any]:
@@ -171,7 +174,7 @@ def credits_of(record: Json) -> Interval | None:
 def slots_record(film_slots: FilmSlots, hand: HandSlots, folder: Path) -> dict[str, Any]:
     """The content of ``slots.json``; ``hand`` is what a person had done to the slots before."""
     record: dict[str, Any] = {
-        "failed": [{"id": name, "reason": reason} for name, reason in film_slots.failed],
+        "failed": [{"id": slot.id, "reason": slot.reason} for slot in film_slots.failed],
         "warnings": list(film_slots.warnings),
     }
     if film_slots.gaps is not None:
@@ -187,7 +190,7 @@ def film_slots_of(record: Json) -> FilmSlots:
     """The slots that `slots_record` wrote."""
     return FilmSlots(
         slots=slots_of(record["slots"]),
-        failed=tuple((row["id"], row["reason"]) for row in record["failed"]),
+        failed=tuple(FailedSlot(row["id"], row["reason"]) for row in record["failed"]),
         warnings=tuple(record["warnings"]),
         gaps=_intervals_of(record["gaps"]) if "gaps" in record else None,
     )

@@ -31,6 +31,7 @@ from shotad.core.errors import (
     UsageError,
 )
 from shotad.core.text_files import FileKind, read_file_bytes
+from shotad.core.types import clip_all
 from shotad.description.linting.check import check_lint_settings
 from shotad.description.prompts import load_examples
 from shotad.film import Subtitles, read_subtitles
@@ -163,9 +164,7 @@ class Inputs:
         else:
             slots_lie = f"The {len(intervals)} slots in {path} lie"
         if self._info.duration > 0:
-            film = Interval(0.0, self._info.duration)
-            clipped = [interval.clip(film) for interval in intervals]
-            intervals = [interval for interval in clipped if interval is not None]
+            intervals = clip_all(intervals, Interval(0.0, self._info.duration))
             if not intervals:
                 raise ScriptError(
                     f"{slots_lie} outside the film, which ends at {timecode(self._info.duration)}.",

@@ -32,7 +32,9 @@ from shotad.core.errors import EditConflict, quoted
 from shotad.core.profiling import time_step
 from shotad.core.progress import plural
 from shotad.core.system import quoted as quoted_for_shell
+from shotad.core.types import clip_all
 from shotad.description.both_stages import ignore_cue, write_slots
+from shotad.description.casting.recognition import RecognisedMember
 from shotad.description.clip_builder import GRAMMAR_STEP, ClipBuilder, prepare_grammar
 from shotad.description.engine_pair import Engines, EngineUsage
 from shotad.description.existing import with_kept_lines
@@ -49,7 +51,7 @@ from shotad.film.slot_records import (
     forget_lost_slots,
     refuse_lost_slots,
 )
-from shotad.film.slots import explain_few_slots, subtract
+from shotad.film.slots import FailedSlot, explain_few_slots, subtract
 from shotad.script import (
     Cue,
     CueStatus,
@@ -86,13 +88,13 @@ class DescribeResult:
     files: tuple[Path, ...]
     described: Interval
     silences: tuple[Interval, ...]
-    failed_slots: tuple[tuple[str, str], ...] = ()
+    failed_slots: tuple[FailedSlot, ...] = ()
     warnings: tuple[str, ...] = ()
     sheet: Path | None = None
     used: EngineUsage | None = None
     """Calls, tokens and cost of this run."""
-    recognised: tuple[tuple[str, int], ...] | None = None
-    """Who of the cast was recognised in the clips, and in how many shots; None where no cast was given."""
+    recognised: tuple[RecognisedMember, ...] | None = None
+    """Who of the cast was recognised in the clips; None where no cast was given."""
     unused_subtitles: str = ""
     """The name of subtitles beside the film that were not used; a warning says why."""
 
@@ -106,7 +108,7 @@ class DescribeResult:
     def failures(self) -> tuple[str, ...]:
         """Why slots of the part described have failed, a reason for each, in English."""
         reasons = [reason_in(cue.reason, "en") for cue in self.cues if cue.status is CueStatus.FAILED]
-        return (*(reason for _, reason in self.failed_slots), *reasons)
+        return (*(slot.reason for slot in self.failed_slots), *reasons)
 
     @property
     def only_outside(self) -> bool:
@@ -138,12 +140,12 @@ def describe(
     discard_edits: bool = False,
     sheet: bool = True,
     on_cue: Callable[[Cue], object] = ignore_cue,
-    accepted: Callable[[], None] | None = None,
+    on_accepted: Callable[[], None] | None = None,
 ) -> DescribeResult:
     """Write the AD track of ``film`` into ``folder``; what is already done there is not done again.
 
     ``inputs`` as in `RunContext.of`. ``sheet``: whether the worksheet is drawn too. ``on_cue`` is called with
-    each line as it is written (`write_slots`). ``accepted`` is called once nothing that was asked for is
+    each line as it is written (`write_slots`). ``on_accepted`` is called once nothing that was asked for is
     refused any more, before anything is written. Raises OtherFilm where the folder's track is of another
     film, EditConflict where the same line was edited in it and in a script, and what the parts raise.
     """
@@ -158,9 +160,9 @@ def describe(
     with time_step("load"):
         engines.get_ready(config, context.progress)
         prepare_grammar(context)
-        if accepted is not None:
-            accepted()
-        builder = ClipBuilder(context, engines.looks.abilities)
+        if on_accepted is not None:
+            on_accepted()
+        builder = ClipBuilder(context, engines.stage1.abilities)
     prepared = prepare(context)
     # Plans come from a generator: the grammar of later clips is read while engines answer about earlier ones.
     outline = builder.outline(prepared)
@@ -295,7 +297,7 @@ def write_track(
 def long_silences(track: Track, speech: Sequence[Interval], described: Interval) -> tuple[Interval, ...]:
     """The parts of ``described`` with neither speech nor AD that are longer than rule T5 allows."""
     film = Interval(0.0, track.film.duration)
-    gaps = filter(None, (gap.clip(described) for gap in subtract(film, speech)))
+    gaps = clip_all(subtract(film, speech), described)
     return tuple(silences_in([cue.interval for cue in track.heard], gaps, Limits().max_silence))
 
 

@@ -22,13 +22,14 @@ from shotad.core import (
     RunInputs,
     Shot,
     Slot,
+    Utterance,
     WorkFolder,
 )
 from shotad.core.config.film import SpeechSettings
 from shotad.core.errors import SubtitleError, WeightsError
 from shotad.core.progress import plural, progress_task
 from shotad.core.records import seconds
-from shotad.core.types import time_range
+from shotad.core.types import clip_all, time_range
 from shotad.core.weight_store import weights_file
 from shotad.core.workfolder import hash_key
 from shotad.description.film_records import (
@@ -49,21 +50,21 @@ from shotad.description.film_records import (
 from shotad.description.inputs import GivenFile, Inputs, SlotCues, check_start, digest_of
 from shotad.film import (
     Film,
-    FoundSpeech,
+    FilmSpeech,
     Frame,
     Frames,
     HandSlots,
-    HeardSpeech,
     Pictures,
     Prepared,
+    SoundSpeech,
     Subtitles,
     VoiceTimes,
     are_in_silence,
+    choose_speech,
     detect_shots_in_pass,
-    find_speech,
+    detect_speech,
     fit_subtitles,
     free_time,
-    hear_speech,
     mark_slots,
     plan_slots,
 )
@@ -75,7 +76,7 @@ from shotad.film.slot_records import (
     read_hand_slots,
 )
 from shotad.film.slots import HARD_MINIMUM, fixed_slots
-from shotad.film.speech import HEARING_WEIGHTS
+from shotad.film.speech import SPEECH_WEIGHTS
 from shotad.script.cue import Script
 from shotad.sight import TextReader, find_credits
 from shotad.sight.text import TEXT_WEIGHTS, credit_moments
@@ -150,7 +151,8 @@ def prepare(context: RunContext) -> Prepared:
     utterances = speech.utterances
     gaps = free_time(utterances, shots.end, context.config.speech, shots.holes)
     slots = film_slots(context, gaps, shots, roll, speech.voices, hand)
-    unused, why = unused_subtitles(context, speech)
+    why_unused = why_subtitles_unused(context, speech)
+    found_subtitles = context.run_inputs.subtitles
     return Prepared(
         info=context.film.info,
         end=shots.end,
@@ -159,13 +161,13 @@ def prepare(context: RunContext) -> Prepared:
         gaps=gaps,
         slots=slots.slots,
         failed=slots.failed,
-        warnings=(*filter(None, [why]), *picture_warnings(context.film, shots), *slots.warnings),
-        unused_subtitles=unused,
+        warnings=(*filter(None, [why_unused]), *picture_warnings(context.film, shots), *slots.warnings),
+        unused_subtitles=found_subtitles.name if why_unused and found_subtitles is not None else "",
         hand=hand,
     )
 
 
-def zones_looked_at(context: RunContext, speech: FoundSpeech, hand: HandSlots) -> list[Interval]:
+def zones_looked_at(context: RunContext, speech: FilmSpeech, hand: HandSlots) -> list[Interval]:
     """Where frames will be looked at, as far as the speech shows: around the pauses in the part to describe,
     and where end credits may roll."""
     config, duration = context.config, context.film.info.duration
@@ -176,10 +178,9 @@ def zones_looked_at(context: RunContext, speech: FoundSpeech, hand: HandSlots) -
     pauses = free_time(speech.utterances, duration, config.speech)
     possible_slots = [pause for pause in pauses if pause.duration >= HARD_MINIMUM]
     possible_slots += hand.added
-    clipped = [slot.clip(part) for slot in possible_slots]
-    slots_in_part = [interval for interval in clipped if interval is not None]
     moments = credit_moments(duration) if config.slots.find_credits else []
     credits_from = moments[0] if moments else duration
+    slots_in_part = clip_all(possible_slots, part)
     return zones_around(slots_in_part, CONTEXT_REACH, end=duration, credits_from=credits_from)
 
 
@@ -205,30 +206,33 @@ def picture_warnings(film: Film, shots: FilmShots) -> list[str]:
 # Speech
 
 
-def film_speech(context: RunContext) -> FoundSpeech:
+def film_speech(context: RunContext) -> FilmSpeech:
     """Where people speak, with the words of subtitles, else of a transcript. Kept in ``speech.json``."""
     film, settings, subtitles = context.film, context.config.speech, context.inputs.subtitles
     is_found = context.run_inputs.subtitles_found
     # The sound is listened to only where the record is made, and has a record of its own.
     listen = partial(film_sound_speech, context)
 
-    def make() -> FoundSpeech:
+    def make() -> FilmSpeech:
         speech = find_speech_of_film(film, settings, subtitles, listen, context.progress, is_found=is_found)
         return with_kept_words(speech, context.folder, film.info.fingerprint)
 
     if is_found:
-        _tell_found_subtitles(context)
+        _note_found_subtitles(context)
     return context.folder.cached("speech", _speech_key(context), make, write=speech_record, read=speech_of)
 
 
-def _tell_found_subtitles(context: RunContext) -> None:
-    """Say which subtitles beside the film are taken, or why the file there is not."""
-    path, trouble = context.run_inputs.subtitles, context.inputs.subtitle_trouble
+def _note_found_subtitles(context: RunContext) -> None:
+    """Say which subtitles beside the film are taken, or why the file there cannot be."""
+    path = context.run_inputs.subtitles
     assert path is not None
-    if trouble:
-        context.progress.note(f"{_unused(path.name)} as its subtitles. {trouble}")
-    else:
-        context.progress.note(f"Subtitles: {path.name}, beside the film.")
+    context.progress.note(_unusable(context) or f"Subtitles: {path.name}, beside the film.")
+
+
+def _unusable(context: RunContext) -> str:
+    """Why the subtitles that were found beside the film cannot be read; empty where they can."""
+    path, trouble = context.run_inputs.subtitles, context.inputs.subtitle_trouble
+    return f"{_unused(path.name)} as its subtitles. {trouble}" if path is not None and trouble else ""
 
 
 def _unused(name: str) -> str:
@@ -236,19 +240,12 @@ def _unused(name: str) -> str:
     return f"{name}, beside the film, is not used"
 
 
-def unused_subtitles(context: RunContext, speech: FoundSpeech) -> tuple[str, str]:
-    """The name of subtitles beside the film that are not good for its ``speech``, and a note on the reason.
+def why_subtitles_unused(context: RunContext, speech: FilmSpeech) -> str:
+    """Why the subtitles beside the film cannot be read or do not fit its ``speech``.
 
-    Both empty where there are none, or they are used, or the settings want none.
+    Empty where there are none, or they are used, or the settings want none.
     """
-    path = context.run_inputs.subtitles
-    if path is None or not context.run_inputs.subtitles_found:
-        return "", ""
-    trouble = context.inputs.subtitle_trouble
-    if trouble:
-        return path.name, f"{_unused(path.name)} as its subtitles. {trouble}"
-    misfit = next((note for note in speech.notes if note.startswith(_unused(path.name))), "")
-    return (path.name, misfit) if misfit else ("", "")
+    return _unusable(context) or speech.misfit
 
 
 def _speech_key(context: RunContext) -> str:
@@ -256,10 +253,10 @@ def _speech_key(context: RunContext) -> str:
     digest = digest_of(context.inputs.subtitles)
     # Subtitles that were found give way to the sound where they do not fit it; those that were given do not.
     origin = ("found/2",) if context.run_inputs.subtitles_found and digest else ()
-    return hash_key("speech/4", context.film_key, config.speech, config.film.audio_track, digest, *origin)
+    return hash_key("speech/5", context.film_key, config.speech, config.film.audio_track, digest, *origin)
 
 
-def film_sound_speech(context: RunContext) -> HeardSpeech | None:
+def film_sound_speech(context: RunContext) -> SoundSpeech | None:
     """The speech in the film's sound, a minute of work for two hours of film; None where there is no sound.
 
     Kept in ``heard.json``, also where subtitles are given and taken away again. Raises WeightsError.
@@ -274,11 +271,11 @@ def find_speech_of_film(
     film: Film,
     settings: SpeechSettings,
     subtitle_file: GivenFile[Subtitles] | None,
-    listen: Callable[[], HeardSpeech | None],
+    listen: Callable[[], SoundSpeech | None],
     progress: Progress,
     *,
     is_found: bool = False,
-) -> FoundSpeech:
+) -> FilmSpeech:
     """Where people speak: from a file of subtitles or embedded ones, compared with the sound; else from the
     sound.
 
@@ -286,7 +283,7 @@ def find_speech_of_film(
     nobody named the file, so that it is left out where it does not fit the sound. Raises SubtitleError for
     subtitles that cannot be used, WeightsError.
     """
-    sound_speech: HeardSpeech | None = None
+    sound_speech: SoundSpeech | None = None
     sound_trouble: WeightsError | None = None
     if settings.source in ("auto", "sound") and film.info.audio:
         try:
@@ -296,26 +293,27 @@ def find_speech_of_film(
     misfit = ""
     if subtitle_file is not None and is_found and sound_speech is not None:
         misfit = _misfit(subtitle_file, sound_speech, film.info.duration)
-    subtitles: Subtitles | None
     if subtitle_file is not None and not misfit:
-        subtitles, notes = subtitle_file.content, subtitle_file.content.notes
-        detail = f"subtitles {subtitle_file.name}"
+        content = subtitle_file.content
+        subtitles = ChosenSubtitles(content.utterances, f"subtitles {subtitle_file.name}", content.notes)
     else:
-        subtitles, detail, notes = embedded_subtitles(film, settings)
-    notes = (misfit, *notes) if misfit else notes
-    utterances = None if subtitles is None else subtitles.utterances
+        subtitles = embedded_subtitles(film, settings)
+    notes = [misfit] if misfit else []
+    notes += subtitles.notes
     if sound_trouble is not None:
-        if utterances is None or settings.source == "sound":
+        if subtitles.utterances is None or settings.source == "sound":
             raise sound_trouble
-        notes = (*notes, f"The subtitles were not compared with the sound: {sound_trouble.what}")
-    speech = find_speech(sound_speech, settings, subtitles=utterances, duration=film.info.duration)
-    notes = (*notes, *speech.notes)
+        notes.append(f"The subtitles were not compared with the sound: {sound_trouble.what}")
+    speech = choose_speech(
+        sound_speech, settings, subtitles=subtitles.utterances, duration=film.info.duration
+    )
+    notes += speech.notes
     for note in notes:  # now, not only when the run has ended
         progress.note(note)
-    return replace(speech, detail=detail or speech.detail, notes=notes)
+    return replace(speech, detail=subtitles.detail or speech.detail, notes=tuple(notes), misfit=misfit)
 
 
-def _misfit(subtitle_file: GivenFile[Subtitles], sound_speech: HeardSpeech, duration: float) -> str:
+def _misfit(subtitle_file: GivenFile[Subtitles], sound_speech: SoundSpeech, duration: float) -> str:
     """Why subtitles that nobody named are not used; empty where they fit the sound."""
     times = [utterance.interval for utterance in subtitle_file.content.utterances]
     fit = fit_subtitles(times, sound_speech.intervals, duration)
@@ -335,35 +333,43 @@ def _misfit(subtitle_file: GivenFile[Subtitles], sound_speech: HeardSpeech, dura
     )
 
 
-def embedded_subtitles(film: Film, settings: SpeechSettings) -> tuple[Subtitles | None, str, tuple[str, ...]]:
-    """The subtitles inside the film, how they were found, and what a person should know.
+@dataclass(frozen=True, slots=True)
+class ChosenSubtitles:
+    """The subtitles from which speech is taken, how they were found, and what a person should know."""
 
-    None where there are none, where they do not fit, or where none are wanted.
-    """
+    utterances: tuple[Utterance, ...] | None = None
+    """None where there are no subtitles."""
+    detail: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def embedded_subtitles(film: Film, settings: SpeechSettings) -> ChosenSubtitles:
+    """The subtitles inside the film; without utterances where there are none, they do not fit, or none are
+    wanted."""
     from shotad.film.speech import check_inside
     from shotad.film.subtitles import embedded_track, end_of_sound_and_picture
 
     path, duration = film.info.path, film.info.duration
     if settings.source not in ("auto", "subtitles") or path is None:
-        return None, "", ()
+        return ChosenSubtitles()
     track = embedded_track(path)
     if track is None:
-        return None, "", ()
+        return ChosenSubtitles()
     subtitles, detail = track
     end = end_of_sound_and_picture(path)
     try:
         check_inside(subtitles.utterances, min(duration, end or duration))
     except SubtitleError as trouble:
         # Nobody chose them: the sound can still be listened to.
-        return None, "", (f"The subtitles inside the film are not used. {trouble.what}",)
-    return subtitles, detail, subtitles.notes
+        return ChosenSubtitles(notes=(f"The subtitles inside the film are not used. {trouble.what}",))
+    return ChosenSubtitles(subtitles.utterances, detail, subtitles.notes)
 
 
-def find_sound_speech(film: Film, track: int | None, progress: Progress) -> HeardSpeech | None:
+def find_sound_speech(film: Film, track: int | None, progress: Progress) -> SoundSpeech | None:
     """The speech in a sound track of the film; None where there is no sound. Raises WeightsError."""
-    for name in HEARING_WEIGHTS:
+    for name in SPEECH_WEIGHTS:
         weights_file(name, progress)
-    return hear_speech(film, track, progress)
+    return detect_speech(film, track, progress)
 
 
 # Shots

@@ -174,10 +174,10 @@ def shortener(
     """
     is_asked = config.fit.ask
     if is_asked is None:
-        is_asked = engines is not None and engines.writes.abilities.converses
+        is_asked = engines is not None and engines.stage2.abilities.converses
     if not is_asked:
         return None
-    engine = engines.writes if engines else make_engine(stage_engines(config).stage2, config, "stage2")
+    engine = engines.stage2 if engines else make_engine(stage_engines(config).stage2, config, "stage2")
     check_prompts("shorter")
     if not engines:
         prepare_engine(engine, progress)

@@ -82,10 +82,10 @@ def show_prompts(
     with foreseeing(film, folder, config, run_inputs, engines, progress) as context:
         prepare_grammar(context)
         prepared = prepare(context)
-        plans, _ = plan_clips(prepared, context, engines.looks.abilities)
+        plans, _ = plan_clips(prepared, context, engines.stage1.abilities)
         plan = _find_plan(plans, slot)
-        stage1, headings = stage1_messages(plan, context.config, hears=engines.looks.abilities.hears)
-        earlier_description = known_description(plan, context, engines.looks)
+        stage1, headings = stage1_messages(plan, context.config, hears=engines.stage1.abilities.hears)
+        earlier_description = known_description(plan, context, engines.stage1)
         steps = dict.fromkeys(headings, "(what Stage I says)")
         description = earlier_description or Description(plan.slot.id, steps, "", "", "")
         stage2 = stage2_messages(
@@ -94,7 +94,7 @@ def show_prompts(
             context.config,
             story=_story(plan, description, prepared, context),
         )
-    both: dict[Stage, Engine] = {"stage1": engines.looks, "stage2": engines.writes}
+    both: dict[Stage, Engine] = {"stage1": engines.stage1, "stage2": engines.stage2}
     return ShownPrompts(
         slot=plan.slot,
         frames=sum(len(shot.seconds) for shot in plan.frames),
@@ -139,8 +139,8 @@ def _story(plan: SlotPlan, description: Description, prepared: Prepared, context
         return NO_STORY
     lines: list[str] = []
     if (context.folder.path / TRACK).is_file():
-        heard = load_track(context.folder.path / TRACK).heard
-        lines = [cue.text for cue in heard if cue.interval.start < start]
+        track = load_track(context.folder.path / TRACK)
+        lines = [cue.text for cue in track.heard if cue.interval.start < start]
     memory = StoryMemory.at(read_rows(context.folder, "story"), start)
     return story_of(plan.slot, lines, prepared.speech, memory, description.text, plan.presence, config)
 

@@ -236,7 +236,7 @@ def _asks(
     plans, warnings = plan_clips(
         replace(prepared, slots=slots),
         replace(context, folder=scratch),
-        engines.looks.abilities,
+        engines.stage1.abilities,
         run=context.folder,
     )
     # Each try has another seed, else the answer would be that of the try before.
@@ -302,7 +302,7 @@ def _rewrite(
     ):
 
         def describe(ask: Ask) -> Stage1Answer:
-            return describe_clip(pool, ask.plan, ask.config, clip_of(ask.plan, context, engines.looks))
+            return describe_clip(pool, ask.plan, ask.config, clip_of(ask.plan, context, engines.stage1))
 
         # All are looked at before a line is asked for: each new line is in the track at once.
         described = list(pool.map(describe, asks, workers=pool.workers("stage1"), advance=looking.advance))
@@ -326,12 +326,12 @@ def _rewrite(
                         plan,
                         stage1.description,
                         config,
-                        history=lines_before if engines.writes.abilities.uses_history else (),
+                        history=lines_before if engines.stage2.abilities.uses_history else (),
                         story=story,
-                        clip=clip_of(plan, context, engines.looks),
+                        clip=clip_of(plan, context, engines.stage1),
                     )
                 is_benchmark = context.run_inputs.slots is not None or config.slots.budget != "fit"
-                situation = Situation(plan.slot, lines_before, "", speech, plan.presence, is_benchmark)
+                situation = Situation(plan.slot, lines_before, speech, plan.presence, is_benchmark)
                 # The old line again would be no new answer.
                 new_lines = other_than(stage2, before.text) if stage2 is not None else None
                 choose = make_chooser(config, pool, context.progress)

@@ -97,14 +97,14 @@ class SlotPlan:
         """The plan as an engine gets it."""
         return Scene(self.slot.interval, self.shots, self.slot.credits, self.speech, self.presence)
 
-    def clip(self, able: Abilities) -> tuple[str, tuple[FramePlan, ...]]:
-        """The slot's id and the frames that an engine with these abilities looks at."""
+    def frames_for(self, abilities: Abilities) -> tuple[FramePlan, ...]:
+        """The frames that an engine with these abilities looks at."""
         current = tuple(frame_plan for frame_plan in self.frames if frame_plan.role is Role.CURRENT)
         frame_count = sum(len(frame_plan.seconds) for frame_plan in current)
         # One frame shows no movement, so it comes with the frames around it.
-        if frame_count > 1 and not able.wants_context:
-            return self.slot.id, current
-        return self.slot.id, self.frames
+        if frame_count > 1 and not abilities.wants_context:
+            return current
+        return self.frames
 
 
 def shown_shots(context: Sequence[ContextShot], frames: Sequence[FramePlan]) -> tuple[ContextShot, ...]:
@@ -495,27 +495,49 @@ def called_people(description: str, presence: Presence, settings: PromptSettings
     )
 
 
-def shown_people(
-    presence: Presence, abilities: Abilities, config: Config
-) -> tuple[tuple[dict[str, Any], ...], tuple[Any, ...], tuple[FrameMark, ...]]:
-    """The people of a clip as an engine gets them: by marks, or by their faces where no marks are painted.
+@dataclass(frozen=True, slots=True)
+class ShownPerson:
+    """Somebody of the cast on the frames of a clip: what they are called, and the mark around them
+    (empty: none). ``is_current``: in a shot of the slot itself."""
 
-    Returns rows for the record, all that can change the answer, for its key, and the marks on the frames; all
-    empty where the clip shows nobody of the cast.
-    """
+    id: str
+    called: str
+    mark: str
+    is_current: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """As it stands in ``stage1.jsonl``, and in keys."""
+        return {"id": self.id, "called": self.called, "mark": self.mark, "current": self.is_current}
+
+    @staticmethod
+    def from_json(record: Mapping[str, Any]) -> ShownPerson:
+        """Raises KeyError for what `to_json` did not write."""
+        called, mark = str(record["called"]), str(record["mark"])
+        return ShownPerson(str(record["id"]), called, mark, bool(record["current"]))
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPeople:
+    """The people of a clip as an engine gets them; all empty where the clip shows nobody of the cast."""
+
+    people: tuple[ShownPerson, ...] = ()
+    marks: tuple[FrameMark, ...] = ()
+    """The marks that are painted around them, in the same order; none where none are painted."""
+    key_parts: tuple[Any, ...] = ()
+    """All of them that can change the answer, as JSON, for the key of the clip."""
+
+
+def shown_people(presence: Presence, abilities: Abilities, config: Config) -> ShownPeople:
+    """The people of a clip as an engine gets them: by marks, or by their faces where no marks are painted."""
     paints_marks = abilities.wants_overlay and config.overlay.characters != "none"
     shown = presence_in_prompt(presence, config.prompt) if abilities.wants_overlay else presence
-    rows: list[dict[str, Any]] = []
+    people: list[ShownPerson] = []
     for character in shown.seen:
-        row = {
-            "id": character.id,
-            "called": character.called,
-            "mark": str(shown.marks[character.id]) if paints_marks else "",
-            "current": character.id in shown.current,
-        }
-        rows.append(row)
-    if not rows:
-        return (), (), ()
+        mark = str(shown.marks[character.id]) if paints_marks else ""
+        is_current = character.id in shown.current
+        people.append(ShownPerson(character.id, character.called, mark, is_current))
+    if not people:
+        return ShownPeople()
     faces: list[list[Any]] = []
     # An engine that wants an overlay and gets no marks does not get the faces either.
     for sighting in shown.sightings if paints_marks or not abilities.wants_overlay else ():
@@ -525,11 +547,11 @@ def shown_people(
             face.append(sighting.score)
         faces.append(face)
     characters = [character_row(character) for character in shown.seen]
-    key_parts: tuple[Any, ...] = (tuple(rows), characters, faces)
+    key_parts: tuple[Any, ...] = ([person.to_json() for person in people], characters, faces)
     if not abilities.wants_overlay:  # it measures, and says who comes in
         key_parts = (*key_parts, list(shown.lately))
     marks = tuple(shown.marks[character.id] for character in shown.seen) if paints_marks else ()
-    return tuple(rows), key_parts, marks
+    return ShownPeople(tuple(people), marks, key_parts)
 
 
 def character_row(character: Character) -> list[Any]:

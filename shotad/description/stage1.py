@@ -38,7 +38,7 @@ from shotad.description.preparation import RunContext
 from shotad.description.prompts import effective_scale, factors_for, stage1_messages
 from shotad.description.seeds import slot_seed
 from shotad.description.slotplan import SlotPlan, names_of, presence_in_prompt, shown_people
-from shotad.description.stage_answers import Attempt, ShownPerson, Stage1Answer, shown_shots_of
+from shotad.description.stage_answers import Attempt, Stage1Answer, shown_shots_of
 from shotad.engines import (
     AnswerLog,
     AskingPool,
@@ -85,7 +85,7 @@ def describe_clip(pool: AskingPool, plan: SlotPlan, config: Config, clip: ClipOn
         seed=slot_seed(config.seed, plan.slot.id),
         timed=config.prompt.times and engine.abilities.wants_overlay,
     )
-    people, _, marks = shown_people(plan.presence, engine.abilities, config)
+    shown = shown_people(plan.presence, engine.abilities, config)
     attempts = config.stage1.attempts if engine.abilities.converses else 1
     request = first
     requests: list[Request] = []
@@ -93,7 +93,7 @@ def describe_clip(pool: AskingPool, plan: SlotPlan, config: Config, clip: ClipOn
     for attempt in range(attempts):
         requests.append(request)
         reply = pool.ask("stage1", request, clip)
-        reading = _read(reply, first, steps, plan, marks, engine, config)
+        reading = _read(reply, first, steps, plan, shown.marks, engine, config)
         readings.append(reading)
         if not reading.complaints:
             break
@@ -119,7 +119,7 @@ def describe_clip(pool: AskingPool, plan: SlotPlan, config: Config, clip: ClipOn
         seed=first.seed,
         prompt=messages,
         overlay=config.overlay.label if engine.abilities.wants_overlay else None,
-        people=tuple(ShownPerson(row["id"], row["called"], row["mark"], row["current"]) for row in people),
+        people=shown.people,
         nearby_names=plan.nearby_names,
         attempts=tuple(
             Attempt(reading.reply, tuple(complaint.text for complaint in reading.complaints))
@@ -225,10 +225,12 @@ def clip_of(plan: SlotPlan, context: RunContext, engine: Engine) -> ClipOnDemand
     """The clip of a slot as ``engine`` is to see it, which is read when a question about it is put."""
 
     def read() -> Clip | None:
-        coming = clips([plan.clip(engine.abilities)], context.frames.pictures)
-        for _, pixels in coming:
-            return with_sound(stage1_as_seen(pixels, plan, engine, context.config), context, engine)
-        return None
+        frames = plan.frames_for(engine.abilities)
+        read_clips = dict(clips([(plan.slot.id, frames)], context.frames.pictures))
+        if not read_clips:
+            return None
+        clip = stage1_as_seen(read_clips[plan.slot.id], plan, engine, context.config)
+        return with_sound(clip, context, engine)
 
     return ClipOnDemand(clip_key(plan, context, engine), read)
 
@@ -248,14 +250,14 @@ def known_description(
 def clip_key(plan: SlotPlan, context: RunContext, engine: Engine) -> str:
     """The key of a clip: a hash of all that changes what the engine sees and hears of it."""
     config = context.config
-    people, people_key, _ = shown_people(plan.presence, engine.abilities, config)
+    shown = shown_people(plan.presence, engine.abilities, config)
     # How people are marked is nothing where nobody is: such a clip stays the same whatever is set.
-    overlay = config.overlay.model_dump(mode="json", exclude=None if people else {"characters"})
-    shown = [
+    overlay = config.overlay.model_dump(mode="json", exclude=None if shown.people else {"characters"})
+    shots = [
         [shot.number, shot.index, shot.role, [shot.interval.start, shot.interval.end], list(shot.seconds)]
         for shot in shown_shots_of(plan)
     ]
-    parts: list[Any] = [context.film_key, context.frames.key, shown, overlay, config.frames, people_key]
+    parts: list[Any] = [context.film_key, context.frames.key, shots, overlay, config.frames, shown.key_parts]
     # An engine that measures is told the threads and scales that a prompt tells others, and what is said:
     # a voice that reads out a text makes it known.
     if not engine.abilities.wants_overlay:

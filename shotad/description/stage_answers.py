@@ -22,7 +22,7 @@ from shotad.core import (
 from shotad.core.engine import Facts
 from shotad.core.records import seconds
 from shotad.core.types import Role
-from shotad.description.slotplan import NearbyName, SlotPlan
+from shotad.description.slotplan import NearbyName, ShownPerson, SlotPlan
 from shotad.engines.answer_log import identity_record, prompt_record, reply_of, reply_record
 
 Json = Mapping[str, Any]
@@ -56,17 +56,6 @@ class ShownShot:
     role: Role
     interval: Interval
     seconds: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ShownPerson:
-    """Somebody of the cast on the frames of a clip: what they are called, and the mark around them
-    (empty: none). ``is_current``: in a shot of the slot itself."""
-
-    id: str
-    called: str
-    mark: str
-    is_current: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,15 +138,7 @@ class Stage1Answer:
             "seed": self.seed,
             "prompt": prompt_record(self.prompt),
             "overlay": self.overlay,
-            "characters": [
-                {
-                    "id": person.id,
-                    "called": person.called,
-                    "mark": person.mark,
-                    "current": person.is_current,
-                }
-                for person in self.people
-            ],
+            "characters": [person.to_json() for person in self.people],
             "heard": [
                 {"name": nearby.name, "how": nearby.how, "seconds": seconds(nearby.seconds)}
                 for nearby in self.nearby_names
@@ -207,10 +188,7 @@ class Stage1Answer:
             seed=record["seed"],
             prompt=messages_of(record["prompt"]),
             overlay=record["overlay"],
-            people=tuple(
-                ShownPerson(str(row["id"]), str(row["called"]), str(row["mark"]), bool(row["current"]))
-                for row in record["characters"]
-            ),
+            people=tuple(ShownPerson.from_json(row) for row in record["characters"]),
             nearby_names=tuple(
                 NearbyName(
                     str(row["name"]), cast(Literal["spoken", "speaker"], row["how"]), float(row["seconds"])

@@ -205,10 +205,11 @@ class Narrator:
                 "Describe in English, then let a language model translate the track: shotad translate FILM "
                 f"--to {settings.language}. Or choose another engine, as --engine openai.",
             )
-        looks = stage_engines(settings).stage1
-        if looks in ENGINES and looks != "observer":
+        stage1_engine = stage_engines(settings).stage1
+        if stage1_engine in ENGINES and stage1_engine != "observer":
             raise EngineError(
-                f"The embedded narrator writes of what the observer measures, not of the words of {looks}.",
+                f"The embedded narrator writes of what the observer measures, not of the words of "
+                f"{stage1_engine}.",
                 "Let a language model write (stage2.engine = openai), or take both: --engine embedded.",
                 again=False,
             )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from shotad.core import (
     Config,
@@ -56,8 +56,33 @@ AND = " + "
 """Separates the names of several files, and their hashes."""
 
 
-NotMeasured = tuple[str, str]
-"""Name of a metric that was requested and could not be computed, and the reason."""
+class NotMeasured(NamedTuple):
+    """A metric that was requested and could not be computed, and the reason."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RequestedMetric:
+    """A metric to run, by its full name (``llm-action@openai:gpt-4o``).
+
+    ``is_named``: it was named itself, and not only by ``all``. ``has_judge``: it asks a judge of the
+    settings.
+    """
+
+    name: str
+    is_named: bool
+    has_judge: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyMetrics:
+    """The metrics that can run, those of them that were ``named``, and those that cannot run."""
+
+    metrics: tuple[Metric, ...]
+    named: frozenset[str]
+    not_measured: tuple[NotMeasured, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,28 +343,28 @@ def measure(
     for is left out, also when it fails while scoring. Raises EvaluationError where no metric is named, and
     where none of ``all`` can be computed.
     """
-    ready, not_measured = ready_metrics(names, corpus, context)
-    on_ready([metric for _, metric in ready])
+    ready = ready_metrics(names, corpus, context)
+    not_measured = list(ready.not_measured)
+    on_ready(ready.metrics)
     places = scored_places(corpus, shard, context)
-    named = {metric.name for by_name, metric in ready if by_name}
     results: dict[str, Result] = {}
-    for metric in in_order_of_models([metric for _, metric in ready]):
+    for metric in in_order_of_models(ready.metrics):
         try:
             results[metric.name] = score(metric, corpus, context, places)
         except ShotadError as error:
-            if metric.name in named:
+            if metric.name in ready.named:
                 raise
-            not_measured.append((metric.name, str(error)))
+            not_measured.append(NotMeasured(metric.name, str(error)))
             continue
         if reason := judge_failure(results[metric.name], corpus, places):
             del results[metric.name]
-            not_measured.append((without_folder(metric.name), reason))
+            not_measured.append(NotMeasured(without_folder(metric.name), reason))
             continue
         on_result(results[metric.name])
     if not results:
         reasons = " ".join(f"{name}: {reason}" for name, reason in not_measured)
         raise EvaluationError(f"Nothing could be measured. {reasons}")
-    in_order = tuple(results[metric.name] for _, metric in ready if metric.name in results)
+    in_order = tuple(results[metric.name] for metric in ready.metrics if metric.name in results)
     return in_order, tuple(not_measured)
 
 
@@ -389,7 +414,9 @@ def estimate_evaluation(
     with Store(cache or store_file(), forget=force) as store:
         context = MetricContext(inputs.config, store)
         requested = _requested_metrics(names, context.settings.judge.engines)
-        can_run = [name for name in requested if _missing_input(name, inputs.corpus, context) is None]
+        can_run = [
+            metric.name for metric in requested if _missing_input(metric.name, inputs.corpus, context) is None
+        ]
         return count_work(can_run, inputs.corpus, scored_places(inputs.corpus, shard, context), context)
 
 
@@ -454,10 +481,8 @@ def shard_places(corpus: Corpus, shard: Shard) -> list[int]:
     return sorted(places)
 
 
-def ready_metrics(
-    names: Sequence[str], corpus: Corpus, context: MetricContext
-) -> tuple[list[tuple[bool, Metric]], list[NotMeasured]]:
-    """The metrics that can run, each with whether it was named; and those that cannot, with the reason.
+def ready_metrics(names: Sequence[str], corpus: Corpus, context: MetricContext) -> ReadyMetrics:
+    """The metrics that can run, and those that cannot, with the reason.
 
     A metric comes once, one with a judge once for each judge. Raises EvaluationError where no metric is
     named, or one that was named cannot run; as `make_ready` where a named metric or judge cannot be made.
@@ -467,18 +492,24 @@ def ready_metrics(
     requested = _requested_metrics(names, context.settings.judge.engines)
     is_wanted: dict[str, bool] = {}
     reasons: dict[str, str] = {}
-    for name, (by_name, by_judge) in requested.items():
+    for requested_metric in requested:
+        name = requested_metric.name
         reason = _missing_input(name, corpus, context)
         if reason is None:
-            is_wanted[name] = by_name or by_judge
-        elif by_name:
+            is_wanted[name] = requested_metric.is_named or requested_metric.has_judge
+        elif requested_metric.is_named:
             raise EvaluationError(f"{name} cannot be measured: {reason}")
         else:
             reasons[name] = reason
     metrics, reasons_of_models = make_ready(is_wanted, context)
     reasons |= reasons_of_models
-    ready = [(requested[metric.name][0], metric) for metric in metrics]
-    return ready, [(name, reasons[name]) for name in requested if name in reasons]
+    return ReadyMetrics(
+        metrics=tuple(metrics),
+        named=frozenset(metric.name for metric in requested if metric.is_named),
+        not_measured=tuple(
+            NotMeasured(metric.name, reasons[metric.name]) for metric in requested if metric.name in reasons
+        ),
+    )
 
 
 def make_ready(is_wanted: Mapping[str, bool], context: MetricContext) -> tuple[list[Metric], dict[str, str]]:
@@ -517,28 +548,24 @@ def make_ready(is_wanted: Mapping[str, bool], context: MetricContext) -> tuple[l
     return metrics, reasons
 
 
-def _requested_metrics(names: Sequence[str], judges: Sequence[str]) -> dict[str, tuple[bool, bool]]:
-    """Full names of the metrics to run (``llm-action@openai:gpt-4o``), in order, each once.
-
-    The values say whether the metric was named (and not only by ``all``), and whether it gets a judge of the
-    settings. Capitals in a metric's name do not matter.
-    """
+def _requested_metrics(names: Sequence[str], judges: Sequence[str]) -> list[RequestedMetric]:
+    """The metrics to run, in order, each once. Capitals in a metric's name do not matter."""
     normalized_names = []
     for name in names:
         metric, at, judge = name.partition("@")
         normalized_names.append(f"{metric.lower()}{at}{judge}")
-    requested: dict[str, tuple[bool, bool]] = {}
+    requested: dict[str, RequestedMetric] = {}
     for name in normalized_names:
-        by_name = name != ALL
-        for metric in (name,) if by_name else METRICS:
+        is_named = name != ALL
+        for metric in (name,) if is_named else METRICS:
             # A metric that is named beside ``all`` is added by its own name: then its failure is an error.
-            if not by_name and metric in normalized_names:
+            if not is_named and metric in normalized_names:
                 continue
-            by_judge = metric in ENGINE_METRICS and bool(judges)
-            full_names = [f"{metric}@{judge}" for judge in judges] if by_judge else [metric]
+            has_judge = metric in ENGINE_METRICS and bool(judges)
+            full_names = [f"{metric}@{judge}" for judge in judges] if has_judge else [metric]
             for full_name in full_names:
-                requested.setdefault(full_name, (by_name, by_judge))
-    return requested
+                requested.setdefault(full_name, RequestedMetric(full_name, is_named, has_judge))
+    return list(requested.values())
 
 
 def _missing_input(name: str, corpus: Corpus, context: MetricContext) -> str | None:

@@ -115,7 +115,7 @@ def inter_rater(
         try:
             actions = dict(zip(texts, actions_by_rule(texts, context), strict=True))
         except ShotadError as error:
-            left_out.append(("action", str(error)))
+            left_out.append(NotMeasured("action", str(error)))
             metrics = [metric for metric in metrics if metric.name not in _ON_ACTIONS]
     directions: list[Json] = []
     predictions_of_directions: list[tuple[Corpus, dict[str, str]]] = []
@@ -185,7 +185,7 @@ def _make_metrics(names: Sequence[str], context: MetricContext) -> tuple[list[Me
         if name not in METRICS and name in ("critic", "names-kept", "action-description"):
             raise EvaluationError(f"{name} needs more than two texts.", f"Choose of {', '.join(METRICS)}.")
     metrics, reasons = make_ready(dict.fromkeys(names or METRICS, bool(names)), context)
-    return metrics, list(reasons.items())
+    return metrics, [NotMeasured(name, reason) for name, reason in reasons.items()]
 
 
 RATER_COLUMNS = ("rater", "version", "annotator", "describer")

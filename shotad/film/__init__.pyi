@@ -75,10 +75,10 @@ from .slots import (
     word_budget as word_budget,
 )
 from .speech import (
-    FoundSpeech as FoundSpeech,
-    HeardSpeech as HeardSpeech,
-    find_speech as find_speech,
-    hear_speech as hear_speech,
+    FilmSpeech as FilmSpeech,
+    SoundSpeech as SoundSpeech,
+    choose_speech as choose_speech,
+    detect_speech as detect_speech,
 )
 from .subtitle_check import (
     are_in_silence as are_in_silence,

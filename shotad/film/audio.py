@@ -185,8 +185,8 @@ def mono_weights(channels: Sequence[str]) -> Samples:
     """
     bass = np.array([name.startswith("LFE") for name in channels])
     if "FC" not in channels or len(channels) == 1:
-        heard = ~bass if not bass.all() else bass
-        return np.asarray(heard / heard.sum(), np.float32)
+        counted = bass if bass.all() else ~bass
+        return np.asarray(counted / counted.sum(), np.float32)
     front = {"FC": 1.0, "FL": _SIDE, "FR": _SIDE}
     weights = [front.get(name, _REAR) for name in channels]
     return np.asarray(np.where(bass, 0, weights), np.float32)

@@ -29,7 +29,7 @@ from shotad.core import (
     WorkFolder,
 )
 from shotad.core.profiling import time_step
-from shotad.core.types import Seconds
+from shotad.core.types import Seconds, clip_all
 from shotad.film.framestore import (
     QUALITY,
     TICKS,
@@ -340,7 +340,7 @@ def zones_around(
     >>> zones_around([Interval(10, 14), Interval(40, 44)], 5, end=100, credits_from=90)
     [Interval(start=5, end=19), Interval(start=35, end=49), Interval(start=90, end=100)]
     """
-    film = Interval(0.0, end)
-    wide = [Interval(gap.start - reach, gap.end + reach).clip(film) for gap in gaps]
-    last = Interval(credits_from, end) if credits_from < end else None
-    return list(join_intervals(zone for zone in (*wide, last) if zone is not None))
+    zones = [Interval(gap.start - reach, gap.end + reach) for gap in gaps]
+    if credits_from < end:
+        zones.append(Interval(credits_from, end))
+    return list(join_intervals(clip_all(zones, Interval(0.0, end))))

@@ -231,7 +231,7 @@ class Pack:
                     return
                 data = file.read()
             refuse_special(self._pack)
-            room = self._pack.stat().st_size
+            pack_size = self._pack.stat().st_size
         except (OSError, WorkFolderError):
             return
         whole = len(data) - len(data) % _RECORD.size
@@ -241,9 +241,9 @@ class Pack:
                 # No frame is empty: a power cut may leave zeros where the disk had not written yet.
                 whole = row * _RECORD.size
                 break
-            if place.offset + place.length <= room:
+            if place.offset + place.length <= pack_size:
                 self.places[moment] = place
-        self._whole, self._written = len(self._head) + whole, room
+        self._whole, self._written = len(self._head) + whole, pack_size
 
     @property
     def size(self) -> int:

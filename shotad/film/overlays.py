@@ -345,8 +345,9 @@ def _paint(painted: Picture, face: Box, mark: FrameMark, shape: Shape, others: S
     line = line_width(width)
     draw = ellipse if shape == "ellipses" else rectangle
     # Around the face, never so near that the line covers a small one.
-    oval, room = _oval(face, width, height), ROUND_FACE if shape == "ellipses" else BOX_ROOM
-    across, down = (max(half * room, half + line / 2 + RIM) for half in (oval.across, oval.down))
+    oval = _oval(face, width, height)
+    growth = ROUND_FACE if shape == "ellipses" else BOX_ROOM
+    across, down = (max(half * growth, half + line / 2 + RIM) for half in (oval.across, oval.down))
     oval = replace(oval, across=across, down=down)
     if _share_seen(draw, oval, line, width, height) < LEAST_SEEN:
         # As much of it as fits into the picture, a line's width from its edge
@@ -436,10 +437,11 @@ class Oval:
     across: float
     down: float
 
-    def window(self, room: float, width: int, height: int) -> Window | None:
-        """The part of a picture of ``width`` x ``height`` within ``room`` pixels, or None: it lies beside."""
-        left, right = math.floor(self.x - self.across - room), math.ceil(self.x + self.across + room)
-        top, bottom = math.floor(self.y - self.down - room), math.ceil(self.y + self.down + room)
+    def window(self, reach: float, width: int, height: int) -> Window | None:
+        """The part of a picture of ``width`` x ``height`` within ``reach`` pixels of the oval; None where
+        that lies beside the picture."""
+        left, right = math.floor(self.x - self.across - reach), math.ceil(self.x + self.across + reach)
+        top, bottom = math.floor(self.y - self.down - reach), math.ceil(self.y + self.down + reach)
         window = Window(max(left, 0), max(top, 0), min(right, width), min(bottom, height))
         return window if window.left < window.right and window.top < window.bottom else None
 

@@ -65,7 +65,7 @@ def _luminance(colour: Colour) -> float:
 
 
 _RAMP = np.array(
-    [tuple(bytes.fromhex(one)) for one in
+    [tuple(bytes.fromhex(colour)) for colour in
      ["faf9da", "d3e1be", "aacaa9", "7fb29a", "559990", "2f8087", "12647c", "0d486c", "152c58"]], float
 )  # fmt: skip
 """From low to high, evenly apart; what lies between two is mixed of them."""

@@ -64,12 +64,12 @@ def context_shots(
     if first >= end:
         index = shots[-1].index + 1 if shots else 0
         return (ContextShot(Shot(index, slot), Role.CURRENT, slot),)
-    past = _shown(slot, shots[max(first - settings.past, 0) : first], Role.PAST, CONTEXT_REACH)
-    current = _shown(slot, shots[first:end], Role.CURRENT, CURRENT_REACH)
-    future = _shown(slot, shots[end : end + settings.future], Role.FUTURE, CONTEXT_REACH)
+    past = _within_reach(slot, shots[max(first - settings.past, 0) : first], Role.PAST, CONTEXT_REACH)
+    current = _within_reach(slot, shots[first:end], Role.CURRENT, CURRENT_REACH)
+    future = _within_reach(slot, shots[end : end + settings.future], Role.FUTURE, CONTEXT_REACH)
     if not settings.by_rules.keep_current:
-        current = _long(current) or current
-    return (*_long(past), *current, *_long(future))
+        current = _without_short(current) or current
+    return (*_without_short(past), *current, *_without_short(future))
 
 
 def _overlapping(slot: Interval, shots: Sequence[Shot], inclusive: bool) -> tuple[int, int]:
@@ -79,28 +79,39 @@ def _overlapping(slot: Interval, shots: Sequence[Shot], inclusive: bool) -> tupl
     lists with a gap at each cut. Where two shots meet without a gap, that moment is the border of both, and
     neither counts for it: frames ``(9, 14)``, both within, and the slot ``(15, 20)`` share no frame.
     """
-    first = bisect_right(shots, slot.start, key=lambda s: s.interval.end)
-    end = bisect_left(shots, slot.end, key=lambda s: s.interval.start)
+    first = bisect_right(shots, slot.start, key=lambda shot: shot.interval.end)
+    end = bisect_left(shots, slot.end, key=lambda shot: shot.interval.start)
     if inclusive:
-        first -= _borders(shots, first, slot.start) == (True, False)
-        end += _borders(shots, end, slot.end) == (False, True)
+        if _ends_at(shots, first - 1, slot.start) and not _begins_at(shots, first, slot.start):
+            first -= 1
+        if _begins_at(shots, end, slot.end) and not _ends_at(shots, end - 1, slot.end):
+            end += 1
     return first, end
 
 
-def _borders(shots: Sequence[Shot], place: int, moment: float) -> tuple[bool, bool]:
-    """Whether the shot before ``place`` ends at ``moment``, and whether the one at ``place`` begins there."""
-    ends = place > 0 and shots[place - 1].interval.end == moment
-    return ends, place < len(shots) and shots[place].interval.start == moment
+def _ends_at(shots: Sequence[Shot], place: int, moment: float) -> bool:
+    """Whether there is a shot at ``place``, and it ends at ``moment``."""
+    return place >= 0 and shots[place].interval.end == moment
 
 
-def _shown(slot: Interval, shots: Sequence[Shot], role: Role, reach: float) -> list[ContextShot]:
+def _begins_at(shots: Sequence[Shot], place: int, moment: float) -> bool:
+    """Whether there is a shot at ``place``, and it begins at ``moment``."""
+    return place < len(shots) and shots[place].interval.start == moment
+
+
+def _within_reach(slot: Interval, shots: Sequence[Shot], role: Role, reach: float) -> list[ContextShot]:
     """The shots, each cut to what lies within ``reach`` seconds of the slot."""
     wide = Interval(slot.start - reach, slot.end + reach)
-    pieces = ((shot, shot.interval.clip(wide)) for shot in shots)
-    return [ContextShot(shot, role, piece) for shot, piece in pieces if piece is not None]
+    pieces: list[ContextShot] = []
+    for shot in shots:
+        clipped = shot.interval.clip(wide)
+        if clipped is not None:
+            pieces.append(ContextShot(shot, role, clipped))
+    return pieces
 
 
-def _long(pieces: Sequence[ContextShot]) -> list[ContextShot]:
+def _without_short(pieces: Sequence[ContextShot]) -> list[ContextShot]:
+    """The pieces that are long enough to show something."""
     return [piece for piece in pieces if piece.clipped.duration > SHORTEST]
 
 
@@ -117,18 +128,33 @@ SPARSE = 3
 """Frames a second up to which there is no point in sampling a slot more densely than its shots."""
 
 
-def snapped_moments(slot: Interval, context: Sequence[ContextShot], half: int) -> list[tuple[int, Seconds]]:
-    """Moments by the place of their shot in ``context``: ``half`` in the slot, up to as many outside.
+@dataclass(frozen=True, slots=True)
+class ShownMoments:
+    """Moments at which a shot is shown, ``float64[n]``; ``place`` is that of the shot in the context."""
+
+    place: int
+    moments: Seconds
+
+
+def _by_place(places: npt.NDArray[np.int64], moments: Seconds) -> list[ShownMoments]:
+    """The moments of each place; ``places[k]`` is that of ``moments[k]``."""
+    return [ShownMoments(place, moments[places == place]) for place in np.unique(places).tolist()]
+
+
+def snapped_moments(slot: Interval, context: Sequence[ContextShot], half: int) -> list[ShownMoments]:
+    """Moments by the shots of ``context``: ``half`` in the slot, up to as many outside.
 
     Times are read as whole milliseconds, as in the published tables. Moments may repeat. Fewer than twice
     ``half`` where the slot has no context.
     """
-    slot, context = _in_ms(slot), [replace(c, clipped=_in_ms(c.clipped)) for c in context]
-    owners, moments = snap(reference_moments(slot, context, half), context)
-    return [(i, np.sort(moments[owners == i])) for i in np.unique(owners).tolist()]
+    slot = _in_ms(slot)
+    context = [replace(piece, clipped=_in_ms(piece.clipped)) for piece in context]
+    places, moments = snap(reference_moments(slot, context, half), context)
+    return _by_place(places, moments)
 
 
 def _in_ms(interval: Interval) -> Interval:
+    """The interval in whole milliseconds, at least one."""
     start = round(interval.start, 3)
     return Interval(start, max(round(interval.end, 3), start + 0.001))
 
@@ -138,40 +164,45 @@ def snap(moments: Seconds, context: Sequence[ContextShot]) -> tuple[npt.NDArray[
 
     A moment in a hole between two shots belongs to the later one.
     """
-    borders = np.array([c.clipped.end + SEAM for c in context[:-1]])
-    owners = np.searchsorted(borders, moments, side="right")
-    positions = np.stack([_even(c.clipped.start, c.clipped.end, POSITIONS) for c in context])[owners]
-    nearest = np.abs(positions - moments[:, None]).argmin(axis=1)
-    return owners.astype(np.int64), positions[np.arange(len(moments)), nearest]
+    borders = np.array([piece.clipped.end + SEAM for piece in context[:-1]])
+    places = np.searchsorted(borders, moments, side="right")
+    positions = np.stack([_even(piece.clipped.start, piece.clipped.end, POSITIONS) for piece in context])
+    positions_of_moment = positions[places]
+    nearest = np.abs(positions_of_moment - moments[:, None]).argmin(axis=1)
+    return places.astype(np.int64), positions_of_moment[np.arange(len(moments)), nearest]
 
 
 def reference_moments(slot: Interval, context: Sequence[ContextShot], half: int) -> Seconds:
     """The moments before they are snapped: ``half`` in the slot, some in the margins, the rest around."""
-    current = [c.clipped for c in context if c.role is Role.CURRENT]
-    first, last = current[0].start, current[-1].end
-    inner = slot.clip(Interval(first, last)) or Interval(first, last)
-    left, right = inner.start - first, last - inner.end
+    current = _span(context, Role.CURRENT)
+    assert current is not None  # `context_shots` always has a current shot
+    inner = slot.clip(current) or current
+    left, right = inner.start - current.start, current.end - inner.end
     n_margin = margin_share(left, right, inner.duration, half)
     n_left = round(n_margin * left / (left + right + HAIR))
-    past = [c.clipped for c in context if c.role is Role.PAST]
-    future = [c.clipped for c in context if c.role is Role.FUTURE]
-    # By the time from the first start to the last end, holes included. Where the code's rounding leaves a
-    # moment for a side without shots, the other side gets it.
+    past, future = _span(context, Role.PAST), _span(context, Role.FUTURE)
+    # Where the code's rounding leaves a moment for a side without shots, the other side gets it.
     n_past, n_outer = 0, half - n_margin
-    if past and future:
-        before, after = (pieces[-1].end - pieces[0].start for pieces in (past, future))
-        n_past = int(n_outer * before / (before + after))
-    elif past:
+    if past is not None and future is not None:
+        n_past = int(n_outer * past.duration / (past.duration + future.duration))
+    elif past is not None:
         n_past = n_outer
-    return np.concatenate(
-        [
-            _even(past[0].start, past[-1].end, n_past) if past else np.empty(0),
-            _even(first, inner.start, n_left),
-            _even(inner.start, inner.end, half),
-            _even(inner.end, last, n_margin - n_left),
-            _even(future[0].start, future[-1].end, n_outer - n_past) if future else np.empty(0),
-        ]
-    )
+    parts = [
+        _even(current.start, inner.start, n_left),
+        _even(inner.start, inner.end, half),
+        _even(inner.end, current.end, n_margin - n_left),
+    ]
+    if past is not None:
+        parts.insert(0, _even(past.start, past.end, n_past))
+    if future is not None:
+        parts.append(_even(future.start, future.end, n_outer - n_past))
+    return np.concatenate(parts)
+
+
+def _span(context: Sequence[ContextShot], role: Role) -> Interval | None:
+    """The time from the first start to the last end of the shots with this role, holes included."""
+    pieces = [piece.clipped for piece in context if piece.role is role]
+    return Interval(pieces[0].start, pieces[-1].end) if pieces else None
 
 
 def margin_share(left: float, right: float, duration: float, half: int) -> int:
@@ -183,29 +214,32 @@ def _even(start: float, end: float, n: int) -> Seconds:
     return np.linspace(start, end, n, endpoint=False, dtype=np.float64)
 
 
-def spread_moments(context: Sequence[ContextShot], half: int, frames: Seconds) -> list[tuple[int, Seconds]]:
-    """Moments by the place of their shot in ``context``: ``half`` of the current shots, as many around them.
+def spread_moments(context: Sequence[ContextShot], half: int, frames: Seconds) -> list[ShownMoments]:
+    """Moments by the shots of ``context``: ``half`` of the current shots, as many around them.
 
     ``frames`` are the moments of all frames of the film, ``float64[n]``, of which whole ones are taken. They
     repeat where there are too few. Only ``half`` where the slot has no context.
     """
-    past, current, future = (_numbers([c for c in context if c.role is role], frames) for role in Role)
-    # Where the share would be just a whole number it is one less.
-    both = past and future
-    n_past = int(half * len(past) / (len(past) + len(future) + HAIR)) if both else half * bool(past)
+    past = _numbers(_span(context, Role.PAST), frames)
+    current = _numbers(_span(context, Role.CURRENT), frames)
+    future = _numbers(_span(context, Role.FUTURE), frames)
+    if past and future:
+        # Where the share would be just a whole number it is one less.
+        n_past = int(half * len(past) / (len(past) + len(future) + HAIR))
+    else:
+        n_past = half if past else 0
     n_future = half - n_past if future else 0
     numbers = np.concatenate([_spread(past, n_past), _spread(current, half), _spread(future, n_future)])
-    lasts = [_numbers([c], frames)[-1] for c in context[:-1]]
-    owners = np.searchsorted(lasts, numbers)
-    return [(i, frames[numbers[owners == i] - 1]) for i in np.unique(owners).tolist()]
+    last_numbers = [_numbers(piece.clipped, frames)[-1] for piece in context[:-1]]
+    places = np.searchsorted(last_numbers, numbers).astype(np.int64)
+    return _by_place(places, frames[numbers - 1])
 
 
-def _numbers(pieces: Sequence[ContextShot], frames: Seconds) -> range:
-    """Numbers of the frames, from 1, between the first start and the last end, holes included; of a stretch
-    in which no frame begins, the one on the screen."""
-    if not pieces:
+def _numbers(time: Interval | None, frames: Seconds) -> range:
+    """Numbers of the frames, from 1, that begin in ``time``; where none does, the one on the screen."""
+    if time is None:
         return range(0)
-    before, end = np.searchsorted(frames, [pieces[0].clipped.start, pieces[-1].clipped.end])
+    before, end = np.searchsorted(frames, [time.start, time.end])
     last = max(int(end), 1)
     return range(min(int(before) + 1, last), last + 1)
 
@@ -229,23 +263,19 @@ TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class _Stretch:
+class _Part:
     """The part of a context shot that lies inside the slot, before it, or after it.
 
-    ``position`` is the shot's place in the context. ``moments`` are the seconds at which its frames
-    are asked for and ``lengths`` how long each is shown there: ``float64[n]``.
+    ``place`` is that of the shot in the context. ``moments`` are the seconds at which its frames are asked
+    for and ``lengths`` how long each is shown there: ``float64[n]``.
     """
 
-    position: int
+    place: int
     role: Role
     interval: Interval
     inside: bool
     moments: Seconds
     lengths: Seconds
-
-
-Picks = list[tuple[int, Seconds]]
-"""Moments by the place of their shot in the context."""
 
 
 def plan_frames(
@@ -271,123 +301,148 @@ def plan_frames(
     if settings.sampling == "reference" and frame_rate <= SPARSE:
         if stamps is None:
             stamps = np.arange(np.ceil(context[-1].clipped.end * frame_rate)) / float(frame_rate)
-        picks = spread_moments(context, settings.inside, _moments(stamps, float(1 / frame_rate)))
+        shown = spread_moments(context, settings.inside, _moments(stamps, float(1 / frame_rate)))
     elif settings.sampling == "reference":
-        picks = snapped_moments(slot, context, settings.inside)
+        shown = snapped_moments(slot, context, settings.inside)
     else:
-        stretches = _stretches(slot, context, settings, frame_rate, stamps)
+        parts = _parts(slot, context, settings, frame_rate, stamps)
         if settings.sampling == "uniform":
             # Evenly over the time shown, wherever the slot lies.
-            current = {s.position for s in stretches if s.role is Role.CURRENT}
-            picks = _evenly(stretches, settings.inside + settings.outside, required=current)
+            current = {part.place for part in parts if part.role is Role.CURRENT}
+            shown = _evenly(parts, settings.inside + settings.outside, required=current)
         else:
-            picks = _in_slot_and_around(stretches, settings)
-    by_shot = [[m for position, m in picks if position == i and len(m)] for i in range(len(context))]
-    shown = [(c.role, np.sort(np.concatenate(m))) for c, m in zip(context, by_shot, strict=True) if m]
-    return tuple(FramePlan(number, role, moments) for number, (role, moments) in enumerate(shown))
+            shown = _in_slot_and_around(parts, settings)
+    # Of a shot at a border of the slot some may be shown inside it, and others outside.
+    moments_by_place: dict[int, list[Seconds]] = defaultdict(list)
+    for shot in shown:
+        moments_by_place[shot.place].append(shot.moments)
+    plans: list[FramePlan] = []
+    for place, piece in enumerate(context):
+        if place in moments_by_place:
+            moments = np.sort(np.concatenate(moments_by_place[place]))
+            plans.append(FramePlan(len(plans), piece.role, moments))
+    return tuple(plans)
 
 
-def _stretches(
+def _parts(
     slot: Interval,
     context: Sequence[ContextShot],
     settings: FrameSettings,
     frame_rate: Fraction,
     stamps: Seconds | None,
-) -> list[_Stretch]:
+) -> list[_Part]:
     """The clip cut at the slot's borders, ascending, with the frames of each part.
 
     A shot without a frame of its own, and a slot without one, still show what is on the screen.
     """
-    parts = []
-    for position, shot in enumerate(context):
-        near, grid = _stamps_near(shot, frame_rate, stamps), float(1 / frame_rate)
-        for interval, inside in _cut(shot.clipped, slot):
-            if inside or settings.outside:
-                # The frames that belong to this part, and how long each is shown in it.
-                moments = _moments(near, grid)
-                belongs = (near >= interval.start - TOLERANCE) & (moments < interval.end)
-                gaps = np.diff(near, append=near[-1:] + grid)
-                lengths = np.minimum(gaps, interval.end - near)[belongs]
-                parts.append(_Stretch(position, shot.role, interval, inside, moments[belongs], lengths))
-    bare = {s.position for s in parts} - {s.position for s in parts if len(s.moments)}
-    slot_is_bare = not any(len(s.moments) for s in parts if s.inside)
-    for position in sorted(bare):
-        _let_longest_stand(parts, [i for i, s in enumerate(parts) if s.position == position])
-    if slot_is_bare:
-        _let_longest_stand(parts, [i for i, s in enumerate(parts) if s.inside])
-    return [s for s in parts if len(s.moments)]
+    distance = float(1 / frame_rate)
+    parts: list[_Part] = []
+    for place, shot in enumerate(context):
+        near = _stamps_near(shot, frame_rate, stamps)
+        moments = _moments(near, distance)
+        shown_for = np.diff(near, append=near[-1:] + distance)
+        for interval in _cut(shot.clipped, slot):
+            inside = interval.overlaps(slot)
+            if not inside and not settings.outside:
+                continue
+            # The frames that belong to this part, and how long each is shown in it.
+            belongs = (near >= interval.start - TOLERANCE) & (moments < interval.end)
+            lengths = np.minimum(shown_for, interval.end - near)
+            parts.append(_Part(place, shot.role, interval, inside, moments[belongs], lengths[belongs]))
+    with_frames = {part.place for part in parts if len(part.moments)}
+    slot_has_frames = any(len(part.moments) for part in parts if part.inside)
+    for place in sorted({part.place for part in parts} - with_frames):
+        _show_middle_of_longest(parts, [k for k, part in enumerate(parts) if part.place == place])
+    if not slot_has_frames:
+        _show_middle_of_longest(parts, [k for k, part in enumerate(parts) if part.inside])
+    return [part for part in parts if len(part.moments)]
 
 
-def _let_longest_stand(stretches: list[_Stretch], places: list[int]) -> None:
-    """Show of the longest, in which no frame starts, what is on the screen half-way."""
-    if places:
-        longest = max(places, key=lambda i: (stretches[i].inside, stretches[i].interval.duration))
-        chosen = stretches[longest]
-        middle, length = np.array([chosen.interval.middle]), np.array([chosen.interval.duration])
-        stretches[longest] = replace(chosen, moments=middle, lengths=length)
+def _show_middle_of_longest(parts: list[_Part], indices: list[int]) -> None:
+    """Show of the longest of these parts, in which no frame starts, what is on the screen half-way."""
+    if not indices:
+        return
+    longest = max(indices, key=lambda k: (parts[k].inside, parts[k].interval.duration))
+    interval = parts[longest].interval
+    middle, length = np.array([interval.middle]), np.array([interval.duration])
+    parts[longest] = replace(parts[longest], moments=middle, lengths=length)
 
 
-def _cut(piece: Interval, slot: Interval) -> Iterator[tuple[Interval, bool]]:
-    """The parts of ``piece`` before, inside and after the slot; True marks the one inside."""
+def _cut(piece: Interval, slot: Interval) -> list[Interval]:
+    """The parts of ``piece`` before, inside and after the slot, as far as there are any."""
+    parts: list[Interval] = []
     if piece.start < slot.start:
-        yield Interval(piece.start, min(piece.end, slot.start)), False
+        parts.append(Interval(piece.start, min(piece.end, slot.start)))
     shared = piece.clip(slot)
-    if shared:
-        yield shared, True
+    if shared is not None:
+        parts.append(shared)
     if slot.end < piece.end:
-        yield Interval(max(piece.start, slot.end), piece.end), False
+        parts.append(Interval(max(piece.start, slot.end), piece.end))
+    return parts
 
 
 def _stamps_near(shot: ContextShot, frame_rate: Fraction, stamps: Seconds | None) -> Seconds:
     """Stamps of the frames in and just after the shown piece, ``float64[n]``."""
     start, end = shot.clipped.start - TOLERANCE, shot.clipped.end - TOLERANCE
     if stamps is not None:
-        low, high = (int(np.searchsorted(stamps, t)) for t in (start, end))
-        return np.asarray(stamps[low : high + 1], dtype=np.float64)
+        first, after = np.searchsorted(stamps, [start, end])
+        return np.asarray(stamps[first : after + 1], dtype=np.float64)
     origin, step = shot.shot.interval.start, float(1 / frame_rate)
-    low, high = (int(np.ceil((t - origin) / step)) for t in (start, end))
-    return np.asarray(origin + np.arange(low, high + 1) * step, dtype=np.float64)
+    first_number = int(np.ceil((start - origin) / step))
+    after_number = int(np.ceil((end - origin) / step))
+    return np.asarray(origin + np.arange(first_number, after_number + 1) * step, dtype=np.float64)
 
 
-def _moments(stamps: Seconds, grid: float) -> Seconds:
-    """When the frames are asked for; ``grid`` is their usual distance."""
-    return np.asarray(stamps + LAG * np.minimum(np.diff(stamps, append=stamps[-1:] + grid), grid))
+def _moments(stamps: Seconds, distance: float) -> Seconds:
+    """When the frames are asked for; ``distance`` is the usual one between two, in seconds."""
+    shown_for = np.diff(stamps, append=stamps[-1:] + distance)
+    return np.asarray(stamps + LAG * np.minimum(shown_for, distance))
 
 
-def _in_slot_and_around(stretches: Sequence[_Stretch], settings: FrameSettings) -> Picks:
+def _in_slot_and_around(parts: Sequence[_Part], settings: FrameSettings) -> list[ShownMoments]:
     """``inside`` frames evenly over the slot, ``outside`` over the rest, current shots denser."""
-    inner, outer = [s for s in stretches if s.inside], [s for s in stretches if not s.inside]
-    only_inside = {s.position for s in inner} - {s.position for s in outer}
+    inner = [part for part in parts if part.inside]
+    outer = [part for part in parts if not part.inside]
     total = settings.inside + settings.outside
-    within, beyond = (sum(len(s.moments) for s in part) for part in (inner, outer))
-    n_outer = min(settings.outside, beyond, max(total - len(only_inside), 0)) if within else total
-    picks = _evenly(inner, total - n_outer, required=only_inside) if inner else []
-    positions_with_moments = {position for position, moments in picks if len(moments)}
-    weights = [s.interval.duration * (MARGIN_WEIGHT if s.role is Role.CURRENT else 1) for s in outer]
-    required = [s.role is not Role.CURRENT or s.position not in positions_with_moments for s in outer]
-    return picks + _shared_out(outer, n_outer, weights, required)
+    # Shots that end with the slot can be shown nowhere else.
+    only_inside = {part.place for part in inner} - {part.place for part in outer}
+    n_outer = total
+    if inner:
+        outer_frames = sum(len(part.moments) for part in outer)
+        n_outer = min(settings.outside, outer_frames, max(total - len(only_inside), 0))
+    shown = _evenly(inner, total - n_outer, required=only_inside) if inner else []
+    shown_inside = {shot.place for shot in shown}
+    weights: list[float] = []
+    required: list[bool] = []
+    for part in outer:
+        is_current = part.role is Role.CURRENT
+        weights.append(part.interval.duration * (MARGIN_WEIGHT if is_current else 1))
+        required.append(not is_current or part.place not in shown_inside)
+    return shown + _shared_out(outer, n_outer, weights, required)
 
 
-def _evenly(stretches: Sequence[_Stretch], n: int, required: Collection[int]) -> Picks:
-    """``n`` moments evenly over the time of all; by shares where a required shot would get none."""
-    owners = np.concatenate([np.full(len(s.moments), s.position) for s in stretches])
-    moments = np.concatenate([s.moments for s in stretches])
-    chosen = even_positions(np.concatenate([s.lengths for s in stretches]), n)
-    if set(required) <= set(owners[chosen].tolist()):
-        return [(int(i), moments[chosen][owners[chosen] == i]) for i in np.unique(owners[chosen])]
-    weights = [s.interval.duration for s in stretches]
-    return _shared_out(stretches, n, weights, [s.position in required for s in stretches])
+def _evenly(parts: Sequence[_Part], n: int, required: Collection[int]) -> list[ShownMoments]:
+    """``n`` moments evenly over the time of all; by shares where a shot at a ``required`` place would get
+    none."""
+    places = np.concatenate([np.full(len(part.moments), part.place) for part in parts])
+    moments = np.concatenate([part.moments for part in parts])
+    chosen = even_positions(np.concatenate([part.lengths for part in parts]), n)
+    if set(required) <= set(places[chosen].tolist()):
+        return _by_place(places[chosen], moments[chosen])
+    weights = [part.interval.duration for part in parts]
+    return _shared_out(parts, n, weights, [part.place in required for part in parts])
 
 
 def _shared_out(
-    stretches: Sequence[_Stretch], n: int, weights: Sequence[float], required: Sequence[bool]
-) -> Picks:
-    shares = apportion(n, weights, [len(s.moments) for s in stretches], required)
-    return [
-        (s.position, s.moments[even_positions(s.lengths, k)])
-        for s, k in zip(stretches, shares, strict=True)
-        if k
-    ]
+    parts: Sequence[_Part], n: int, weights: Sequence[float], required: Sequence[bool]
+) -> list[ShownMoments]:
+    """``n`` moments, shared out over the parts by `apportion`, and evenly in each."""
+    shares = apportion(n, weights, [len(part.moments) for part in parts], required)
+    shown: list[ShownMoments] = []
+    for part, share in zip(parts, shares, strict=True):
+        if share:
+            shown.append(ShownMoments(part.place, part.moments[even_positions(part.lengths, share)]))
+    return shown
 
 
 def apportion(
@@ -401,12 +456,13 @@ def apportion(
     [4, 1, 1]
     """
     shares = [0] * len(weights)
-    order = sorted(range(len(weights)), key=lambda i: -weights[i])
-    for i in [i for i in order if required[i]][:n]:
-        shares[i] = 1
-    for _ in range(n - sum(shares) if order else 0):
-        open_ones = [i for i in order if shares[i] < capacities[i]] or order
-        winner = max(open_ones, key=lambda i: weights[i] / (2 * shares[i] + 1))
+    by_weight = sorted(range(len(weights)), key=lambda party: -weights[party])
+    required_parties = [party for party in by_weight if required[party]]
+    for party in required_parties[:n]:
+        shares[party] = 1
+    for _ in range(n - sum(shares) if by_weight else 0):
+        below_capacity = [party for party in by_weight if shares[party] < capacities[party]]
+        winner = max(below_capacity or by_weight, key=lambda party: weights[party] / (2 * shares[party] + 1))
         shares[winner] += 1
     return shares
 
@@ -419,15 +475,16 @@ def even_positions(lengths: Seconds, n: int) -> npt.NDArray[np.int64]:
     >>> even_positions(np.ones(8), 4).tolist(), even_positions(np.ones(2), 3).tolist()
     ([1, 3, 5, 7], [0, 1, 1])
     """
-    m = len(lengths)
+    count = len(lengths)
     middles = (np.arange(n) + 0.5) / n if n else np.empty(0)
-    if n >= m:
-        return np.floor(middles * m).astype(np.int64)
+    if n >= count:
+        return np.floor(middles * count).astype(np.int64)
     ends = np.cumsum(lengths)
-    indices = np.searchsorted(ends, middles * ends[-1], side="right")
+    positions = np.searchsorted(ends, middles * ends[-1], side="right")
+    # Distinct: each position is at least one more than that before it, and leaves enough for those after it.
     steps = np.arange(n)
-    rising = np.maximum.accumulate(indices - steps) + steps
-    return np.minimum(rising, m - n + steps).astype(np.int64)
+    rising = np.maximum.accumulate(positions - steps) + steps
+    return np.minimum(rising, count - n + steps).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -467,71 +524,88 @@ def moments_of(shot: Interval, frame_rate: Fraction, *, stamps: Seconds | None =
     """
     between = [shot.start + part * shot.duration for part in _BETWEEN]
     if stamps is not None:
-        low, high = (int(np.searchsorted(stamps, t - TOLERANCE)) for t in (shot.start, shot.end))
-        inside = stamps[low:high]
+        start, end = np.searchsorted(stamps, [shot.start - TOLERANCE, shot.end - TOLERANCE])
+        inside = stamps[start:end]
         if not len(inside):
             return None
-        a, b, c = (float(inside[int(np.argmin(np.abs(inside - second)))]) for second in between)
-        return ShotMoments(float(inside[0]), a, b, c, float(inside[-1]))
+        quarter, middle, three_quarters = (
+            float(inside[int(np.argmin(np.abs(inside - second)))]) for second in between
+        )
+        return ShotMoments(float(inside[0]), quarter, middle, three_quarters, float(inside[-1]))
     frame = float(1 / frame_rate)
     first = min(shot.start + LAG * frame, shot.middle)
     last = max(shot.end - (1 - LAG) * frame, first)
-    a, b, c = (min(max(second, first), last) for second in between)
-    return ShotMoments(first, a, b, c, last)
+    quarter, middle, three_quarters = (min(max(second, first), last) for second in between)
+    return ShotMoments(first, quarter, middle, three_quarters, last)
 
 
 def published_moments_of(shot: Interval) -> ShotMoments:
     """The same as the published code has it: positions 0, 15 and 31 of 32, the end left out."""
-    a, b, c, d, e = (shot.start + k * shot.duration / POSITIONS for k in (0, 8, 15, 24, POSITIONS - 1))
-    return ShotMoments(a, b, c, d, e)
+    return ShotMoments(*(shot.start + k * shot.duration / POSITIONS for k in (0, 8, 15, 24, POSITIONS - 1)))
 
 
 Pictures = Callable[[Sequence[float]], Iterable[Picture]]
 """Delivers one picture for each of the ascending seconds, in order."""
 
 
-Frames = tuple[FramePlan, ...]
-"""The frames that one slot's clip wants, shot by shot, oldest first."""
+@dataclass(frozen=True, slots=True)
+class _PlannedClip:
+    """A clip of which not all pictures have been read: those by second, None until they are."""
+
+    slot_id: str
+    frames: tuple[FramePlan, ...]
+    pictures: dict[float, Picture | None]
+
+    @property
+    def is_read(self) -> bool:
+        return None not in self.pictures.values()
 
 
-def clips(plans: Iterable[tuple[str, Frames]], pictures: Pictures) -> Iterator[tuple[str, Clip]]:
-    """The clips of ``plans`` (slot id, frames), in their order, each as soon as its last frame has been read.
+def clips(
+    plans: Iterable[tuple[str, tuple[FramePlan, ...]]], pictures: Pictures
+) -> Iterator[tuple[str, Clip]]:
+    """The clips of ``plans`` (slot id, its frames shot by shot), in their order, each as soon as its last
+    frame has been read.
 
     Pictures are read once, in the order of the film, and shared by the clips that want them; a clip
     that has been handed out is let go. A plan of which no frame can be had any more (the film ends
     early) is left out. Raises ValueError for a plan without frames.
     """
-    # Each plan with its pictures by second: None until they are read.
-    waiting: deque[tuple[str, Frames, dict[float, Picture | None]]] = deque()
-    wanted_by: dict[float, list[dict[float, Picture | None]]] = defaultdict(list)
+    waiting: deque[_PlannedClip] = deque()
+    wanted_by: dict[float, list[_PlannedClip]] = defaultdict(list)
     for slot_id, frames in plans:
         if not frames:
             raise ValueError(f"the clip of slot {slot_id} must want at least one frame, got none")
-        read = dict.fromkeys(float(second) for shot in frames for second in shot.seconds)
-        waiting.append((slot_id, frames, read))
-        for moment in read:
-            wanted_by[moment].append(read)
+        moments = (float(second) for shot in frames for second in shot.seconds)
+        planned = _PlannedClip(slot_id, frames, dict.fromkeys(moments))
+        waiting.append(planned)
+        for moment in planned.pictures:
+            wanted_by[moment].append(planned)
     for picture in pictures(sorted(wanted_by)):
-        for read in wanted_by.pop(picture.wanted):
-            read[picture.wanted] = picture
-        while waiting and None not in waiting[0][-1].values():
-            yield from _finished(*waiting.popleft())
-    for slot_id, frames, read in waiting:
-        yield from _finished(slot_id, frames, read)
+        for planned in wanted_by.pop(picture.wanted):
+            planned.pictures[picture.wanted] = picture
+        while waiting and waiting[0].is_read:
+            yield from _finished(waiting.popleft())
+    for planned in waiting:
+        yield from _finished(planned)
 
 
-def _finished(slot_id: str, frames: Frames, read: dict[float, Picture | None]) -> Iterator[tuple[str, Clip]]:
-    had = [
-        (shot.number, picture)
-        for shot in frames
-        for second in shot.seconds
-        if (picture := read[float(second)]) is not None
-    ]
-    read.clear()
-    if had:
-        numbers = np.array([number for number, _ in had], dtype=np.int64)
-        seconds = np.array([picture.seconds for _, picture in had], dtype=np.float64)
-        images = np.empty((len(had), *had[0][1].image.shape), np.uint8)
-        for k in reversed(range(len(had))):  # each is let go once it is copied
-            images[k] = had.pop()[1].image
-        yield slot_id, Clip(images, seconds, numbers)
+def _finished(planned: _PlannedClip) -> Iterator[tuple[str, Clip]]:
+    """The id and the clip, of the pictures that could be had; nothing where there are none."""
+    numbers: list[int] = []
+    shown: list[Picture] = []
+    for shot in planned.frames:
+        for second in shot.seconds:
+            picture = planned.pictures[float(second)]
+            if picture is not None:
+                numbers.append(shot.number)
+                shown.append(picture)
+    planned.pictures.clear()
+    if not shown:
+        return
+    seconds = np.array([picture.seconds for picture in shown], dtype=np.float64)
+    images = np.empty((len(shown), *shown[0].image.shape), np.uint8)
+    del picture
+    for k in reversed(range(len(shown))):  # each is let go once it is copied
+        images[k] = shown.pop().image
+    yield planned.slot_id, Clip(images, seconds, np.array(numbers, dtype=np.int64))

@@ -16,7 +16,7 @@ import numpy as np
 from shotad.core import Interval, Slot
 from shotad.core.config.film import SpeechSettings
 from shotad.core.onnx import Floats
-from shotad.core.types import SlotVoice
+from shotad.core.types import SlotVoice, clip_all
 from shotad.film.audio import SoundBlock
 from shotad.film.slots import join_intervals
 from shotad.film.voice_net import SINGING, SPEECH, STEP, VoiceNet
@@ -114,5 +114,4 @@ def is_left_empty(slot: Slot, settings: SpeechSettings) -> bool:
 
 def seconds_shared(intervals: Sequence[Interval], time: Interval) -> float:
     """Seconds of ``time`` that ``intervals``, which do not overlap, cover."""
-    parts = (interval.clip(time) for interval in intervals)
-    return sum(part.duration for part in parts if part is not None)
+    return sum(part.duration for part in clip_all(intervals, time))

@@ -40,9 +40,9 @@ from shotad.core.records import (
     slots_of,
     utterances_of,
 )
-from shotad.core.types import slot_id
+from shotad.core.types import clip_all, slot_id
 from shotad.core.workfolder import read_record, readable_json
-from shotad.film.slots import EARLIEST, free_time, word_budget
+from shotad.film.slots import EARLIEST, FailedSlot, free_time, word_budget
 
 FILE = "slots.hand.json"
 SCHEMA = 1
@@ -206,9 +206,7 @@ def _refuse_speech(time: Interval, free: Sequence[Interval]) -> None:
     for gap in free:
         if gap.start - _ROUNDING <= time.start and time.end <= gap.end + _ROUNDING:
             return
-    clipped = (gap.clip(time) for gap in free)
-    silent_parts = [part for part in clipped if part is not None]
-    longest = max(silent_parts, key=lambda part: part.duration, default=None)
+    longest = max(clip_all(free, time), key=lambda part: part.duration, default=None)
     hint = "Take a time where nobody speaks."
     if longest is not None and longest.duration >= SHORTEST:
         hint = f"Nobody does {_span_text(longest)}: take that time."
@@ -385,8 +383,8 @@ class Prepared:
     speech: tuple[Utterance, ...]
     gaps: tuple[Interval, ...]
     slots: tuple[Slot, ...]
-    failed: tuple[tuple[str, str], ...] = ()
-    """Requested slots that cannot be described: id and reason."""
+    failed: tuple[FailedSlot, ...] = ()
+    """Given slots that cannot be described."""
     warnings: tuple[str, ...] = ()
     unused_subtitles: str = ""
     """The name of subtitles beside the film that were not used."""

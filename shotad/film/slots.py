@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from shotad.core import (
     Box,
@@ -23,6 +24,7 @@ from shotad.core import (
 from shotad.core.config.film import SlotSettings, SpeechSettings
 from shotad.core.types import (
     SpeechKind,
+    clip_all,
     slot_id,
     time_range,
 )
@@ -76,7 +78,7 @@ def plan_slots(
     opening = film.start + EARLIEST
     # The film's first shot starts at no cut.
     cuts = sorted({_ceil_ms(shot.interval.start) for shot in shots if shot.interval.start > film.start})
-    free = _clip_all(join_intervals(gaps), film)
+    free = clip_all(join_intervals(gaps), film)
     if credits is None:
         usable = free
     else:
@@ -96,12 +98,6 @@ def plan_slots(
     return tuple(sorted(slots, key=lambda slot: slot.interval))
 
 
-def _clip_all(gaps: Iterable[Interval], part: Interval) -> list[Interval]:
-    """What of each gap lies inside ``part`` of the film, without those that lie outside."""
-    clipped = (gap.clip(part) for gap in gaps)
-    return [gap for gap in clipped if gap is not None]
-
-
 def words_that_fit(duration: float, seconds_per_word: float) -> int:
     """How many words can be said in ``duration`` seconds: 6 s at 0.375 s a word → 16."""
     # 1e-9: a duration of a whole number of words keeps them all, whatever floats make of the division.
@@ -119,13 +115,21 @@ def word_budget(duration: float, settings: SlotSettings) -> int:
     return max(1, int(duration / settings.seconds_per_word + extra_words))
 
 
+@dataclass(frozen=True, slots=True)
+class FailedSlot:
+    """A given slot that cannot be described, by its id in the file where it has one."""
+
+    id: str
+    reason: str
+
+
 def fixed_slots(
     cues: Sequence[tuple[str | None, Interval]], film: Interval, settings: SlotSettings
-) -> tuple[tuple[Slot, ...], list[str], list[tuple[str, str]]]:
+) -> tuple[tuple[Slot, ...], list[str], list[FailedSlot]]:
     """Slots exactly where ``cues`` (id or None, interval) say; no minimum applies, and they may overlap.
 
-    Returns the slots, sorted by start; a warning for each that was clipped; and the cues that cannot be
-    described, as (id, reason).
+    Returns the slots, sorted by start; a warning for each that was clipped; and those that cannot be
+    described.
 
     A cue partly outside ``film`` is clipped, with a warning; one wholly outside fails. A slot's id comes
     from its (clipped) start, as that of all slots, or from the next millisecond that is free; the id in the
@@ -133,7 +137,7 @@ def fixed_slots(
     """
     slots: list[Slot] = []
     warnings: list[str] = []
-    failed: list[tuple[str, str]] = []
+    failed: list[FailedSlot] = []
     used_ids: set[str] = set()
     for cue_id, interval in sorted(cues, key=lambda cue: cue[1]):
         inside = interval.clip(film)
@@ -141,7 +145,7 @@ def fixed_slots(
         if inside is None:
             failed_id = label or slot_id(max(interval.start, 0.0))
             bounds = time_range(film, 3)
-            failed.append((failed_id, f"{time_range(interval)} lies outside the film ({bounds})"))
+            failed.append(FailedSlot(failed_id, f"{time_range(interval)} lies outside the film ({bounds})"))
             continue
         start_ms = round(inside.start * 1000)
         new_id = slot_id(start_ms / 1000)
@@ -173,7 +177,7 @@ def explain_few_slots(
     count = sum(part.start <= slot.interval.start < part.end for slot in slots)
     if count * FEW >= part.duration:
         return None
-    free = _clip_all(gaps, part)
+    free = clip_all(gaps, part)
     speech_share = 1 - sum(gap.duration for gap in free) / part.duration
     shortest = shortest_gap(settings)
     short_gaps = sum(gap.duration < shortest for gap in free)

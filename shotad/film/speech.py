@@ -32,7 +32,7 @@ from shotad.core.config.film import SpeechSettings
 from shotad.core.errors import SubtitleError
 from shotad.core.onnx import OnnxModel
 from shotad.core.profiling import time_items, time_step
-from shotad.core.types import AudioTrack, SpeechKind
+from shotad.core.types import AudioTrack, SpeechKind, clip_all
 from shotad.core.weight_store import weights_file
 from shotad.film import voice_net
 from shotad.film.audio import GUARD, DownmixCheck, SoundBlock, choose_track, sound_blocks
@@ -41,7 +41,7 @@ from shotad.film.singing import VoiceListener, VoiceTimes, seconds_shared
 from shotad.film.slots import join_intervals
 from shotad.film.subtitle_check import clock, fit_subtitles
 
-HEARING_WEIGHTS = ("silero-vad", voice_net.WEIGHTS)
+SPEECH_WEIGHTS = ("silero-vad", voice_net.WEIGHTS)
 """Names in the manifest of the weights of the two networks: speech, and singing and shouts."""
 
 LEVELS = (0.1, 0.5)
@@ -138,7 +138,7 @@ LEAD = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class HeardSpeech:
+class SoundSpeech:
     """The speech detected in a film's sound, with notes on the sound for the user."""
 
     intervals: tuple[Interval, ...]
@@ -152,7 +152,9 @@ LEAST_SOUND = 1.0
 
 
 @time_step("speech")
-def hear_speech(film: Film, track: int | None = None, progress: Progress | None = None) -> HeardSpeech | None:
+def detect_speech(
+    film: Film, track: int | None = None, progress: Progress | None = None
+) -> SoundSpeech | None:
     """Detect the speech in the sound of ``film``; None where it has no sound.
 
     ``track`` as for `sound_blocks`; where the default track is empty, the first that is not is used. Channels
@@ -166,10 +168,10 @@ def hear_speech(film: Film, track: int | None = None, progress: Progress | None 
     candidates = [default]
     if track is None:
         candidates += [other for other in film.info.audio if other.number != default.number]
-    first_result: HeardSpeech | None = None
+    first_result: SoundSpeech | None = None
     for candidate in candidates:
         check = DownmixCheck()
-        speech = _hear_track(film, candidate, check, progress)
+        speech = _detect_in_track(film, candidate, check, progress)
         if speech is None:
             continue
         # Where all tracks are empty, the result is that of the first.
@@ -186,7 +188,9 @@ def hear_speech(film: Film, track: int | None = None, progress: Progress | None 
     return first_result
 
 
-def _hear_track(film: Film, track: AudioTrack, check: DownmixCheck, progress: Progress) -> HeardSpeech | None:
+def _detect_in_track(
+    film: Film, track: AudioTrack, check: DownmixCheck, progress: Progress
+) -> SoundSpeech | None:
     """The speech in one track, None where it has no sound; fills ``check``."""
     duration = film.info.duration
     listener = VoiceListener()
@@ -218,11 +222,11 @@ def _hear_track(film: Film, track: AudioTrack, check: DownmixCheck, progress: Pr
             "voice and another sound, or one later than the other). Each was listened to; a pause is "
             "where both are silent."
         )
-    return HeardSpeech(tuple(intervals), tuple(notes), voices)
+    return SoundSpeech(tuple(intervals), tuple(notes), voices)
 
 
 @dataclass(frozen=True, slots=True)
-class FoundSpeech:
+class FilmSpeech:
     """The speech of a film: all utterances by start, inside it; their source; and a summary of both."""
 
     utterances: tuple[Utterance, ...]
@@ -232,39 +236,44 @@ class FoundSpeech:
     """Sentences for the user."""
     voices: VoiceTimes = field(default_factory=VoiceTimes)
     """When somebody likely sings, and, where there are no subtitles, likely shouts."""
+    misfit: str = ""
+    """Why subtitles that nobody named are not used, one of the ``notes``; empty where there are none."""
 
 
 @time_step("speech")
-def find_speech(
-    heard: HeardSpeech | None,
+def choose_speech(
+    sound_speech: SoundSpeech | None,
     settings: SpeechSettings,
     *,
     subtitles: Sequence[Utterance] | None,
     duration: float,
-) -> FoundSpeech:
+) -> FilmSpeech:
     """The speech of a film of ``duration`` seconds.
 
     ``settings.source`` ``auto`` takes ``subtitles`` if there are any (None: there are none; empty:
-    nobody speaks) and else the speech ``heard`` in the sound (None: it was not looked for, or the film has no
-    sound). Subtitles are compared with ``heard``, and a note names the times at which they do not fit. Raises
+    nobody speaks) and else ``sound_speech``, detected in the sound (None: it was not looked for, or the film
+    has no sound). Subtitles are compared with it, and a note names the times at which they do not fit. Raises
     SubtitleError where subtitles are demanded and absent, and where all of them lie outside the film.
     """
     if settings.source == "none":
-        return FoundSpeech((), "none", "speech was not looked for (speech.source = none)")
+        return FilmSpeech((), "none", "speech was not looked for (speech.source = none)")
     if settings.source == "subtitles" and subtitles is None:
         raise SubtitleError(
             "speech.source is subtitles, but there are none.",
             "Give subtitles (--subtitles FILE), or set speech.source=auto to listen to the sound.",
         )
     if subtitles is not None and settings.source != "sound":
-        return _speech_of_subtitles(subtitles, heard, duration)
-    if heard is None:
-        return FoundSpeech((), "none", "the film has no sound")
-    total = sum(interval.duration for interval in heard.intervals)
+        return _speech_of_subtitles(subtitles, sound_speech, duration)
+    if sound_speech is None:
+        return FilmSpeech((), "none", "the film has no sound")
+    total = sum(interval.duration for interval in sound_speech.intervals)
     share = round(100 * total / duration) if duration > 0 else 0
-    detail = f"{len(heard.intervals)} stretches of speech heard, {total:.1f} s, {share} % of the film"
-    utterances = tuple(Utterance(time, kind=_kind(time, heard.voices)) for time in heard.intervals)
-    return FoundSpeech(utterances, "sound", detail, heard.notes, heard.voices)
+    count = len(sound_speech.intervals)
+    detail = f"{count} stretches of speech heard, {total:.1f} s, {share} % of the film"
+    utterances = []
+    for interval in sound_speech.intervals:
+        utterances.append(Utterance(interval, kind=_kind(interval, sound_speech.voices)))
+    return FilmSpeech(tuple(utterances), "sound", detail, sound_speech.notes, sound_speech.voices)
 
 
 SUNG_SHARE, SPOKEN_SHARE = 0.5, 0.1
@@ -283,8 +292,8 @@ MANY_BEYOND = 0.1
 
 
 def _speech_of_subtitles(
-    subtitles: Sequence[Utterance], heard: HeardSpeech | None, duration: float
-) -> FoundSpeech:
+    subtitles: Sequence[Utterance], sound_speech: SoundSpeech | None, duration: float
+) -> FilmSpeech:
     """The speech by ``subtitles``, clipped to the film, with notes on how they fit it and its sound."""
     film = Interval(0.0, duration)
     inside = []
@@ -303,15 +312,15 @@ def _speech_of_subtitles(
             notes.append(
                 f"{beyond} of {len(subtitles)} subtitles lie outside the film: are they of this version?"
             )
-    if heard is None:
-        return FoundSpeech(tuple(inside), "subtitles", detail, tuple(notes))
-    notes += heard.notes
-    fit = fit_subtitles([utterance.interval for utterance in subtitles], heard.intervals, duration)
+    if sound_speech is None:
+        return FilmSpeech(tuple(inside), "subtitles", detail, tuple(notes))
+    notes += sound_speech.notes
+    fit = fit_subtitles([utterance.interval for utterance in subtitles], sound_speech.intervals, duration)
     if fit.note:
         notes.append(fit.note)
     # Subtitles contain what is shouted, but many leave out what is sung.
-    voices = VoiceTimes(singing=heard.voices.singing)
-    return FoundSpeech(tuple(inside), "subtitles", detail, tuple(notes), voices)
+    voices = VoiceTimes(singing=sound_speech.voices.singing)
+    return FilmSpeech(tuple(inside), "subtitles", detail, tuple(notes), voices)
 
 
 def check_inside(subtitles: Sequence[Utterance], duration: float) -> None:
@@ -348,7 +357,7 @@ def _chances_of_speech(blocks: Iterable[SoundBlock], duration: float, progress: 
     The mean of those for the two signals of `Leveller`: where the detector misses speech in one it mostly
     finds it in the other, and few noises are taken for speech in both.
     """
-    vad = Vad(weights_file(HEARING_WEIGHTS[0]), channels=len(LEVELS))
+    vad = Vad(weights_file(SPEECH_WEIGHTS[0]), channels=len(LEVELS))
     leveller = Leveller()
     task = progress.task("Listening for speech", duration or None, "s")
     chances: list[Signal] = []
@@ -393,10 +402,8 @@ def speech_intervals(
     # Short ones only go once pauses are bridged: words of one sentence may each be short.
     voices = [interval for interval in join_intervals(detected, bridge) if interval.duration >= shortest]
     with_lead = [Interval(voice.start - lead, voice.end) for voice in voices]
-    film = Interval(0.0, duration)
     # The lead may close a pause.
-    clipped = (interval.clip(film) for interval in join_intervals(with_lead, bridge))
-    return tuple(interval for interval in clipped if interval is not None)
+    return tuple(clip_all(join_intervals(with_lead, bridge), Interval(0.0, duration)))
 
 
 RATE = 16_000

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.core import Interval
+from shotad.core.types import clip_all
 from shotad.film.slots import join_intervals, subtract
 
 STEP = 0.1
@@ -83,7 +84,7 @@ class Fit:
     better, or none is good.
     """
 
-    heard: float
+    spoken: float
     """Seconds of speech in the sound."""
     outside: float
     """Seconds of it outside the subtitles as they are."""
@@ -107,7 +108,7 @@ class Fit:
             return ""
         where = "" if self.part is None else f" from {clock(self.part.start)} to {clock(self.part.end)}"
         text = (
-            f"Of {self.heard:.1f} s of speech heard{where}, {self.outside:.1f} s lie outside the subtitles; "
+            f"Of {self.spoken:.1f} s of speech heard{where}, {self.outside:.1f} s lie outside the subtitles; "
         )
         if self.shift is None:
             text += "no shift makes them fit. Are they of this film, and of all that is said in it?"
@@ -122,23 +123,22 @@ class Fit:
         return text
 
 
-def fit_subtitles(subtitles: Sequence[Interval], heard: Sequence[Interval], duration: float) -> Fit:
-    """How ``subtitles`` fit the speech ``heard`` in a film of ``duration`` seconds.
+def fit_subtitles(subtitles: Sequence[Interval], speech: Sequence[Interval], duration: float) -> Fit:
+    """How ``subtitles`` fit the ``speech`` in the sound of a film of ``duration`` seconds.
 
     Where they fit the film as a whole its parts are checked too: in another cut only one part may be late.
     """
-    fit = _fit(subtitles, heard, duration)
+    fit = _fit(subtitles, speech, duration)
     if fit.is_notable or duration < PARTS * LEAST_FOR_SPEED:
         return fit
     length = duration / PARTS
     for number in range(PARTS):
         part = Interval(number * length, (number + 1) * length)
-        clipped = (interval.clip(part) for interval in heard)
-        speech = [interval for interval in clipped if interval is not None]
-        if len(join_intervals(speech)) < UTTERANCES_FOR_CHANCE:
+        speech_in_part = clip_all(speech, part)
+        if len(join_intervals(speech_in_part)) < UTTERANCES_FOR_CHANCE:
             continue
         # All subtitles, not only those of the part: a shift may bring others in.
-        part_fit = _fit(_moved(subtitles, -part.start), _moved(speech, -part.start), length)
+        part_fit = _fit(_moved(subtitles, -part.start), _moved(speech_in_part, -part.start), length)
         if part_fit.shift is not None and part_fit.speed == 1.0:
             return replace(part_fit, part=part)
     return fit
@@ -148,9 +148,9 @@ def _moved(intervals: Sequence[Interval], shift: float) -> list[Interval]:
     return [Interval(interval.start + shift, interval.end + shift) for interval in intervals]
 
 
-def _fit(subtitles: Sequence[Interval], heard: Sequence[Interval], duration: float) -> Fit:
+def _fit(subtitles: Sequence[Interval], speech: Sequence[Interval], duration: float) -> Fit:
     """As `fit_subtitles`, for the film as a whole."""
-    speech = join_intervals(heard)
+    speech = join_intervals(speech)
     total = sum(interval.duration for interval in speech)
     widened = join_intervals(Interval(cue.start - WIDTH, cue.end + WIDTH) for cue in subtitles)
     outside = sum(rest.duration for interval in speech for rest in subtract(interval, widened))
@@ -186,8 +186,7 @@ def are_in_silence(subtitles: Sequence[Interval], voices: Sequence[Interval], du
     Where speech is missed, what is heard of it still lies inside the subtitles; that of a description lies
     outside, or anywhere where it fills the film. ``voices`` are the times of voices in the sound.
     """
-    film = Interval(0.0, duration)
-    cues = join_intervals(cue for cue in (time.clip(film) for time in subtitles) if cue is not None)
+    cues = join_intervals(clip_all(subtitles, Interval(0.0, duration)))
     speech = join_intervals(voices)
     filled = sum(cue.duration for cue in cues)
     silent = sum(part.duration for cue in cues for part in subtract(cue, speech))

@@ -169,9 +169,9 @@ def transcribe_blocks(
     try:
         for window, samples in zip(windows, _window_sounds(blocks, windows), strict=True):
             for offset, part in split_at_pauses(samples):
-                heard = recogniser.hear(part)
-                if not _is_circular(joined_words(heard)):
-                    words += [word.later(window.start + offset) for word in heard]
+                words_of_part = recogniser.hear(part)
+                if not _is_circular(joined_words(words_of_part)):
+                    words += [word.later(window.start + offset) for word in words_of_part]
                 task.advance(len(part) / RATE)
     finally:
         task.done()
@@ -327,16 +327,16 @@ def captions(utterances: Sequence[Utterance], words: Sequence[Word]) -> list[tup
 
     Each is a sentence, or as much of it as two lines hold, inside its utterance.
     """
-    by_utterance: dict[Utterance, list[Word]] = {}
+    words_by_utterance: dict[Utterance, list[Word]] = {}
     for word in words:
         utterance = _utterance_of(word, utterances)
         if utterance is not None:
-            by_utterance.setdefault(utterance, []).append(word)
+            words_by_utterance.setdefault(utterance, []).append(word)
     rows: list[tuple[Interval, str]] = []
-    for utterance, heard in by_utterance.items():
-        if not dialogue_text(heard):
+    for utterance, its_words in words_by_utterance.items():
+        if not dialogue_text(its_words):
             continue
-        for part in _caption_parts(heard):
+        for part in _caption_parts(its_words):
             text = dialogue_text(part)
             start = min(max(part[0].start, utterance.interval.start), utterance.interval.end - 0.001)
             end = max(min(part[-1].end, utterance.interval.end), start + 0.001)

@@ -12,9 +12,9 @@ from .cache import (
     GrammarModels as GrammarModels,
     ShotSample as ShotSample,
     grammar_of as grammar_of,
-    look_rows as look_rows,
     pair_rows as pair_rows,
     read_grammar_rows as read_grammar_rows,
+    sample_rows as sample_rows,
     threshold_of as threshold_of,
 )
 from .choices import (

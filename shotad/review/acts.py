@@ -210,7 +210,7 @@ def machine(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     if machine_cue is None:
         raise refusal("act.no_machine")
     overlapping = timeline.heard_in(span_of(machine_cue.interval))
-    other_ids = [other_id for _, _, other_id in overlapping if other_id != cue.id]
+    other_ids = [other.id for other in overlapping if other.id != cue.id]
     if machine_cue.heard and other_ids:
         raise refusal("act.machine_over", line=other_ids[0])
     return Change(message("act.given_back"), (as_saved(machine_cue),), focus=cue.id)
@@ -261,9 +261,9 @@ def _span_of_words(timeline: LineTimeline, cue: Cue) -> Span:
     """The time of a line from its start until its words are spoken, or until the free time around it ends."""
     start, end = span_of(cue.interval)
     free_interval = free_interval_of(timeline, cue)
-    latest = end if free_interval is None else span_of(free_interval)[1]
+    latest = end if free_interval is None else span_of(free_interval).end
     spoken_end = start + milliseconds(cue.spoken_length or 0.0)
-    return start, max(min(spoken_end, latest), start + timeline.shortest)
+    return Span(start, max(min(spoken_end, latest), start + timeline.shortest))
 
 
 def _dropped(cue: Cue, reason: str, field: EditField) -> Cue:
@@ -300,15 +300,15 @@ def move(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     """
     cue = timeline.cue(line_id)
     old = span_of(cue.interval)
-    start, end = _requested_time(args, "start", old[0]), _requested_time(args, "end", old[1])
+    start, end = _requested_time(args, "start", old.start), _requested_time(args, "end", old.end)
     if start is None and end is None:
         raise refusal("act.no_times")
-    length = old[1] - old[0]
-    if end is None and start is not None and start >= old[1]:
-        return _moved_whole(timeline, cue, (start, start + length))
-    if start is None and end is not None and end <= old[0]:
-        return _moved_whole(timeline, cue, (end - length, end))
-    requested = (old[0] if start is None else start, old[1] if end is None else end)
+    length = old.end - old.start
+    if end is None and start is not None and start >= old.end:
+        return _moved_whole(timeline, cue, Span(start, start + length))
+    if start is None and end is not None and end <= old.start:
+        return _moved_whole(timeline, cue, Span(end - length, end))
+    requested = Span(old.start if start is None else start, old.end if end is None else end)
     free_span = require_free_span(timeline, cue)
     new = _clamped(requested, free_span, timeline.shortest, moves_start=start is not None)
     return _moved(timeline, cue, new, requested)
@@ -321,7 +321,7 @@ def _moved_whole(timeline: LineTimeline, cue: Cue, requested: Span) -> Change:
     """
     gap = timeline.gap_of(requested)
     if gap is None:
-        raise refusal("act.speech_at", time=Time(requested[0] / 1000))
+        raise refusal("act.speech_at", time=Time(requested.start / 1000))
     placed = with_span(cue, _clamped_whole(requested, gap, timeline.shortest))
     free_span = require_free_span(timeline, placed, shared=True)
     return _moved(timeline, cue, _clamped_whole(requested, free_span, timeline.shortest), requested)
@@ -330,9 +330,9 @@ def _moved_whole(timeline: LineTimeline, cue: Cue, requested: Span) -> Change:
 def _clamped_whole(requested: Span, free_span: Span, shortest: int) -> Span:
     """The span within ``free_span`` that is nearest to ``requested`` and as long, if there is room."""
     low, high = free_span
-    length = max(shortest, min(requested[1] - requested[0], high - low))
-    start = min(max(requested[0], low), high - length)
-    return start, start + length
+    length = max(shortest, min(requested.end - requested.start, high - low))
+    start = min(max(requested.start, low), high - length)
+    return Span(start, start + length)
 
 
 def _requested_time(args: Json, key: str, old: int) -> int | None:
@@ -347,7 +347,7 @@ def shift(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     cue, by = timeline.cue(line_id), milliseconds(number_in(args, "by"))
     (start, end), (low, high) = span_of(cue.interval), require_free_span(timeline, cue)
     step = max(min(by, high - end), 0) if by > 0 else min(max(by, low - start), 0)
-    return _moved(timeline, cue, (start + step, end + step), (start + by, end + by))
+    return _moved(timeline, cue, Span(start + step, end + step), Span(start + by, end + by))
 
 
 def shift_from(timeline: LineTimeline, line_id: str, args: Json) -> Change:
@@ -358,7 +358,8 @@ def shift_from(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     """
     cue, by = timeline.cue(line_id), milliseconds(number_in(args, "by"))
     lines = [line for line in timeline.track.heard if line.start >= cue.start]
-    earlier_ends = [end for start, end, _ in timeline.heard if start < span_of(cue.interval)[0]]
+    cue_start = span_of(cue.interval).start
+    earlier_ends = [other.end for other in timeline.heard if other.start < cue_start]
     # The first that moves has nothing of the moved ones in its way: the last line, if all go later.
     in_turn = reversed(lines) if by > 0 else lines
     lowest = max(earlier_ends, default=milliseconds(EARLIEST_CUE))
@@ -367,17 +368,17 @@ def shift_from(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     hindered = 0
     for line in in_turn:
         old = span_of(line.interval)
-        requested = (old[0] + by, old[1] + by)
+        requested = Span(old.start + by, old.end + by)
         low, high = timeline.gap_of(requested) or timeline.gap_of(old) or old
         # A line that lies over speech already may stay where it is.
-        low, high = max(lowest, min(low, old[0])), min(highest, max(high, old[1]))
+        low, high = max(lowest, min(low, old.start)), min(highest, max(high, old.end))
         new = old
         if high - low >= timeline.shortest:
-            new = _clamped_whole(requested, (low, high), timeline.shortest)
+            new = _clamped_whole(requested, Span(low, high), timeline.shortest)
         if by > 0:
-            highest = new[0]
+            highest = new.start
         else:
-            lowest = new[1]
+            lowest = new.end
         hindered += new != requested
         if new != old:
             changed.append(as_saved(mark_edit(with_span(line, new), line, (EditField.TIME,), SOURCE)))
@@ -416,9 +417,9 @@ def split(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     second_words = spoken_words(second_text, cue.language)
     middle = start + round((end - start) * first_words / (first_words + second_words))
     middle = min(max(middle, start + timeline.shortest), end - timeline.shortest)
-    first = with_span(with_words(timeline, cue, first_text), (start, middle))
+    first = with_span(with_words(timeline, cue, first_text), Span(start, middle))
     first = mark_edit(first, cue, (EditField.TEXT, EditField.TIME), SOURCE)
-    second = _added_line(timeline, (middle, end), second_text, cue)
+    second = _added_line(timeline, Span(middle, end), second_text, cue)
     return Change(message("act.split", time=Time(middle / 1000)), (as_saved(first), second), focus=cue.id)
 
 
@@ -472,7 +473,8 @@ def join(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     if not is_half and cue.text not in candidates:
         candidates = (*candidates, cue.text)
     joined = with_words(timeline, replace(cue, candidates=candidates), text)
-    span = _clamped((milliseconds(start), milliseconds(end)), (low, high), timeline.shortest)
+    wanted = Span(milliseconds(start), milliseconds(end))
+    span = _clamped(wanted, Span(low, high), timeline.shortest)
     joined = mark_edit(with_span(joined, span), cue, (EditField.TEXT, EditField.TIME), SOURCE)
     if following.note is not None:
         both = following.note if cue.note is None else cue.note.joined(following.note)
@@ -493,7 +495,7 @@ def why_apart(timeline: LineTimeline, cue: Cue) -> ReviewError | None:
     following = timeline.following(cue)
     if following is None:
         return refusal("act.no_next")
-    pause_start, pause_end = span_of(cue.interval)[1], span_of(following.interval)[0]
+    pause_start, pause_end = span_of(cue.interval).end, span_of(following.interval).start
     if not timeline.are_free(pause_start, pause_end):
         return refusal("act.speech_between", start=Time(pause_start / 1000), end=Time(pause_end / 1000))
     if pause_end - pause_start > _LONGEST_PAUSE_JOINED:
@@ -518,19 +520,20 @@ def add(timeline: LineTimeline, line_id: str, args: Json) -> Change:
         raise refusal("act.after_end", time=Time(start), end=Time(timeline.track.film.duration))
     if end <= start:
         raise refusal("act.end_before_start", end=Time(end), start=Time(start))
-    span = (milliseconds(max(start, EARLIEST_CUE)), milliseconds(end))
-    cue = _added_line(timeline, (span[0], max(span[1], span[0] + timeline.shortest)), text, None)
+    span_start = milliseconds(max(start, EARLIEST_CUE))
+    span_end = max(milliseconds(end), span_start + timeline.shortest)
+    cue = _added_line(timeline, Span(span_start, span_end), text, None)
     gap = timeline.gap_of(span_of(cue.interval))
     if gap is None:
         raise refusal("act.speech_at_added", time=Time(cue.interval.start))
     # Cut to the gap first: the line's own time would count as free although somebody speaks in it.
-    low, high = max(gap[0], milliseconds(cue.interval.start)), min(gap[1], milliseconds(cue.interval.end))
-    cue = replace(cue, interval=interval_of((low, max(high, low + 1))))
+    low, high = max(gap.start, milliseconds(cue.interval.start)), min(gap.end, milliseconds(cue.interval.end))
+    cue = replace(cue, interval=interval_of(Span(low, max(high, low + 1))))
     cue = cut_to_free_time(timeline, cue)
     # The id says when a line starts, so it is given last.
     cue = replace(cue, id=hand_id(cue.interval.start, timeline.cues))
     announcement = message("act.added", time=Time(cue.interval.start))
-    if milliseconds(cue.interval.start) != span[0]:
+    if milliseconds(cue.interval.start) != span_start:
         announcement = message("act.added_elsewhere", time=Time(cue.interval.start), wanted=Time(start))
     return Change(announcement, (as_saved(cue),), focus=cue.id)
 
@@ -552,21 +555,21 @@ def insert(timeline: LineTimeline, _: str, args: Json) -> Change:
     slot = next((slot for slot in timeline.slots.values() if _holds(span_of(slot.interval), wanted)), None)
     if slot is None:
         raise refusal("act.no_slot_at", time=Time(wanted / 1000))
-    slot_end = span_of(slot.interval)[1]
+    slot_end = span_of(slot.interval).end
     start = wanted
-    for other_start, other_end, _other_id in timeline.heard:
-        if other_end + _BREATH <= start or other_start >= slot_end:
+    for other in timeline.heard:
+        if other.end + _BREATH <= start or other.start >= slot_end:
             continue
-        if other_start - start >= _SHORTEST_ADDED:
-            slot_end = other_start
+        if other.start - start >= _SHORTEST_ADDED:
+            slot_end = other.start
             break
-        start = max(start, other_end + _BREATH)
+        start = max(start, other.end + _BREATH)
     if slot_end - start < _SHORTEST_ADDED:
         raise refusal("act.slot_full", time=Time(slot.interval.end))
     cue = Cue(
         hand_id(start / 1000, timeline.cues),
         slot.id,
-        interval_of((start, slot_end)),
+        interval_of(Span(start, slot_end)),
         "",
         language=timeline.track.language,
         status=CueStatus.SILENT,
@@ -581,14 +584,14 @@ def insert(timeline: LineTimeline, _: str, args: Json) -> Change:
 
 
 def _holds(span: Span, moment: int) -> bool:
-    return span[0] <= moment < span[1]
+    return span.start <= moment < span.end
 
 
 def _added_line(timeline: LineTimeline, span: Span, text: str, model: Cue | None) -> Cue:
     """A new line, marked as a person's; its kind, language and slot are those of ``model``, if given."""
     language = timeline.track.language if model is None else model.language
     cue = Cue(
-        id=hand_id(span[0] / 1000, timeline.cues),
+        id=hand_id(span.start / 1000, timeline.cues),
         slot_id=None,
         interval=interval_of(span),
         text=text,
@@ -609,8 +612,8 @@ def _moved(timeline: LineTimeline, cue: Cue, new: Span, requested: Span) -> Chan
         return Change(message("act.times_same"), focus=cue.id)
     if new == old:
         raise _why_stuck(timeline, cue, requested)
-    start_shift, end_shift = new[0] - old[0], new[1] - old[1]
-    start, end = Time(new[0] / 1000), Time(new[1] / 1000)
+    start_shift, end_shift = new.start - old.start, new.end - old.end
+    start, end = Time(new.start / 1000), Time(new.end / 1000)
     if start_shift == end_shift:
         move = message("act.move.whole", time=start, shift=_shift_text(timeline, start_shift))
     elif not end_shift:
@@ -642,17 +645,17 @@ def _why_stuck(timeline: LineTimeline, cue: Cue, requested: Span) -> ReviewError
     """Why a line cannot move at all towards ``requested``."""
     low, high = require_free_span(timeline, cue)
     start, end = span_of(cue.interval)
-    if requested[0] >= start and requested[1] <= end:
+    if requested.start >= start and requested.end <= end:
         return refusal("act.shortest")
-    moves_later = requested[1] > end
+    moves_later = requested.end > end
     edge = high if moves_later else low
     time = Time(edge / 1000)
-    for other_start, other_end, other_id in timeline.heard:
-        if other_id == cue.id or edge != (other_start if moves_later else other_end):
+    for other in timeline.heard:
+        if other.id == cue.id or edge != (other.start if moves_later else other.end):
             continue
         if moves_later:
-            return refusal("act.line_begins", line=other_id, time=time)
-        return refusal("act.line_ends", line=other_id, time=time)
+            return refusal("act.line_begins", line=other.id, time=time)
+        return refusal("act.line_ends", line=other.id, time=time)
     if edge <= milliseconds(EARLIEST_CUE) or edge >= milliseconds(timeline.track.film.duration):
         return refusal("act.film_ends") if moves_later else refusal("act.film_begins")
     if moves_later:
@@ -667,12 +670,12 @@ def _clamped(requested: Span, free_span: Span, shortest: int, *, moves_start: bo
     ``moves_start``, else the end.
     """
     low, high = free_span
-    start, end = min(max(requested[0], low), high), min(max(requested[1], low), high)
+    start, end = min(max(requested.start, low), high), min(max(requested.end, low), high)
     if end - start >= shortest:
-        return start, end
+        return Span(start, end)
     if moves_start:
         start = max(low, end - shortest)
-    return start, min(high, max(end, start + shortest))
+    return Span(start, min(high, max(end, start + shortest)))
 
 
 def add_slot(timeline: LineTimeline, _: str, args: Json) -> Change:

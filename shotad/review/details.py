@@ -400,11 +400,11 @@ def _view(settings: str) -> dict[str, Any]:
             from shotad.engines import privacy_notice
 
             engines = Engines.of(config)
-            looks, writes = engines.looks.identity, engines.writes.identity
-            leaves = privacy_notice(engines.looks, engines.writes)
-            stage1, stage2 = (engine_title(maker.engine, maker.model) for maker in (looks, writes))
-            converses = engines.writes.abilities.converses
-            answers = converses or engines.looks.abilities.converses
+            leaves = privacy_notice(engines.stage1, engines.stage2)
+            identities = (engines.stage1.identity, engines.stage2.identity)
+            stage1, stage2 = (engine_title(identity.engine, identity.model) for identity in identities)
+            converses = engines.stage2.abilities.converses
+            answers = converses or engines.stage1.abilities.converses
     except ShotadError as error:
         missing = {"stage1": None, "stage2": None, "local": False, "notice": str(error)}
         return {**missing, "notes": True, "answers": True}

@@ -62,7 +62,7 @@ class FilmLoudness:
         """``file`` is where measures are kept; ``settled`` is called when one is done."""
         self._file, self._settled = file, settled
         self._lock = threading.Lock()
-        self._known: dict[str, MeasuredSound] = {}
+        self._measured: dict[str, MeasuredSound] = {}
         self._near: dict[tuple[str, int], MeasuredSound] = {}
         self._guesses: dict[str, Loudness] = {}
         self._thread: threading.Thread | None = None
@@ -72,14 +72,14 @@ class FilmLoudness:
         """How loud the programme is, and whether that is of the whole: if not it is of some stretches of
         it and of what lies around an interval, and the whole is being listened to."""
         key = measure_key(programme, fingerprint)
-        measured = self.known(key)
+        measured = self.measured(key)
         if measured is not None:
             return measured, True
         if programme.track is None:
             count = max(0, int(programme.total / RATE * 10))
             nothing = np.full(count, -np.inf, np.float32)
             silence = MeasuredSound(Loudness(None, 0.0, None, None, None), LoudnessCurve(nothing))
-            return self._note(key, silence), True
+            return self._keep(key, silence), True
         self.begin(programme, fingerprint)
         # Lines of a third of a minute have one measure, so that they do not differ without need.
         place = int(around.middle // _PLACE)
@@ -93,12 +93,12 @@ class FilmLoudness:
 
     def is_settled(self, programme: Programme, fingerprint: str) -> bool:
         """Whether the whole programme was measured; one without sound needs no measure."""
-        return programme.track is None or self.known(measure_key(programme, fingerprint)) is not None
+        return programme.track is None or self.measured(measure_key(programme, fingerprint)) is not None
 
     def begin(self, programme: Programme, fingerprint: str) -> None:
         """Listen to the whole in the background, unless that is known or under way."""
         key = measure_key(programme, fingerprint)
-        if self.known(key) is not None or programme.track is None:
+        if self.measured(key) is not None or programme.track is None:
             return
         with self._lock:
             if self._closed.is_set() or (self._thread is not None and self._thread.is_alive()):
@@ -108,21 +108,21 @@ class FilmLoudness:
             )
             self._thread.start()
 
-    def known(self, key: str) -> MeasuredSound | None:
+    def measured(self, key: str) -> MeasuredSound | None:
         """The measure with this key, of this session or kept from before."""
         with self._lock:
-            if key in self._known:
-                return self._known[key]
+            if key in self._measured:
+                return self._measured[key]
             row: Mapping[str, Any] = next((row for row in self._rows() if row.get("key") == key), {})
             # A row that is damaged is none.
             with suppress(KeyError, TypeError, ValueError):
                 course = [-np.inf if level is None else int(level) / 1000 for level in row["course"]]
                 levels = [row[name] if row[name] is None else float(row[name]) for name in _FIGURES]
                 if levels[1] is not None:
-                    self._known[key] = MeasuredSound(
+                    self._measured[key] = MeasuredSound(
                         Loudness(*levels), LoudnessCurve(np.array(course, np.float32))
                     )
-            return self._known.get(key)
+            return self._measured.get(key)
 
     def wait(self, seconds: float | None = None) -> None:
         """Until what is under way is done."""
@@ -137,27 +137,28 @@ class FilmLoudness:
     def _listen(self, programme: Programme, key: str) -> None:
         yield_thread(10)
         try:
-            heard = measure_whole(programme, self._pause)
+            measured = measure_whole(programme, self._pause)
         except (_Over, OSError):
             return
-        self._note(key, heard)
+        self._keep(key, measured)
         self._settled()
 
     def _pause(self, _: float) -> None:
         if self._closed.is_set():
             raise _Over
 
-    def _note(self, key: str, heard: MeasuredSound) -> MeasuredSound:
+    def _keep(self, key: str, measured: MeasuredSound) -> MeasuredSound:
+        """Keep a measure of a whole programme, in the file too; returns it."""
         with self._lock:
-            self._known[key] = heard
+            self._measured[key] = measured
             # Figures as ffmpeg gives them, in thousandths
-            levels = map(float, heard.curve.momentary)
+            levels = map(float, measured.curve.momentary)
             course = [None if np.isneginf(level) else round(level * 1000) for level in levels]
-            figures = {name: getattr(heard.loudness, name) for name in _FIGURES}
+            figures = {name: getattr(measured.loudness, name) for name in _FIGURES}
             rows = [row for row in self._rows() if row.get("key") != key][-KEPT + 1 :]
             rows.append({"key": key, **figures, "course": course})
             write_text(self._file, readable_json({"measures": rows}))
-        return heard
+        return measured
 
     def _rows(self) -> list[Mapping[str, Any]]:
         record: Mapping[str, Any] = {}

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -161,6 +161,15 @@ class Step:
         return Step(other.message, tuple(lines), None, self.group)
 
 
+@dataclass(slots=True)
+class _TabActs:
+    """What acts of one tab did: the ``numbers`` of those that are done, and each stamp of a line that they
+    replaced, with the new one."""
+
+    numbers: set[int] = field(default_factory=set)
+    replaced_by: dict[str, str] = field(default_factory=dict)
+
+
 class History:
     """The steps of a work folder. Callers must hold `shotad.script.track_files.track_lock`.
 
@@ -175,9 +184,7 @@ class History:
         # Rows of the steps that can be undone or redone, the next one last
         self._stacks: dict[Direction, list[bytes]] = {"undo": [], "redo": []}
         self._next: dict[Direction, Step | None] = {"undo": None, "redo": None}
-        # By tab: the numbers of its acts that were done, and each stamp of a line that they replaced, with
-        # the new one
-        self._tabs: dict[str, tuple[set[int], dict[str, str]]] = {}
+        self._tabs: dict[str, _TabActs] = {}
         # The row that last added each line, by its id
         self._added: dict[str, bytes] = {}
         self.sync()
@@ -233,7 +240,7 @@ class History:
                 step, opposite = _step_of(row), "undo"
             case _:
                 step, row, opposite = None, {}, "undo"
-        # Whatever can be taken back has been done; OutOfDate says that the track does not hold it.
+        # Whatever can be taken back has been done; OutdatedLine says that the track does not hold it.
         with suppress(OutdatedLine, ScriptError):
             if step is not None:
                 step_change(step, opposite, track, slots)
@@ -272,8 +279,8 @@ class History:
         """Whether this request of a page was carried out before."""
         if request_id is None:
             return False
-        tab, number = request_id
-        return tab in self._tabs and number in self._tabs[tab][0]
+        acts = self._tabs.get(request_id.tab)
+        return acts is not None and request_id.number in acts.numbers
 
     def latest_stamp(self, request_id: RequestId | None, stamp: str, current: str) -> str:
         """The stamp of a line after all acts of the request's tab alone, starting from ``stamp``.
@@ -281,9 +288,9 @@ class History:
         ``current`` is the line's stamp now: the search ends there, since an undo leads back to stamps that
         were there before.
         """
-        if request_id is None or request_id[0] not in self._tabs:
+        if request_id is None or request_id.tab not in self._tabs:
             return stamp
-        _, replaced_by = self._tabs[request_id[0]]
+        replaced_by = self._tabs[request_id.tab].replaced_by
         visited: set[str] = set()
         while stamp != current and stamp in replaced_by and stamp not in visited:
             visited.add(stamp)
@@ -377,12 +384,12 @@ class History:
         """Keep which request a row answers, and which stamps it replaced."""
         match row:
             case {"asked": [str(tab), int(number)], "grew": list(pairs)}:
-                numbers, replaced_by = self._tabs.setdefault(tab, (set(), {}))
-                numbers.add(number)
+                acts = self._tabs.setdefault(tab, _TabActs())
+                acts.numbers.add(number)
                 for pair in pairs:
                     match pair:
                         case [str(was), str(now)]:
-                            replaced_by[was] = now
+                            acts.replaced_by[was] = now
 
     def _update_next(self) -> None:
         for direction in self._next:
@@ -428,7 +435,7 @@ def changed_track(track: Track, change: Change) -> Track:
 def step_change(step: Step, direction: Direction, track: Track, slots: Sequence[Slot]) -> Change:
     """The change that undoes or redoes a step.
 
-    Raises OutOfDate where one of its lines, or one of its slots among ``slots``, has changed since, and
+    Raises OutdatedLine where one of its lines, or one of its slots among ``slots``, has changed since, and
     ScriptError for a row that somebody has damaged.
     """
     cues = {cue.id: cue for cue in track.cues}

@@ -34,6 +34,7 @@ from shotad.core.errors import (
     ReviewError,
     quoted,
 )
+from shotad.core.types import clip_all
 from shotad.core.workfolder import hash_key
 from shotad.description.casting.discovery import MAX_PIXELS
 from shotad.description.casting.recognition import CHARACTERS, DISCOVERED
@@ -301,7 +302,7 @@ class CastEditor:
         line_ids = []
         for cue in self._session.track.heard:
             slot = slots.get(cue.slot_id or "", cue.interval)
-            shared = sum(cut.duration for span in spans if (cut := slot.clip(span)) is not None)
+            shared = sum(part.duration for part in clip_all(spans, slot))
             if slot.duration < 2 * SHORTEST:  # half of it is enough
                 shared *= 2 * SHORTEST / max(slot.duration, 1e-3)
             if shared >= SHORTEST:

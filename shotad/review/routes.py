@@ -56,7 +56,7 @@ from shotad.review.security import (
     too_large,
     upload_limit,
 )
-from shotad.review.timeline import Change
+from shotad.review.timeline import Change, RequestId
 from shotad.review.views import FIRST_CHECK_DELAY, conflict_view, film_view
 from shotad.review.waveform import PEAKS_A_SECOND
 from shotad.review.work import ask_film, export, redo_line, render_film, transcribe_film, transcript_view
@@ -339,7 +339,7 @@ def acts_routes(review: Review) -> list[Route]:
         answers: list[dict[str, Any]] = []
         for act in value(body, "acts", list):
             try:
-                answers.append({"changed": done(act if isinstance(act, dict) else {}, tab).view})
+                answers.append({"changed": apply_act(act if isinstance(act, dict) else {}, tab).view})
             except WorkFolderError as error:
                 return {"answers": answers, "error": fault_view(error)}
             except ShotadError as error:
@@ -349,10 +349,10 @@ def acts_routes(review: Review) -> list[Route]:
                 answers.append({"refused": fault_view(error), "lines": lines})
         return {"answers": answers}
 
-    def done(act: Json, tab: str) -> Change:
+    def apply_act(act: Json, tab: str) -> Change:
         name, line = value(act, "act", str), value(act, "line", str, "")
         by, number = value(act, "tab", str, tab), value(act, "number", int | None)
-        request_id = None if number is None else (by, number)
+        request_id = None if number is None else RequestId(by, number)
         if name in ("undo", "redo"):
             return (session.undo if name == "undo" else session.redo)(tab, request_id)
         return session.act(
@@ -384,7 +384,7 @@ def acts_routes(review: Review) -> list[Route]:
     ]
 
 
-_ASKED, _KEPT = "private, no-cache", "private, max-age=31536000, immutable"
+_REVALIDATED, _IMMUTABLE = "private, no-cache", "private, max-age=31536000, immutable"
 """What browsers may keep: nothing without asking again, or, of what has its content in its name, all."""
 
 
@@ -392,13 +392,13 @@ def media_routes(review: Review) -> list[Route]:
 
     def film(_: Request) -> Any:
         pictures = review.watched()
-        return _file(pictures.film, pictures.proxy.media_type or "video/mp4", _ASKED)
+        return _file(pictures.film, pictures.proxy.media_type or "video/mp4", _REVALIDATED)
 
     def proxy(_: Request) -> Any:
         path = review.watched().proxy.path
         if path is None:
             raise HTTPException(404)
-        return _file(path, "video/mp4", _ASKED)
+        return _file(path, "video/mp4", _REVALIDATED)
 
     def hear(request: Request) -> Any:
         kind = request.query_params.get("kind", "mix")
@@ -421,13 +421,14 @@ def media_routes(review: Review) -> list[Route]:
         return sent_wav(request, await anyio.to_thread.run_sync(stream, limiter=sounds), streams)
 
     def sound(request: Request) -> Any:
-        return _file(inside(review.watched().preview.folder, request.path_params["name"]), "audio/wav", _KEPT)
+        path = inside(review.watched().preview.folder, request.path_params["name"])
+        return _file(path, "audio/wav", _IMMUTABLE)
 
     def waveform(_: Request) -> Any:
         peaks = review.watched().waveform.peaks()
         if peaks is None:
             return Response(status_code=204)  # the tabs are told when they are there
-        headers = {"x-peaks-a-second": str(PEAKS_A_SECOND), "cache-control": _ASKED}
+        headers = {"x-peaks-a-second": str(PEAKS_A_SECOND), "cache-control": _REVALIDATED}
         return Response(peaks, media_type="application/octet-stream", headers=headers)
 
     def frame(request: Request) -> Any:
@@ -603,7 +604,7 @@ def voice_routes(review: Review) -> list[Route]:
         path = None if stored is None else recording_file(session.folder, stored)
         if path is None:
             raise HTTPException(404)
-        return _file(path, "audio/flac", _ASKED)
+        return _file(path, "audio/flac", _REVALIDATED)
 
     def sayings(_: Request) -> Any:
         own = film_lexicon(session.folder).sayings

@@ -167,9 +167,9 @@ class Session:
         request_id: an act that was saved before under this id is not applied again; the message is empty
         then.
 
-        Raises OutOfDate where the line is another than the person saw, unless only acts of the same tab made
-        it so; ReviewError for an impossible act, WorkFolderError where the track cannot be written. Nothing
-        is changed then.
+        Raises OutdatedLine where the line is another than the person saw, unless only acts of the same tab
+        made it so; ReviewError for an impossible act, WorkFolderError where the track cannot be written.
+        Nothing is changed then.
         """
         if name not in ACTS:
             raise ReviewError(f"There is no act {quoted(name)}.", f"There are {', '.join(ACTS)}.")
@@ -246,8 +246,8 @@ class Session:
     def undo(self, origin: str = "", request_id: RequestId | None = None) -> Change:
         """Undo the last step; arguments as in `act`.
 
-        Raises ReviewError where there is none, OutOfDate where one of its lines has changed since: that step
-        is skipped, and the one before it is next.
+        Raises ReviewError where there is none, OutdatedLine where one of its lines has changed since: that
+        step is skipped, and the one before it is next.
         """
         return self._undo_or_redo("undo", origin, request_id)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate, islice
+from typing import NamedTuple
 
 from shotad.core import Interval, Slot
 from shotad.core.config.film import SlotSettings
@@ -33,11 +34,28 @@ from shotad.script.cue import (
 from shotad.script.edits import with_spoken_end
 from shotad.script.pace import spoken_words
 
-Span = tuple[int, int]
-"""Start and end in whole milliseconds, half-open; tracks are written to the millisecond."""
 
-RequestId = tuple[str, int]
-"""Identifies an act of a page: the name of its tab, and its number among the acts of that tab."""
+class Span(NamedTuple):
+    """Time in whole milliseconds, half-open; tracks are written to the millisecond."""
+
+    start: int
+    end: int
+
+
+class HeardLine(NamedTuple):
+    """The time of a heard line, in whole milliseconds, and its id."""
+
+    start: int
+    end: int
+    id: str
+
+
+class RequestId(NamedTuple):
+    """Identifies an act of a page: the name of its tab, and its number among the acts of that tab."""
+
+    tab: str
+    number: int
+
 
 SOURCE = "review page"
 """Source of edits that are made on the page."""
@@ -115,26 +133,26 @@ class LineTimeline:
         return round(seconds, 3)
 
     @cached_property
-    def heard(self) -> tuple[tuple[int, int, str], ...]:
-        """Start, end (milliseconds) and id of the lines that are heard, ascending by start."""
-        return tuple((*span_of(cue.interval), cue.id) for cue in self.track.cues if cue.heard)
+    def heard(self) -> tuple[HeardLine, ...]:
+        """The lines that are heard, ascending by start."""
+        return tuple(HeardLine(*span_of(cue.interval), cue.id) for cue in self.track.cues if cue.heard)
 
-    def heard_in(self, span: Span) -> Iterator[tuple[int, int, str]]:
-        """The heard lines that overlap ``span``, as in `heard`, the last first."""
+    def heard_in(self, span: Span) -> Iterator[HeardLine]:
+        """The heard lines that overlap ``span``, the last first."""
         start, end = span
         index = bisect_left(self._starts, end)
         # Lines may overlap, so an early long one may reach into the span although later ones do not.
         while index > 0 and self._latest_ends[index - 1] > start:
             index -= 1
-            if self.heard[index][1] > start:
+            if self.heard[index].end > start:
                 yield self.heard[index]
 
     def neighbours(self, line_id: str, span: Span) -> tuple[int | None, int | None]:
         """The latest end of the heard lines that start before ``span`` ends, and the start of the next one,
         in milliseconds; None where there is no such line. The line called ``line_id`` does not count."""
-        index = bisect_left(self._starts, span[1])
+        index = bisect_left(self._starts, span.end)
         after = self._starts[index] if index < len(self._starts) else None
-        if index > 0 and self.heard[index - 1][2] == line_id:
+        if index > 0 and self.heard[index - 1].id == line_id:
             index -= 1
         return (self._latest_ends[index - 1] if index > 0 else None), after
 
@@ -143,13 +161,12 @@ class LineTimeline:
         index = self._heard_indices.get(cue.id, len(self.heard)) + 1
         if index >= len(self.heard):
             return None
-        _, _, line_id = self.heard[index]
-        return self.cues[line_id]
+        return self.cues[self.heard[index].id]
 
     def are_free(self, start: int, end: int) -> bool:
         """Whether nobody speaks between two milliseconds."""
-        gap = self.gap_of((start, max(end, start + 1)))
-        return start >= end or (gap is not None and gap[0] <= start and end <= gap[1])
+        gap = self.gap_of(Span(start, max(end, start + 1)))
+        return start >= end or (gap is not None and gap.start <= start and end <= gap.end)
 
     def next_start(self, cue: Cue) -> float | None:
         """The second at which the heard line after ``cue`` starts; None after the last."""
@@ -159,34 +176,34 @@ class LineTimeline:
     def gap_of(self, span: Span) -> Span | None:
         """The gap between speech that shares most time with ``span``; None where there is none."""
         film_start, film_end = milliseconds(EARLIEST_CUE), milliseconds(self.track.film.duration)
-        first = max(0, bisect_right(self._gap_starts, span[0]) - 1)
+        first = max(0, bisect_right(self._gap_starts, span.start) - 1)
         best: Span | None = None
         most_shared = 0
         for gap in islice(self.free, first, None):
             # Rounded inwards, but not where a float is a hair off its millisecond.
-            start, end = math.ceil(gap.start * 1000 - 1e-6), math.floor(gap.end * 1000 + 1e-6)
-            if start >= span[1]:
+            gap_span = Span(math.ceil(gap.start * 1000 - 1e-6), math.floor(gap.end * 1000 + 1e-6))
+            if gap_span.start >= span.end:
                 break
-            shared = _shared((start, end), span)
+            shared = _shared(gap_span, span)
             if shared > most_shared:
-                best, most_shared = (start, end), shared
+                best, most_shared = gap_span, shared
         if best is None:
             return None
-        return max(best[0], film_start), min(best[1], film_end)
+        return Span(max(best.start, film_start), min(best.end, film_end))
 
     @cached_property
     def _heard_indices(self) -> Mapping[str, int]:
         """The index in `heard` of each line, by id."""
-        return {line_id: index for index, (_, _, line_id) in enumerate(self.heard)}
+        return {line.id: index for index, line in enumerate(self.heard)}
 
     @cached_property
     def _starts(self) -> list[int]:
-        return [start for start, _, _ in self.heard]
+        return [line.start for line in self.heard]
 
     @cached_property
     def _latest_ends(self) -> list[int]:
         """For each line of `heard`, the latest end of that line and all before it."""
-        return list(accumulate((end for _, end, _ in self.heard), max))
+        return list(accumulate((line.end for line in self.heard), max))
 
     @cached_property
     def _gap_starts(self) -> list[int]:
@@ -206,13 +223,13 @@ def free_interval_of(timeline: LineTimeline, cue: Cue) -> Interval | None:
     low, high = timeline.gap_of(span) or span
     slot = timeline.slots.get(cue.slot_id or "")
     if slot is not None:
-        slot_start, slot_end = span_of(slot.interval)
-        if _shared((slot_start, slot_end), span):
-            low, high = min(low, slot_start), max(high, slot_end)
+        slot_span = span_of(slot.interval)
+        if _shared(slot_span, span):
+            low, high = min(low, slot_span.start), max(high, slot_span.end)
     film_start, film_end = milliseconds(EARLIEST_CUE), milliseconds(timeline.track.film.duration)
-    bounds = (
-        max(min(low, span[0]), min(film_start, span[0])),
-        min(max(high, span[1]), max(film_end, span[1])),
+    bounds = Span(
+        max(min(low, span.start), min(film_start, span.start)),
+        min(max(high, span.end), max(film_end, span.end)),
     )
 
     beside = _time_between_neighbours(timeline, cue, bounds)
@@ -220,28 +237,28 @@ def free_interval_of(timeline: LineTimeline, cue: Cue) -> Interval | None:
         return interval_of(beside)
 
     def rank(piece: Span) -> tuple[int, int, int]:
-        return _shared(piece, span), -_distance(piece, span), -piece[0]
+        return _shared(piece, span), -_distance(piece, span), -piece.start
 
     # Only the lines near this one are looked at first, then more: a gap may last hours and hold a thousand
     # lines.
     reach = max(_FIRST_REACH, 2 * timeline.shortest)
     while True:
-        window = max(bounds[0], span[0] - reach), min(bounds[1], span[1] + reach)
-        pieces = []
-        piece_start = window[0]
-        for other_start, other_end, other_id in reversed(list(timeline.heard_in(window))):
-            if other_id != cue.id:
-                pieces.append((piece_start, other_start))
-                piece_start = max(piece_start, other_end)
-        pieces.append((piece_start, window[1]))
-        long_enough = [piece for piece in pieces if piece[1] - piece[0] >= timeline.shortest]
+        window = Span(max(bounds.start, span.start - reach), min(bounds.end, span.end + reach))
+        pieces: list[Span] = []
+        piece_start = window.start
+        for other in reversed(list(timeline.heard_in(window))):
+            if other.id != cue.id:
+                pieces.append(Span(piece_start, other.start))
+                piece_start = max(piece_start, other.end)
+        pieces.append(Span(piece_start, window.end))
+        long_enough = [piece for piece in pieces if piece.end - piece.start >= timeline.shortest]
         best = max(long_enough, key=rank, default=None)
         if window == bounds:
             return None if best is None else interval_of(best)
         if best is not None:
             # A piece that a line or the bounds end, not the window, would be the same in a larger window.
-            starts_by_itself = best[0] != window[0] or window[0] == bounds[0]
-            ends_by_itself = best[1] != window[1] or window[1] == bounds[1]
+            starts_by_itself = best.start != window.start or window.start == bounds.start
+            ends_by_itself = best.end != window.end or window.end == bounds.end
             # What is outside the window is farther away than ``reach``.
             is_nearest = _shared(best, span) > 0 or 2 * _distance(best, span) <= reach
             if starts_by_itself and ends_by_itself and is_nearest:
@@ -257,11 +274,11 @@ def _time_between_neighbours(timeline: LineTimeline, cue: Cue, bounds: Span) -> 
     """
     span = span_of(cue.interval)
     before, after = timeline.neighbours(cue.id, span)
-    start = max(bounds[0], before) if before is not None else bounds[0]
-    end = min(bounds[1], after) if after is not None else bounds[1]
-    if start > span[0] or end < span[1] or end - start < timeline.shortest:
+    start = max(bounds.start, before) if before is not None else bounds.start
+    end = min(bounds.end, after) if after is not None else bounds.end
+    if start > span.start or end < span.end or end - start < timeline.shortest:
         return None
-    return start, end
+    return Span(start, end)
 
 
 def require_free_span(timeline: LineTimeline, cue: Cue, *, shared: bool = False) -> Span:
@@ -271,7 +288,7 @@ def require_free_span(timeline: LineTimeline, cue: Cue, *, shared: bool = False)
     """
     free_interval, span = free_interval_of(timeline, cue), span_of(cue.interval)
     if free_interval is None or (shared and _shared(span_of(free_interval), span) == 0):
-        other_ids = [line_id for _, _, line_id in timeline.heard_in(span) if line_id != cue.id]
+        other_ids = [other.id for other in timeline.heard_in(span) if other.id != cue.id]
         if other_ids:
             raise refusal("act.line_in_the_way", line=other_ids[-1])
         raise refusal("act.lines_in_the_way")
@@ -286,10 +303,10 @@ def cut_to_free_time(timeline: LineTimeline, cue: Cue) -> Cue:
     low, high = require_free_span(timeline, cue, shared=True)
     start, end = span_of(cue.interval)
     if low <= start and end <= high and end - start >= timeline.shortest:
-        return with_span(cue, (start, end))
+        return with_span(cue, Span(start, end))
     start = min(max(start, low), high - timeline.shortest)
     end = max(start + timeline.shortest, min(end, high))
-    return with_span(cue, (start, end))
+    return with_span(cue, Span(start, end))
 
 
 def with_words(timeline: LineTimeline, cue: Cue, text: str) -> Cue:
@@ -315,7 +332,7 @@ def with_line_end(timeline: LineTimeline, cue: Cue) -> Cue:
     seconds_per_word = timeline.settings.seconds_per_word
     spoken = with_spoken_end(cue, slot_intervals, seconds_per_word, until=timeline.next_start(cue))
     start, end = span_of(spoken.interval)
-    return with_span(spoken, (start, max(end, start + 1)))
+    return with_span(spoken, Span(start, max(end, start + 1)))
 
 
 def as_saved(cue: Cue) -> Cue:
@@ -341,14 +358,14 @@ def with_span(cue: Cue, span: Span) -> Cue:
 
 
 def span_of(interval: Interval) -> Span:
-    """Seconds as whole milliseconds, at least one long: ``[1.0004, 2)`` → ``(1000, 2000)``."""
+    """Seconds as whole milliseconds, at least one long: ``[1.0004, 2)`` → ``Span(1000, 2000)``."""
     start, end = milliseconds(interval.start), milliseconds(interval.end)
-    return start, max(end, start + 1)
+    return Span(start, max(end, start + 1))
 
 
 def interval_of(span: Span) -> Interval:
     """Milliseconds as seconds, which a file gives back unchanged."""
-    return Interval(span[0] / 1000, span[1] / 1000)
+    return Interval(span.start / 1000, span.end / 1000)
 
 
 LARGEST_NUMBER = 1e9
@@ -379,9 +396,9 @@ def text_in(args: Json) -> str:
 
 def _shared(a: Span, b: Span) -> int:
     """Milliseconds that two spans have in common."""
-    return max(0, min(a[1], b[1]) - max(a[0], b[0]))
+    return max(0, min(a.end, b.end) - max(a.start, b.start))
 
 
 def _distance(a: Span, b: Span) -> int:
     """Milliseconds between two spans; 0 where they touch or overlap."""
-    return max(0, a[0] - b[1], b[0] - a[1])
+    return max(0, a.start - b.end, b.start - a.end)

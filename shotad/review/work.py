@@ -95,7 +95,7 @@ def redo_line(
     if engines is None:
         check_engine_known(run)
         engines = engines_of(run.config.model_dump_json())
-    for line in privacy_notice(engines.looks, engines.writes):  # what leaves this machine, as every run says
+    for line in privacy_notice(engines.stage1, engines.stage2):  # what leaves this machine, as every run says
         progress.note(line)
     step_title: Sentence = message("job.redo.title")
     with held(session.folder) as folder, opened(session, run, run.config) as film:
@@ -113,7 +113,7 @@ def redo_line(
                 sheet=False,
             )
             folder.note(f"described again on the review page: {', '.join(ids)}")
-            same = SAME if engines.writes.abilities.converses else SAME_AGAIN
+            same = SAME if engines.stage2.abilities.converses else SAME_AGAIN
             step_title = _redo_text(done.results, same)
         finally:
             # What was written before a stop or an error is in the track too.

@@ -30,7 +30,7 @@ from shotad.core.text_files import (
     decode_text,
     read_file_bytes,
 )
-from shotad.core.types import time_range
+from shotad.core.types import clip_all, time_range
 from shotad.script import shot_lists
 from shotad.script.cue import Script, ScriptCue, line_stamp, track_stamp
 from shotad.script.dapt import TT, Violation
@@ -513,9 +513,7 @@ def given_shots(path: Path, end: float, frame_rate: Fraction | None = None) -> t
     """
     intervals = _shot_intervals(path, end, frame_rate)
     if end > 0:
-        film = Interval(0.0, end)
-        clipped = [interval.clip(film) for interval in intervals]
-        intervals = [interval for interval in clipped if interval is not None]
+        intervals = clip_all(intervals, Interval(0.0, end))
     for shot, next_shot in pairwise(intervals):
         if next_shot.start < shot.end:
             shots = f"{time_range(shot, 3)} and {time_range(next_shot, 3)}"

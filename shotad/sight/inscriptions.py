@@ -19,6 +19,7 @@ import numpy as np
 
 from shotad.core import Box, Interval
 from shotad.core.engine import TextFact, TextKind
+from shotad.core.types import clip_all
 from shotad.sight.motion import best_pairs
 from shotad.sight.text import TextLine, is_readable, letters, tidy
 
@@ -465,7 +466,7 @@ def _is_said(card: Sequence[Inscription], low_cards: int, speech: Sequence[Inter
     """
     first, last = min(line.first for line in card), max(line.last for line in card)
     time = Interval(first, max(last, first + 0.5))
-    spoken = sum(part.duration for utterance in speech if (part := utterance.clip(time)) is not None)
+    spoken = sum(part.duration for part in clip_all(speech, time))
     text = " ".join(line.text for line in card)
     sentence = bool(_SENTENCE_END.search(text)) or text.startswith(("-", "–", "—"))
     return 3 * spoken > time.duration or sentence or text[:1].islower() or low_cards >= 3

@@ -24,7 +24,13 @@ from shotad.core import (
 )
 from shotad.core.runsettings import GivenCast
 from shotad.description import DescribeResult, Engines, redo
-from shotad.description.casting.recognition import FaceSearch, known_faces, read_faces, ticks_in
+from shotad.description.casting.recognition import (
+    FaceSearch,
+    RecognisedMember,
+    known_faces,
+    read_faces,
+    ticks_in,
+)
 from shotad.film import Picture, open_film
 from tests.painted_faces import (
     HEADS,
@@ -90,7 +96,7 @@ def test_names_stand_in_the_prompts_of_clips_that_show_them_and_nothing_else_cha
     assert named == [["Ann Lee"], ["Bo"], ["Ann Lee"], [], []]
     told = ["Ann" in prompt_of(record) for record in rows(tmp_path / "w", "stage1")]
     assert told == [name == ["Ann Lee"] for name in named]
-    assert outcome.recognised == (("Ann Lee", 2), ("Bo", 1))
+    assert outcome.recognised == (RecognisedMember("Ann Lee", 2), RecognisedMember("Bo", 1))
     after = {record["slot"]: record["key"] for record in rows(tmp_path / "w", "stage1")}
     changed = [slot for slot in before if before[slot] != after[slot]]
     assert changed == ["s00000500", "s00004500", "s00008500"]
@@ -151,7 +157,7 @@ def test_a_nameless_one_is_nobodys_double_and_a_reveal_of_another_film_is_told(f
     text = (tmp_path / "cast.yaml").read_text().replace("name: Bo\n", "name:\n")
     (tmp_path / "cast.yaml").write_text(text)
     outcome, _ = described(film, tmp_path / "w", cast)
-    assert outcome.recognised == (("Ann Lee", 2),)
+    assert outcome.recognised == (RecognisedMember("Ann Lee", 2),)
     assert any("episode-2" in warning and "heads" in warning for warning in outcome.warnings)
     assert [len(record["characters"]) for record in rows(tmp_path / "w", "stage1")] == [1, 0, 1, 0, 0]
     tracks = json.loads((tmp_path / "w" / "characters.json").read_text())["tracks"]

@@ -21,7 +21,7 @@ from shotad.core.errors import DescriptionExists, UsageError
 from shotad.core.runsettings import GivenCast, read_settings
 from shotad.description.inputs import GivenFile
 from shotad.description.preparation import find_speech_of_film
-from shotad.film import HeardSpeech, open_film, read_subtitles
+from shotad.film import SoundSpeech, open_film, read_subtitles
 from shotad.script import load_track
 from tests.cli.program import Shotad
 from tests.media import FilmSpec, SoundSpec, make_film
@@ -389,8 +389,8 @@ def test_subtitles_that_do_not_fit_the_sound_give_way_to_it(tmp_path: Path) -> N
     settings = load_config(None).speech
     with open_film(make_film(spec).path) as film:
 
-        def listen() -> HeardSpeech:
-            return HeardSpeech(tuple(speech))
+        def listen() -> SoundSpeech:
+            return SoundSpeech(tuple(speech))
 
         found = find_speech_of_film(film, settings, file, listen, NoProgress(), is_found=True)
         given = find_speech_of_film(film, settings, file, listen, NoProgress())
@@ -410,8 +410,8 @@ def test_a_description_that_is_named_as_subtitles_gives_way_to_the_sound(tmp_pat
     speech = (Interval(4, 7),)
     with open_film(make_film(spec).path) as film:
 
-        def listen() -> HeardSpeech:
-            return HeardSpeech(speech)
+        def listen() -> SoundSpeech:
+            return SoundSpeech(speech)
 
         settings = load_config(None).speech
         found = find_speech_of_film(film, settings, file, listen, NoProgress(), is_found=True)

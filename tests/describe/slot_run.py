@@ -147,12 +147,12 @@ class SlotRun:
     @property
     def stage1(self) -> Stage1Answer:
         """Stage I's answer about the last slot."""
-        return self.written.stage1[-1]
+        return self.written.slots[-1].stage1
 
     @property
     def stage2(self) -> Stage2Answer:
         """Stage II's answer about the last slot."""
-        answer = self.written.stage2[-1]
+        answer = self.written.slots[-1].stage2
         assert answer is not None
         return answer
 

@@ -243,7 +243,8 @@ def written(lines: Sequence[str], *how: str) -> tuple[Stage2Answer | None, ...]:
         ScriptedSlot([line], (SEEN,), Interval(5 * n, 5 * n + 4), max(3, len(line.split())))
         for n, line in enumerate(lines)
     ]
-    return run_slots(*slots, writes=SteadyWriter(slots), how=how).written.stage2
+    run = run_slots(*slots, writes=SteadyWriter(slots), how=how)
+    return tuple(slot.stage2 for slot in run.written.slots)
 
 
 def test_good_lines_are_not_complained_about() -> None:

@@ -23,11 +23,11 @@ from shotad.core.errors import FilmError, SubtitleError
 from shotad.core.types import SpeechKind
 from shotad.film import (
     Film,
-    HeardSpeech,
     SoundBlock,
     SoundSeeker,
-    find_speech,
-    hear_speech,
+    SoundSpeech,
+    choose_speech,
+    detect_speech,
     open_film,
     sound_blocks,
 )
@@ -258,7 +258,7 @@ def said(start: float, end: float, text: str = "Hello.") -> Utterance:
 
 def test_subtitles_are_cut_and_must_be_there_where_demanded() -> None:
     given_ = [said(-1, 1), said(18, 25), said(30, 32), Utterance(Interval(3, 4), "La", SpeechKind.LYRICS)]
-    found = find_speech(None, SpeechSettings(), subtitles=given_, duration=20)
+    found = choose_speech(None, SpeechSettings(), subtitles=given_, duration=20)
     utterances = found.utterances
     assert [u.interval for u in utterances] == [Interval(0, 1), Interval(3, 4), Interval(18, 20)]
     assert utterances[1].kind is SpeechKind.LYRICS
@@ -266,7 +266,7 @@ def test_subtitles_are_cut_and_must_be_there_where_demanded() -> None:
     assert "1 beyond" in found.detail
     # Subtitles that are demanded must be there.
     with pytest.raises(SubtitleError, match="there are none") as caught:
-        find_speech(None, SpeechSettings(source="subtitles"), subtitles=None, duration=9)
+        choose_speech(None, SpeechSettings(source="subtitles"), subtitles=None, duration=9)
     assert "--subtitles" in caught.value.hint
 
 
@@ -275,15 +275,15 @@ def test_the_sound_is_heard_where_it_is_if_so_set() -> None:
     for silent in (None, blocks(np.zeros(0, np.float32))):
         heard = None if silent is None else speech_in(silent, 20)
         assert heard is None
-        found = find_speech(heard, SpeechSettings(), subtitles=None, duration=20)
+        found = choose_speech(heard, SpeechSettings(), subtitles=None, duration=20)
         assert (found.utterances, found.source) == ((), "none")
         assert "no sound" in found.detail
     sound = noise(20, 0.001)
     sound[5 * RATE : 6 * RATE] = noise(1, 0.2)
     heard = speech_in(blocks(sound), 20)
     assert heard is not None
-    found = find_speech(
-        HeardSpeech(heard), SpeechSettings(source="sound"), subtitles=[said(1, 2)], duration=20
+    found = choose_speech(
+        SoundSpeech(heard), SpeechSettings(source="sound"), subtitles=[said(1, 2)], duration=20
     )
     assert found.source == "sound"
     (heard_in,) = (utterance.interval for utterance in found.utterances)
@@ -350,7 +350,7 @@ def test_supplied_clips(name: str) -> None:
         pytest.skip("the supplied clips are not beside the repository")
     label = CLIPS[name]
     with open_film(path) as film:
-        found = hear_speech(film)
+        found = detect_speech(film)
     assert found is not None
     margin, heard_in = SpeechSettings().margin, found.intervals
     kept = join_intervals(Interval(one.start - margin, one.end + margin) for one in heard_in)
@@ -475,7 +475,7 @@ def test_speech_is_heard_whatever_the_channels_do(tmp_path: Path) -> None:
     }
     for name, tracks in sounds.items():
         with open_film(sounding_film(tmp_path / f"{name}.mkv", *tracks)) as film:
-            found = hear_speech(film)
+            found = detect_speech(film)
         assert found is not None
         kept = join_intervals(Interval(piece.start - 0.25, piece.end + 0.25) for piece in found.intervals)
         for line in (Interval(4.75, 7.9), Interval(9.8, 12.1)):

@@ -13,10 +13,10 @@ from shotad.core.config.film import SpeechSettings
 from shotad.core.records import slot_rows, slots_of
 from shotad.core.types import SlotVoice, SpeechKind
 from shotad.film import (
-    HeardSpeech,
     SoundBlock,
+    SoundSpeech,
     VoiceTimes,
-    find_speech,
+    choose_speech,
     mark_slots,
 )
 from shotad.film.singing import VoiceListener, is_left_empty
@@ -56,13 +56,13 @@ def test_credits_are_read_over_a_song() -> None:
 def test_what_is_sung_is_told_from_speech() -> None:
     sung, spoken, mixed = Interval(0, 4), Interval(5, 8), Interval(10, 14)
     voices = VoiceTimes((Interval(0.5, 4), Interval(10, 14)), (Interval(5, 8), Interval(11, 13)))
-    heard = HeardSpeech((sung, spoken, mixed), voices=voices)
-    found = find_speech(heard, SpeechSettings(), subtitles=None, duration=20)
+    heard = SoundSpeech((sung, spoken, mixed), voices=voices)
+    found = choose_speech(heard, SpeechSettings(), subtitles=None, duration=20)
     kinds = [utterance.kind for utterance in found.utterances]
     assert kinds == [SpeechKind.LYRICS, SpeechKind.SPEECH, SpeechKind.SPEECH]
     assert found.voices == voices
     # Subtitles say who shouts, and may leave out what is sung.
-    read = find_speech(heard, SpeechSettings(), subtitles=[], duration=20)
+    read = choose_speech(heard, SpeechSettings(), subtitles=[], duration=20)
     assert read.voices == VoiceTimes(voices.singing)
 
 

@@ -13,11 +13,11 @@ from shotad.core import Interval, Utterance
 from shotad.core.config.film import SpeechSettings
 from shotad.core.errors import SubtitleError
 from shotad.film import (
-    HeardSpeech,
+    SoundSpeech,
     are_in_silence,
-    find_speech,
+    choose_speech,
+    detect_speech,
     fit_subtitles,
-    hear_speech,
     open_film,
     read_subtitles,
 )
@@ -78,7 +78,7 @@ def test_a_shift_is_told(late: float) -> None:
     assert fit.shift == pytest.approx(-late, abs=0.4)
     assert fit.speed == 1.0
     assert f"best shift {fit.shift:+.1f} s" in fit.note
-    assert f"{fit.heard:.1f} s of speech heard, {fit.outside:.1f} s lie outside" in fit.note
+    assert f"{fit.spoken:.1f} s of speech heard, {fit.outside:.1f} s lie outside" in fit.note
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -152,19 +152,19 @@ def test_subtitles_outside_the_film_are_an_error() -> None:
     with pytest.raises(SubtitleError, match=r"None of the 2 subtitles.*ends at 0:01:00.*begins at 0:01:05"):
         check_inside(said((65, 67), (68, 70)), 60)
     with pytest.raises(SubtitleError, match="The only subtitle"):
-        find_speech(None, SpeechSettings(), subtitles=said((-9, -3)), duration=60)
+        choose_speech(None, SpeechSettings(), subtitles=said((-9, -3)), duration=60)
     check_inside(said((59, 67)), 60)
     check_inside((), 60)
     # Some of them: of another version.
-    found = find_speech(None, SpeechSettings(), subtitles=said((1, 2), (65, 67)), duration=60)
+    found = choose_speech(None, SpeechSettings(), subtitles=said((1, 2), (65, 67)), duration=60)
     assert "1 of 2 subtitles lie outside the film" in found.notes[0]
 
 
 def test_notes_on_the_sound_come_with_those_on_the_fit() -> None:
-    ear = HeardSpeech((Interval(1, 9),), ("One channel is inverted.",))
-    fitting = find_speech(ear, SpeechSettings(), subtitles=said((1, 9)), duration=60)
+    ear = SoundSpeech((Interval(1, 9),), ("One channel is inverted.",))
+    fitting = choose_speech(ear, SpeechSettings(), subtitles=said((1, 9)), duration=60)
     assert fitting.notes == ear.notes
-    late = find_speech(ear, SpeechSettings(), subtitles=said((31, 39)), duration=60)
+    late = choose_speech(ear, SpeechSettings(), subtitles=said((31, 39)), duration=60)
     assert late.notes[0] == ear.notes[0]
     assert "best shift -30.0 s" in late.notes[1]
 
@@ -177,7 +177,7 @@ def test_supplied_pairs() -> None:
         pairs.append((trailer, trailer.with_suffix(".en.vtt")))
     for film_path, subtitle_path in pairs:
         with open_film(film_path) as film:
-            ear, duration = hear_speech(film), film.info.duration
+            ear, duration = detect_speech(film), film.info.duration
         assert ear is not None
         assert ear.notes == ()
         cues = [utterance.interval for utterance in read_subtitles(subtitle_path).utterances]

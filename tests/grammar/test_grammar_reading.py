@@ -26,7 +26,7 @@ from shotad.grammar import (
     GrammarModels,
     ShotSample,
     grammar_of,
-    look_rows,
+    sample_rows,
     shot_scores,
 )
 from shotad.grammar.features import ScaleGuess
@@ -207,7 +207,7 @@ def test_letters_of_a_long_film_take_memory_by_its_pairs() -> None:
     long = GrammarCache({}, {(looks[k], looks[k + 3]): 0.9 for k in range(len(looks) - 3)})
     tracemalloc.start()
     try:
-        rows = look_rows(long, looks, 0.3)
+        rows = sample_rows(long, looks, 0.3)
         assert tracemalloc.get_traced_memory()[1] < 60e6
     finally:
         tracemalloc.stop()

@@ -64,11 +64,11 @@ def again(
     told = read_settings(place)
     engines = Engines(FakeEngine(answer=looks or plain_answer), FakeEngine(answer=writes or fresh))
     if identity is not None:
-        engines.writes.identity = identity
+        engines.stage2.identity = identity
     config = config_with_changes(told.config, assignments=more)
     with open_film(film_path()) as film, WorkFolder(place) as folder:
         done = redo(film, folder, told, names, config=config, engines=engines, sheet=sheet, **options)
-    return done, engines.looks, engines.writes  # type: ignore[return-value]
+    return done, engines.stage1, engines.stage2  # type: ignore[return-value]
 
 
 def fresh(request: Request) -> str:

@@ -3,8 +3,8 @@
 A worker that dies is handed the same film again, and Ray counts rows: those that were taken already are left
 out by their number. So a film has the same rows in the same order however often it is begun.
 
-Of a forced run what earlier runs were told and made is taken away before the first act. A one-machine run
-passes over it as it goes; here the acts are in several processes, each of which opens the work folder as the
+A forced run first removes what engines answered and steps made in earlier runs. A one-machine run passes over
+it as it goes; here the parts of a run are in several processes, each of which opens the work folder as the
 one before has left it.
 
 Each answer of Stage I is kept at once, whichever film it is of. When all slots of a film have been looked at,
@@ -143,7 +143,7 @@ class PreparedSlots:
         self._register.end(unit)
 
     def _prepared(self, film: int, job: FilmJob, attempt: int) -> Iterator[Question]:
-        """Both first acts, and the question of each slot as it comes, in the order of the film."""
+        """Prepare the film and plan its clips; then yield the question of each slot, in their order."""
         config, parts = job.config, Parts(job.folder)
         engine = stage_engine(config, "stage1", self._settings.servers)
         with (
@@ -195,7 +195,9 @@ def _questions(
     described = {
         plan.slot.id for plan in plans if known_description(plan, context, engine, memory=memory) is not None
     }
-    clips_to_read = [plan.clip(engine.abilities) for plan in plans if plan.slot.id not in described]
+    clips_to_read = [
+        (plan.slot.id, plan.frames_for(engine.abilities)) for plan in plans if plan.slot.id not in described
+    ]
     reading = clips(clips_to_read, context.frames.pictures) if clips_to_read else iter(())
     following = next(reading, None)
     for plan in plans:
@@ -376,8 +378,8 @@ class Finishing:
         # A server that looking workers start for themselves is not reached from here; the usual one, which
         # may be on another machine, was not asked and must not be.
         has_own = settings.looking.serve.command is not None
-        self._looks = StageEngines((OWN_ADDRESS,) if has_own else settings.servers)
-        self._writes = StageEngines(settings.servers, settings.writing.serve)
+        self._stage1_engines = StageEngines((OWN_ADDRESS,) if has_own else settings.servers)
+        self._stage2_engines = StageEngines(settings.servers, settings.writing.serve)
 
     def __call__(self, batch: Columns) -> Iterator[Columns]:
         for row in rows(batch):
@@ -407,14 +409,14 @@ class Finishing:
 
     def _described(self, job: FilmJob) -> FilmResult:
         parts = Parts(job.folder)
-        looks = _Looked(self._looks.of(job.config, "stage1"))
-        engines = Engines(looks, self._writes.of(job.config, "stage2"))
+        stage1 = _FinishedStage1(self._stage1_engines.of(job.config, "stage1"))
+        engines = Engines(stage1, self._stage2_engines.of(job.config, "stage2"))
 
         def lay(need: Need) -> None:
             """Lays what was told on this run where the one-machine run looks for it."""
             with WorkFolder(need.folder) as folder:
                 failed = laid_together(folder, parts)
-                looks.failed = {(record["slot"], record["seed"]): record for record in failed}
+                stage1.failed = {(record["slot"], record["seed"]): record for record in failed}
 
         result = describe_film(job, engines=engines, begin=lay)
         if result.state == "done":
@@ -422,8 +424,8 @@ class Finishing:
         return result
 
 
-class _Looked:
-    """The engine of Stage I after it has looked: what failed on this run fails again in the same words.
+class _FinishedStage1:
+    """The engine of Stage I after it was asked about all slots: what failed then fails again, word for word.
 
     A one-machine run asks about a slot that failed on its next run, not twice on one. ``failed`` are the
     records of such answers, by slot and seed.

@@ -1,8 +1,9 @@
 """Recognise the people of the cast in clips, by comparing faces in the film's shots with the cast's photos.
 
-Part of the second act. Faces are tracked through each shot. What is decided stands in ``characters.json``,
-shot by shot and with its reasons; boxes and embeddings of faces stand in ``NAME.jsonl`` of the work folder
-and nowhere else. All of it is biometric data or says whose it is: ``shotad cast forget`` removes it.
+A part of building clips (`clip_builder`). Faces are tracked through each shot. What is decided stands in
+``characters.json``, shot by shot and with its reasons; boxes and embeddings of faces stand in ``NAME.jsonl``
+of the work folder and nowhere else. All of it is biometric data or says whose it is: ``shotad cast forget``
+removes it.
 """
 
 from __future__ import annotations
@@ -121,6 +122,24 @@ def check_cast(context: RunContext) -> None:
     get_face_models(context.config.cast, context.progress)
 
 
+@dataclass(frozen=True, slots=True)
+class RecognisedMember:
+    """Somebody of the cast, as they are called, and in how many shots of the clips they were recognised."""
+
+    name: str
+    shots: int
+
+
+@dataclass(frozen=True, slots=True)
+class Recognition:
+    """Plans with the people and the names near their clips; who was recognised (None without a cast), and
+    sentences for the user."""
+
+    plans: tuple[SlotPlan, ...]
+    members: tuple[RecognisedMember, ...] | None = None
+    warnings: tuple[str, ...] = ()
+
+
 @time_step("cast")
 def recognise(
     plans: Sequence[SlotPlan],
@@ -129,10 +148,8 @@ def recognise(
     run: WorkFolder | None = None,
     *,
     lately: bool = False,
-) -> tuple[tuple[SlotPlan, ...], tuple[tuple[str, int], ...] | None, tuple[str, ...]]:
+) -> Recognition:
     """The plans with the names in the dialogue near their clips and, with a cast, with who is in them.
-
-    Also returns who was recognised in how many shots (None without a cast), and warnings.
 
     ``run`` is the folder of a finished run over more slots, of which these are a few. Its faces count too
     where the film's own views of a person are chosen, so that people are recognised as in that run; its
@@ -140,7 +157,7 @@ def recognise(
     """
     cast = context.inputs.cast
     if cast is None:
-        return tuple(_with_nearby_names(plan, (), prepared, context) for plan in plans), None, ()
+        return Recognition(tuple(_with_nearby_names(plan, (), prepared, context) for plan in plans))
     if context.run_inputs.cast is not None:
         note_use(context.run_inputs.cast.path, (run or context.folder).path)
     models = FaceModels(context.config.cast, context.progress)
@@ -175,14 +192,17 @@ def recognise(
     shot_counts: Counter[str] = Counter()
     for faces in faces_by_shot.values():
         shot_counts.update(faces.members)
-    recognised = tuple((member.says, shot_counts[member.id]) for member in cast if shot_counts[member.id])
-    return tuple(plans_with_people), recognised, tuple(warnings)
+    members: list[RecognisedMember] = []
+    for member in cast:
+        if shot_counts[member.id]:
+            members.append(RecognisedMember(member.says, shot_counts[member.id]))
+    return Recognition(tuple(plans_with_people), tuple(members), tuple(warnings))
 
 
 def _photos(cast: Cast, folder: WorkFolder, models: FaceModels, settings: CastSettings) -> Gallery:
     """The photos of the cast; those that an earlier run has read are not read again."""
     key = hash_key("cast-faces/1", models.identity)
-    record = folder.known(PHOTOS, key) or {"photos": {}}
+    record = folder.record_under_key(PHOTOS, key) or {"photos": {}}
     earlier_readings = {name: reading_of(row) for name, row in record["photos"].items()}
     gallery = read_gallery(cast, models, settings, earlier_readings)
     rows = {name: reading_row(reading) for name, reading in gallery.readings.items()}

@@ -38,7 +38,7 @@ from shotad.description import (
     write_slots,
     write_track,
 )
-from shotad.description.clip_builder import ClipBuilder, GrammarReaders
+from shotad.description.clip_builder import ClipBuilder
 from shotad.description.engine_pair import EngineUsage, StageUsed
 from shotad.description.pipeline import LINE_STEPS
 from shotad.description.prompts import STAGE_PROMPTS, load_examples
@@ -50,6 +50,7 @@ from shotad.evaluation.datasets.dataset import Ad, Dataset
 from shotad.evaluation.datasets.dataset_loader import touching
 from shotad.evaluation.datasets.published_grammar import AdGrammar
 from shotad.film import Film, Prepared, word_budget
+from shotad.grammar import GrammarModels
 from shotad.script import CueStatus
 from shotad.script.reasons import reason_in
 
@@ -145,7 +146,7 @@ def terms_of(config: Config, engines: Engines) -> str:
     be read.
     """
     settings = config.model_dump(mode="json", exclude=IRRELEVANT_SETTINGS)
-    identities = [identity_record(engine.identity) for engine in (engines.looks, engines.writes)]
+    identities = [identity_record(engine.identity) for engine in (engines.stage1, engines.stage2)]
     prompts = prompt_hash(STAGE_PROMPTS)
     return hash_key("predict/2", LINE_STEPS, settings, identities, prompts, load_examples(config.prompt))
 
@@ -260,14 +261,14 @@ _SMALL_FRAME = 1 << 12
 class RunTools:
     """What a run describes all its clips with.
 
-    ``readers`` makes the readers of film grammar for the first clip, and returns the same for all.
+    ``grammar_models`` makes what reads film grammar for the first clip, and returns the same for all.
     ``preparing`` lets few clips at once be decoded and measured.
     """
 
     config: Config
     engines: Engines
     pool: AskingPool
-    readers: Callable[[], GrammarReaders]
+    grammar_models: Callable[[], GrammarModels]
     preparing: AbstractContextManager[None]
 
 
@@ -299,7 +300,7 @@ def describe_clip(
             with tools.preparing:
                 check_cast(context)
                 prepared = _with_human_budgets(prepare(context), ads, tools.config)
-                builder = ClipBuilder(context, tools.engines.looks.abilities, tools.readers())
+                builder = ClipBuilder(context, tools.engines.stage1.abilities, tools.grammar_models())
                 outline = builder.outline(prepared)
             plans = _limited(builder.plans(outline), tools.preparing)
             if request.grammar is not None:
@@ -366,7 +367,8 @@ def _lines_of_slots(
     ads = {ad.id: ad for ad in request.ads}
     slots = {slot.id: slot for slot in prepared.slots}
     lines = {}
-    for cue, stage1, stage2 in zip(written.cues, written.stage1, written.stage2, strict=True):
+    for described, cue in zip(written.slots, written.cues, strict=True):
+        stage1, stage2 = described.stage1, described.stage2
         slot = slots[stage1.slot_id]
         engines = {"stage1": identity_record(stage1.maker)}
         if stage2 is not None:

@@ -63,8 +63,8 @@ def differences_text(differences: Sequence[str]) -> str:
 
 def _model_differences(engines: Engines) -> Iterator[str]:
     for name, engine, models in (
-        ("Stage I", engines.looks, STAGE1_MODELS),
-        ("Stage II", engines.writes, STAGE2_MODELS),
+        ("Stage I", engines.stage1, STAGE1_MODELS),
+        ("Stage II", engines.stage2, STAGE2_MODELS),
     ):
         model = engine.identity.model
         if model.rpartition("/")[2].lower() not in {known.lower() for known in models}:
@@ -161,7 +161,7 @@ def _setting_differences(
     if config.prompt.rules == "code":
         system = "reference-code"
         yield "the published code is followed where it differs from the paper's text (reference-code)"
-    elif engines.looks.identity.model.rpartition("/")[2].startswith("gpt-4o"):
+    elif engines.stage1.identity.model.rpartition("/")[2].startswith("gpt-4o"):
         system = "gpt-4o"
     reference = load_config([system, *([dataset.config] if dataset.config else [])])
     expected = _flat(reference.model_dump(mode="json", exclude=irrelevant_settings))

@@ -19,7 +19,7 @@ from shotad.core.memory_errors import memory_error_of
 from shotad.core.progress import Task
 from shotad.core.workfolder import hash_key
 from shotad.description import Engines
-from shotad.description.clip_builder import GrammarReaders, make_readers
+from shotad.description.clip_builder import make_grammar_models
 from shotad.engines import AskingPool
 from shotad.engines.pool import RunStopped, workers_of
 from shotad.evaluation.datasets.dataset import Ad, Video
@@ -36,6 +36,7 @@ from shotad.evaluation.predicting.clip import (
 )
 from shotad.evaluation.predicting.job import Job
 from shotad.film import Film, open_film
+from shotad.grammar import GrammarModels
 
 MANY = 100
 """ADs of a clip from which the steps of its own run are reported too, since they take long."""
@@ -79,7 +80,7 @@ MOST_AT_ONCE = 256
 def clips_at_once(parts: Sequence[ClipPart], engines: Engines) -> int:
     """How many clips to have under way, so that the engines always have enough questions: as many as have
     together, wherever in the dataset, the ADs for two calls of each stage and as many that wait."""
-    ads_needed = 2 * (workers_of(engines.looks) + workers_of(engines.writes))
+    ads_needed = 2 * (workers_of(engines.stage1) + workers_of(engines.stage2))
     if engines.take_turns:
         ads_needed = max(ads_needed, ADS_IN_TURN)
     clips_needed, first, ads = 1, 0, 0
@@ -172,9 +173,9 @@ class PartDescriber:
         self._first_time = threading.Lock()
         """Held while what is done once, for the first clip, is done."""
         self._is_first_clip = True
-        self._readers: GrammarReaders | None = None
+        self._models: GrammarModels | None = None
         self._tools = RunTools(
-            job.config, job.engines, pool, self._grammar_readers, pool.limit(PREPARED_AT_ONCE)
+            job.config, job.engines, pool, self._grammar_models, pool.limit(PREPARED_AT_ONCE)
         )
 
     def describe(self, part: ClipPart) -> DescribedPart:
@@ -276,12 +277,12 @@ class PartDescriber:
             )
             yield film, request
 
-    def _grammar_readers(self) -> GrammarReaders:
-        """The readers of film grammar, made for the first clip that is described, and used for all."""
+    def _grammar_models(self) -> GrammarModels:
+        """The models that read film grammar, made for the first clip that is described, and used for all."""
         with self._first_time:
-            if self._readers is None:
-                self._readers = make_readers(self._job.reader_config, self._job.progress)
-            return self._readers
+            if self._models is None:
+                self._models = make_grammar_models(self._job.reader_config, self._job.progress)
+            return self._models
 
     def _progress_of(self, part: ClipPart) -> Progress:
         """What shows the steps of a part: nothing, but of the first one, which loads the models, and of long

@@ -30,7 +30,7 @@ from shotad.core.errors import EvaluationError, quoted
 from shotad.core.progress import without_folder
 from shotad.core.records import map_texts
 from shotad.core.system import find_program
-from shotad.evaluation.evaluation_run import AND, Report, base_name
+from shotad.evaluation.evaluation_run import AND, NotMeasured, Report, base_name
 from shotad.evaluation.metric import Corpus, Item, Json, MetricFormula, Result, Row, only
 from shotad.evaluation.report.intervals import Span
 from shotad.evaluation.report.table import counted_as_0, paper_rows
@@ -140,7 +140,7 @@ def report_record(run: Report, intervals: Mapping[str, Span | None]) -> Json:
         "notes": list(run.notes),
         "differs_from_paper": list(run.differs),
         "metrics": [metric_record(result, intervals.get(result.name)) for result in run.results],
-        "left_out": [{"metric": name, "reason": reason} for name, reason in run.not_measured],
+        "left_out": [{"metric": metric.name, "reason": metric.reason} for metric in run.not_measured],
         "paper": list(paper_rows(corpus.dataset, run.protocol)),
     }
     portable: Json = map_texts(record, without_folder)
@@ -284,7 +284,9 @@ def read_report(path: Path) -> Report:
             results=tuple(results),
             extra=head["n"]["extra"],
             doubled=head["n"]["doubled"],
-            not_measured=tuple((metric["metric"], metric["reason"]) for metric in head["left_out"]),
+            not_measured=tuple(
+                NotMeasured(metric["metric"], metric["reason"]) for metric in head["left_out"]
+            ),
             configs=tuple(head["config"]["named"]),
             assignments=tuple(head["config"]["set"]),
             title=head["dataset"]["title"],

@@ -113,7 +113,7 @@ def test_so_many_clips_are_under_way_that_the_engines_have_enough_to_do() -> Non
     assert clips_at_once([], Engines(server, server)) == 1
     two = Engines.of(load_config(None, ["stage1.engine=qwen2-vl", "stage2.engine=llama3"]))
     assert clips_at_once(parts([10] * 100), two) == 40 + 2, "two models of this machine take long turns"
-    assert clips_at_once(parts([10] * 100), Engines(two.looks, server)) == 8 + 2
+    assert clips_at_once(parts([10] * 100), Engines(two.stage1, server)) == 8 + 2
 
 
 def test_published_shots_are_given_within_the_video_with_their_gaps_closed_or_kept(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from shotad.core import Config, ShotadError
 from shotad.core.config.measures import EmbeddingSettings, MeasureSettings
 from shotad.core.errors import EvaluationError
 from shotad.evaluation import Corpus, Report, Row, merge, read_report, terminal_text, write_report
+from shotad.evaluation.evaluation_run import NotMeasured
 from tests.evaluation.report.fakes import made_corpus, made_item, made_result, made_run, shard
 from tests.htmlpage import Page, check_readable
 
@@ -41,7 +42,7 @@ def with_trouble() -> Report:
     changes: dict[str, dict[str, Any]] = {"1": mute, "2": mute, "9": {"failure": "the resolver failed"}}
     rows = tuple(replace(row, **changes.get(row.id, {})) for row in critic.rows)
     told = {"titles": {"tt0": "Die Brücke & Co"}, "extra": 2, "doubled": 1, "title": "CMD-AD"}
-    left = (("spice", "Java is missing."),)
+    left = (NotMeasured("spice", "Java is missing."),)
     results = (made_result(corpus, title="CIDEr"), replace(critic, rows=rows))
     return made_run(corpus, results, not_measured=left, configs=("paper",), **told)
 
