@@ -169,6 +169,20 @@ def test_a_scene_that_is_cut_from_a_recording_of_a_few_seconds(tmp_path: Path) -
     check(alignment, truth)
 
 
+def test_the_error_of_a_cut_that_hardly_a_sound_shows_is_said(tmp_path: Path) -> None:
+    # The film is all but silent before the advert, and the narrator speaks there.
+    sound, advert = scenes(1), scenes(3, 9.0)
+    sound = np.concatenate([part(sound, 0, 19), part(sound, 19, 20) * 0.004, part(sound, 20, 40)])
+    recording = np.concatenate([part(sound, 0, 20), advert, part(sound, 20, 40)])
+    begin, end = round(18.5 * RATE), round(20.5 * RATE)
+    recording[begin:end] = 0.1 * recording[begin:end] + scenes(4, 2.0)
+    alignment = fitted(tmp_path, sound, recording)
+    earlier, later = alignment.pieces
+    assert abs(earlier.film.end - 20) <= earlier.end_error + 0.02
+    assert abs(later.film.start - 20) <= later.start_error + 0.02
+    check(alignment, {10.0: 10.0, 30.0: 39.0})
+
+
 def test_a_recording_in_another_language_is_fitted_by_music_and_noises(tmp_path: Path) -> None:
     common = 0.5 * scenes(1)
     film, recording = common.copy(), common.copy()
