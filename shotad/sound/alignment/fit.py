@@ -26,6 +26,7 @@ from shotad.sound.alignment.lines import (
     rough_line,
 )
 from shotad.sound.alignment.pieces import SAME_LENGTH, AlignedPiece, Alignment
+from shotad.sound.alignment.repeats import placed_lines
 from shotad.sound.alignment.search import (
     COARSE_PER_SECOND,
     MIN_LIKENESS,
@@ -112,6 +113,8 @@ def align_recording(film: Fingerprint, recording: Fingerprint) -> Alignment:
     lines = _with_common_speed(film, recording, lines)
     lines = _with_best_speed(film, recording, lines)
     lines = _with_lines_between(film, recording, lines)
+    # Music that comes back may have put a line at another place of the film.
+    lines, ambiguous = placed_lines(film, recording, lines)
     lines = [line_by_wave(film, recording, line) for line in _joined(film, recording, lines)]
     pieces = _pieces(film, recording, lines, length)
     # Now that it is known how far each line is followed, more of the recording says where it lies.
@@ -121,8 +124,19 @@ def align_recording(film: Fingerprint, recording: Fingerprint) -> Alignment:
     pieces = _pieces(film, recording, lines, length)
     share = sum(piece.recording.duration for piece in pieces) / min(film.duration, recording.duration)
     if share < _MIN_SHARE:
+        if ambiguous:
+            raise _fits_several_places(ambiguous)
         raise _not_enough(film, recording, share)
-    return Alignment(tuple(pieces), film.duration, recording.duration)
+    return Alignment(tuple(pieces), film.duration, recording.duration, tuple(ambiguous))
+
+
+def _fits_several_places(parts: Sequence[Interval]) -> SoundError:
+    longest = max(parts, key=lambda part: part.duration)
+    return SoundError(
+        f"The recording fits several places of the film: its sound from {clock_time(longest.start)} to "
+        f"{clock_time(longest.end)} comes back in it.",
+        "Take a longer part of the recording, with speech or noises of the film in it.",
+    )
 
 
 def _not_enough(film: Fingerprint, recording: Fingerprint, share: float) -> SoundError:
