@@ -50,7 +50,9 @@ _WINDOW, _STEP = 5.0, 1.0
 _LONG_WINDOW, _LONG_STEP = 10.0, 4.0
 """The same for long films, where a window has to be told from more places."""
 _SHORT_WINDOW, _SHORT_STEP = 3.0, 0.5
-"""The same between two pieces, where there are few places."""
+"""The same between two pieces, where there are few places, and for short recordings."""
+_SHORT_RECORDING = 30.0
+"""Seconds of a recording that is searched once more by short windows, if others find nothing."""
 _FEW_SECONDS = 60.0
 """Seconds of the recording between two pieces that are few. They are searched again with longer windows, and
 less likeness counts: there are few places for chance."""
@@ -110,6 +112,10 @@ def align_recording(film: Fingerprint, recording: Fingerprint) -> Alignment:
             raise SoundError(f"The sound of the {name} is silent.", "Check the file, or name another track.")
     length, step = _window_and_step(film, recording)
     lines = _search(film, recording, length, step)
+    if not lines and recording.duration <= _SHORT_RECORDING:
+        # Between a cut and a narrator there is little time: more of the shorter windows hold the film alone.
+        length, step = _SHORT_WINDOW, _SHORT_STEP
+        lines = _search(film, recording, length, step)
     lines = _with_common_speed(film, recording, lines)
     lines = _with_best_speed(film, recording, lines)
     lines = _with_lines_between(film, recording, lines)
