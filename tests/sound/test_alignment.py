@@ -169,6 +169,56 @@ def test_a_scene_that_is_cut_from_a_recording_of_a_few_seconds(tmp_path: Path) -
     check(alignment, truth)
 
 
+def with_music(*others: Samples) -> Samples:
+    """Sounds one after the other, the same eight seconds of music between them."""
+    sound = [others[0]]
+    for other in others[1:]:
+        sound += [scenes(7, 8.0), other]
+    return np.concatenate(sound)
+
+
+def test_music_that_comes_back_belongs_to_what_goes_on_beside_it(tmp_path: Path) -> None:
+    # Film: 12 s, music, 5 s, music, 12 s. The recording lacks the 5 s and one of the two musics.
+    film = with_music(scenes(1, 12.0), scenes(2, 5.0), scenes(3, 12.0))
+    recording = with_music(scenes(1, 12.0), scenes(3, 12.0))
+    alignment = fitted(tmp_path, film, recording)
+    check(alignment, {6.0: 6.0, 22.0: None, 40.0: 27.0})
+    assert [gap.duration for gap in alignment.missing] == [pytest.approx(13, abs=0.05)]
+    # Either music is right, so the cut may be anywhere in its eight seconds.
+    assert max(piece.end_error for piece in alignment.pieces) >= 4
+
+
+def test_music_that_fits_several_places_is_not_guessed(tmp_path: Path) -> None:
+    film = with_music(scenes(1, 12.0), scenes(2, 5.0), scenes(3, 12.0))
+    with pytest.raises(SoundError, match="fits several places of the film") as refused:
+        fitted(tmp_path, film, scenes(7, 8.0))
+    assert "Take a longer part" in refused.value.hint
+    # Eight seconds of music between two adverts, of which one is as long as what it stands for.
+    recording = np.concatenate(
+        [scenes(1, 12.0), scenes(8, 3.0), scenes(7, 8.0), scenes(9, 4.0), scenes(3, 12.0)]
+    )
+    alignment = fitted(tmp_path, film, recording)
+    check(alignment, {6.0: 6.0, 40.0: 34.0})
+    (music,) = alignment.ambiguous
+    assert music.overlaps(Interval(15, 23))
+    assert not any(piece.recording.overlaps(Interval(16, 22)) for piece in alignment.pieces)
+    assert "fits several places of it. It was left out." in alignment_text(alignment)
+
+
+def test_the_error_of_a_cut_that_hardly_a_sound_shows_is_said(tmp_path: Path) -> None:
+    # The film is all but silent before the advert, and the narrator speaks there.
+    sound, advert = scenes(1), scenes(3, 9.0)
+    sound = np.concatenate([part(sound, 0, 19), part(sound, 19, 20) * 0.004, part(sound, 20, 40)])
+    recording = np.concatenate([part(sound, 0, 20), advert, part(sound, 20, 40)])
+    begin, end = round(18.5 * RATE), round(20.5 * RATE)
+    recording[begin:end] = 0.1 * recording[begin:end] + scenes(4, 2.0)
+    alignment = fitted(tmp_path, sound, recording)
+    earlier, later = alignment.pieces
+    assert abs(earlier.film.end - 20) <= earlier.end_error + 0.02
+    assert abs(later.film.start - 20) <= later.start_error + 0.02
+    check(alignment, {10.0: 10.0, 30.0: 39.0})
+
+
 def test_a_recording_in_another_language_is_fitted_by_music_and_noises(tmp_path: Path) -> None:
     common = 0.5 * scenes(1)
     film, recording = common.copy(), common.copy()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,9 +23,16 @@ _ALIKE_FRAMES = 10
 """Neighbouring frames that say the same."""
 _NEARLY_AS_GOOD = 8.0
 """Agreement by which a moment may lie below the best one and still be the right one: two or three frames of
-film without a narrator. On the recordings it was chosen with, the right one lay up to 5.5 below."""
+film without a narrator."""
+_CHANCE = 3.0
+"""Standard deviations of chance by which it may lie further below, the more frames are between the two."""
+_CHANCE_FRAMES = 50
+"""Neighbouring frames whose agreement with another moment of the film is added up, to see how far chance
+takes a sum."""
+_MOST_CHANCE_FRAMES = 800
+"""Frames that are looked at for this."""
 _FINGERPRINTS_OFF = 2.0
-"""Seconds by which fingerprints alone were often off under a narrator, whatever their agreement said."""
+"""Seconds by which fingerprints alone are often off under a narrator, whatever their agreement says."""
 
 _WAVE_WINDOW = 256
 """Samples of a wave that are compared at once: 64 ms."""
@@ -65,20 +73,34 @@ Frames = npt.NDArray[np.int64]
 """Numbers of frames of the recording."""
 
 
-def agreement_with(
-    film: Fingerprint, recording: Fingerprint, line: Line, first: int, end: int
-) -> tuple[Numbers, bool]:
-    """How much each frame of the recording from ``first`` to ``end`` speaks for the line, and whether waves
-    or levels say so; else fingerprints do, which are less sure under a narrator.
+@dataclass(frozen=True, slots=True, eq=False)
+class Agreement:
+    """How much each of some frames of a recording speaks for a line.
 
-    Positive where it sounds like the film there, negative where it does not, zero in silence.
+    ``frames`` is ``float64[n]``: positive where the recording sounds like the film there, negative where it
+    does not, zero in silence. ``chance`` is the standard deviation of the sum of n frames that have nothing
+    in common with the film, divided by the root of n. ``by_fingerprints``: they alone say it.
     """
+
+    frames: Numbers
+    chance: float
+    by_fingerprints: bool = False
+
+
+def agreement_with(film: Fingerprint, recording: Fingerprint, line: Line, first: int, end: int) -> Agreement:
+    """How much the frames of the recording from ``first`` to ``end`` speak for the line, by waves, else by
+    levels, else by fingerprints."""
     agreement = _wave_agreement(film, recording, line, first, end)
     if agreement is None:
         agreement = _level_agreement(film, recording, line, first, end)
-    if agreement is not None:
-        return agreement, True
-    return frame_agreement(film, recording, line, first, end), False
+    if agreement is None:
+        frames = frame_agreement(film, recording, line, first, end)
+        by_chance = [
+            frame_agreement(film, recording, elsewhere, first, end)[_part_for_chance(end - first)]
+            for elsewhere in _elsewhere(line)
+        ]
+        agreement = Agreement(frames, _chance(by_chance), by_fingerprints=True)
+    return agreement
 
 
 def frame_agreement(
@@ -103,7 +125,7 @@ def _within(film: Fingerprint, film_moments: Numbers, agreement: Numbers) -> Num
 
 def _wave_agreement(
     film: Fingerprint, recording: Fingerprint, line: Line, first: int, end: int
-) -> Numbers | None:
+) -> Agreement | None:
     """The agreement by waves: whether they keep the phases to each other that they have on the line.
 
     None where they have none, as in a recording that was stretched at the same pitch.
@@ -119,14 +141,47 @@ def _wave_agreement(
     if float(np.sqrt(np.mean(np.square(coherence)))) < _COHERENT:
         return None
     weights = np.conj(usual) / np.abs(usual).sum()
+
+    def agreement_along(line: Line, numbers: Frames) -> Numbers:
+        agreement = np.zeros(len(numbers))
+        for begin in range(0, len(numbers), _FRAMES_AT_ONCE):
+            part = slice(begin, begin + _FRAMES_AT_ONCE)
+            phases, sounding = _phase_differences(film, recording, line, numbers[part])
+            alike = (phases @ weights).real - _WAVE_NARRATED
+            agreement[part] = np.where(sounding, alike * _WAVE_WEIGHT, 0.0)
+        return agreement
+
     numbers = np.arange(first, end)
-    agreement = np.zeros(len(numbers))
-    for begin in range(0, len(numbers), _FRAMES_AT_ONCE):
-        part = slice(begin, begin + _FRAMES_AT_ONCE)
-        phases, sounding = _phase_differences(film, recording, line, numbers[part])
-        alike = (phases @ weights).real - _WAVE_NARRATED
-        agreement[part] = np.where(sounding, alike * _WAVE_WEIGHT, 0.0)
-    return _within(film, line.film_second(numbers / FRAMES_PER_SECOND), agreement)
+    agreement = agreement_along(line, numbers)
+    some = numbers[_part_for_chance(len(numbers))]
+    by_chance = [agreement_along(elsewhere, some) for elsewhere in _elsewhere(line)]
+    return Agreement(
+        _within(film, line.film_second(numbers / FRAMES_PER_SECOND), agreement), _chance(by_chance)
+    )
+
+
+def _elsewhere(line: Line) -> list[Line]:
+    """The line at other moments of the film, where its sound is alike by chance alone."""
+    return [replace(line, at=line.at + seconds) for seconds in _OTHER_MOMENTS]
+
+
+def _part_for_chance(count: int) -> slice:
+    """The middle ones of so many frames, as many as chance takes to show."""
+    first = max(0, (count - _MOST_CHANCE_FRAMES) // 2)
+    return slice(first, first + _MOST_CHANCE_FRAMES)
+
+
+def _chance(by_chance: list[Numbers]) -> float:
+    """The standard deviation of the sum of n frames of chance, divided by the root of n.
+
+    Measured on sums of many frames: neighbours say the same, so that a sum varies more than its frames do.
+    """
+    width = min(_CHANCE_FRAMES, *(len(agreement) for agreement in by_chance))
+    sums: list[float] = []
+    for agreement in by_chance:
+        for begin in range(0, len(agreement) - width + 1, width):
+            sums.append(float(agreement[begin : begin + width].sum()))
+    return float(np.std(sums)) / math.sqrt(width)
 
 
 def _frames_to_learn_from(line: Line, first: int, end: int, seconds: float) -> Frames:
@@ -154,7 +209,7 @@ class _Copying:
 
 def _level_agreement(
     film: Fingerprint, recording: Fingerprint, line: Line, first: int, end: int
-) -> Numbers | None:
+) -> Agreement | None:
     """The agreement by levels: how many frequencies of a frame are louder or softer than in the film by one
     and the same gain.
 
@@ -169,19 +224,23 @@ def _level_agreement(
     if copying is None:
         return None
     numbers = np.arange(first, end)
-    some = numbers[:: 1 + len(numbers) // _FRAMES_AT_ONCE]
-    by_chance: list[Numbers] = []
-    for seconds in _OTHER_MOMENTS:
-        elsewhere = replace(line, at=line.at + seconds)
-        shares, sounding = _shares_along(film, recording, elsewhere, some, copying)
-        by_chance.append(shares[sounding])
-    chance_shares = np.concatenate(by_chance)
-    chance = float(chance_shares.mean()) if len(chance_shares) else 0.0
-    if copying.share - chance < _LEVEL_APART:
+    some = numbers[_part_for_chance(len(numbers))]
+    shares_elsewhere = [
+        _shares_along(film, recording, elsewhere, some, copying) for elsewhere in _elsewhere(line)
+    ]
+    sounding_shares = np.concatenate([shares[sounding] for shares, sounding in shares_elsewhere])
+    usual_share = float(sounding_shares.mean()) if len(sounding_shares) else 0.0
+    if copying.share - usual_share < _LEVEL_APART:
         return None
-    shares, sounding = _shares_along(film, recording, line, numbers, copying)
-    agreement = np.where(sounding, (shares - chance - _WAVE_NARRATED) * _WAVE_WEIGHT, 0.0)
-    return _within(film, line.film_second(numbers / FRAMES_PER_SECOND), agreement)
+
+    def agreement_of(shares: Numbers, sounding: npt.NDArray[np.bool_]) -> Numbers:
+        return np.where(sounding, (shares - usual_share - _WAVE_NARRATED) * _WAVE_WEIGHT, 0.0)
+
+    agreement = agreement_of(*_shares_along(film, recording, line, numbers, copying))
+    by_chance = [agreement_of(shares, sounding) for shares, sounding in shares_elsewhere]
+    return Agreement(
+        _within(film, line.film_second(numbers / FRAMES_PER_SECOND), agreement), _chance(by_chance)
+    )
 
 
 def _copying(
@@ -323,32 +382,35 @@ def _frames_followed(
     be off."""
     first, end = int(numbers.min()), int(numbers.max()) + 1
     turned = slice(None) if numbers[0] == first else slice(None, None, -1)
-    agreement, is_by_frame = agreement_with(film, recording, line, first, end)
-    sums = np.concatenate([[0.0], np.cumsum(agreement[turned])])
+    agreement = agreement_with(film, recording, line, first, end)
+    sums = np.concatenate([[0.0], np.cumsum(agreement.frames[turned])])
     # Of equal ones the most: silence goes with what it follows.
     possible = len(sums) - 1 - int(sums[::-1].argmax())
-    if is_by_frame:
-        return possible, _error(sums, possible)
+    if not agreement.by_fingerprints:
+        return possible, _error(sums, possible, agreement.chance)
     plain = frame_agreement(film, recording, line, first, end, _PLAIN)[turned]
     plain_sums = np.concatenate([[0.0], np.cumsum(plain)])
     sure = len(plain_sums) - 1 - int(plain_sums[::-1].argmax())
     if possible <= sure:
-        return sure, _error_by_fingerprints(len(numbers))
+        return sure, _error_by_fingerprints(plain_sums, sure, agreement.chance)
     more = frame_agreement(film, recording, line, first, end, 0.0)[turned][sure:possible]
     chance = np.sqrt(np.square(more).sum() * _ALIKE_FRAMES)
     followed = possible if more.sum() > _SURE * chance else sure
-    return followed, _error_by_fingerprints(len(numbers))
+    return followed, _error_by_fingerprints(sums, followed, agreement.chance)
 
 
-def _error(totals: Numbers, best: int) -> float:
-    """By how many seconds the best frame may be off: as far as others are nearly as good."""
-    nearly = np.flatnonzero(totals > totals[best] - _NEARLY_AS_GOOD)
+def _error(totals: Numbers, best: int, chance: float) -> float:
+    """By how many seconds the best frame may be off: as far as others are nearly as good, but for chance."""
+    frames_between = np.abs(np.arange(len(totals)) - best)
+    tolerated = _NEARLY_AS_GOOD + _CHANCE * chance * np.sqrt(frames_between)
+    nearly = np.flatnonzero(totals > totals[best] - tolerated)
     return max(best - int(nearly[0]), int(nearly[-1]) - best) / FRAMES_PER_SECOND
 
 
-def _error_by_fingerprints(frames: int) -> float:
-    """By how many seconds a moment may be off that fingerprints found among so many frames."""
-    return min(_FINGERPRINTS_OFF, frames / FRAMES_PER_SECOND)
+def _error_by_fingerprints(totals: Numbers, best: int, chance: float) -> float:
+    """By how many seconds a frame may be off that fingerprints alone say is the best one."""
+    seconds_compared = (len(totals) - 1) / FRAMES_PER_SECOND
+    return max(min(_FINGERPRINTS_OFF, seconds_compared), _error(totals, best, chance))
 
 
 def change_between(
@@ -361,17 +423,19 @@ def change_between(
     first, end = round(earliest * FRAMES_PER_SECOND), round(latest * FRAMES_PER_SECOND)
     if end <= first:
         return Moment(earliest, 0.0), Moment(latest, 0.0)
-    agreement, earlier_by_frame = agreement_with(film, recording, earlier, first, end)
-    before = np.concatenate([[0.0], np.cumsum(agreement)])
-    agreement, later_by_frame = agreement_with(film, recording, later, first, end)
-    after = np.concatenate([np.cumsum(agreement[::-1])[::-1], [0.0]])
+    agreement = agreement_with(film, recording, earlier, first, end)
+    later_agreement = agreement_with(film, recording, later, first, end)
+    before = np.concatenate([[0.0], np.cumsum(agreement.frames)])
+    after = np.concatenate([np.cumsum(later_agreement.frames[::-1])[::-1], [0.0]])
     moments = (first + np.arange(end - first + 1)) / FRAMES_PER_SECOND
     leaving = earlier.film_second(0.0) + earlier.speed * moments
     joining = later.film_second(0.0) + later.speed * moments
 
     def moment(second: float, totals: Numbers, best: int) -> Moment:
-        is_by_frame = earlier_by_frame and later_by_frame
-        return Moment(second, _error(totals, best) if is_by_frame else _error_by_fingerprints(end - first))
+        chance = float(np.hypot(agreement.chance, later_agreement.chance))
+        is_unsure = agreement.by_fingerprints or later_agreement.by_fingerprints
+        error = _error_by_fingerprints if is_unsure else _error
+        return Moment(second, error(totals, best, chance))
 
     choices: list[tuple[float, Moment, Moment]] = []
     # Film is missing in the recording: both changes are one moment.

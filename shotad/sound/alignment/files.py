@@ -18,7 +18,7 @@ from shotad.sound.alignment.pieces import AlignedPiece, Alignment
 
 ALIGNMENT = "alignment"
 """Name of the record in the work folder, without its ending."""
-_VERSION = f"{ALIGNMENT}/3"
+_VERSION = f"{ALIGNMENT}/4"
 
 
 def align_files(
@@ -86,6 +86,7 @@ def alignment_record(alignment: Alignment) -> dict[str, Any]:
             }
             for piece in alignment.pieces
         ],
+        "ambiguous": [[part.start, part.end] for part in alignment.ambiguous],
     }
 
 
@@ -102,4 +103,5 @@ def alignment_of(record: dict[str, Any]) -> Alignment:
         )
         for row in record["pieces"]
     ]
-    return Alignment(tuple(pieces), record["film_duration"], record["recording_duration"])
+    ambiguous = tuple(Interval(*part) for part in record["ambiguous"])
+    return Alignment(tuple(pieces), record["film_duration"], record["recording_duration"], ambiguous)

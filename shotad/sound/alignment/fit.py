@@ -16,7 +16,9 @@ from shotad.sound.alignment.edges import Moment, change_between, end_of, start_o
 from shotad.sound.alignment.fingerprints import Fingerprint, Matrix
 from shotad.sound.alignment.lines import (
     NEAR,
+    Gap,
     Line,
+    Point,
     fitted_line,
     line_by_wave,
     lines_along,
@@ -24,6 +26,7 @@ from shotad.sound.alignment.lines import (
     rough_line,
 )
 from shotad.sound.alignment.pieces import SAME_LENGTH, AlignedPiece, Alignment
+from shotad.sound.alignment.repeats import placed_lines
 from shotad.sound.alignment.search import (
     COARSE_PER_SECOND,
     MIN_LIKENESS,
@@ -47,7 +50,9 @@ _WINDOW, _STEP = 5.0, 1.0
 _LONG_WINDOW, _LONG_STEP = 10.0, 4.0
 """The same for long films, where a window has to be told from more places."""
 _SHORT_WINDOW, _SHORT_STEP = 3.0, 0.5
-"""The same between two pieces, where there are few places."""
+"""The same between two pieces, where there are few places, and for short recordings."""
+_SHORT_RECORDING = 30.0
+"""Seconds of a recording that is searched once more by short windows, if others find nothing."""
 _FEW_SECONDS = 60.0
 """Seconds of the recording between two pieces that are few. They are searched again with longer windows, and
 less likeness counts: there are few places for chance."""
@@ -105,11 +110,17 @@ def align_recording(film: Fingerprint, recording: Fingerprint) -> Alignment:
             )
         if sound.loud < _MIN_LOUD:
             raise SoundError(f"The sound of the {name} is silent.", "Check the file, or name another track.")
-    length = _window_seconds(film, recording)
-    lines = _search(film, recording, length)
+    length, step = _window_and_step(film, recording)
+    lines = _search(film, recording, length, step)
+    if not lines and recording.duration <= _SHORT_RECORDING:
+        # Between a cut and a narrator there is little time: more of the shorter windows hold the film alone.
+        length, step = _SHORT_WINDOW, _SHORT_STEP
+        lines = _search(film, recording, length, step)
     lines = _with_common_speed(film, recording, lines)
     lines = _with_best_speed(film, recording, lines)
     lines = _with_lines_between(film, recording, lines)
+    # Music that comes back may have put a line at another place of the film.
+    lines, ambiguous = placed_lines(film, recording, lines)
     lines = [line_by_wave(film, recording, line) for line in _joined(film, recording, lines)]
     pieces = _pieces(film, recording, lines, length)
     # Now that it is known how far each line is followed, more of the recording says where it lies.
@@ -119,8 +130,19 @@ def align_recording(film: Fingerprint, recording: Fingerprint) -> Alignment:
     pieces = _pieces(film, recording, lines, length)
     share = sum(piece.recording.duration for piece in pieces) / min(film.duration, recording.duration)
     if share < _MIN_SHARE:
+        if ambiguous:
+            raise _fits_several_places(ambiguous)
         raise _not_enough(film, recording, share)
-    return Alignment(tuple(pieces), film.duration, recording.duration)
+    return Alignment(tuple(pieces), film.duration, recording.duration, tuple(ambiguous))
+
+
+def _fits_several_places(parts: Sequence[Interval]) -> SoundError:
+    longest = max(parts, key=lambda part: part.duration)
+    return SoundError(
+        f"The recording fits several places of the film: its sound from {clock_time(longest.start)} to "
+        f"{clock_time(longest.end)} comes back in it.",
+        "Take a longer part of the recording, with speech or noises of the film in it.",
+    )
 
 
 def _not_enough(film: Fingerprint, recording: Fingerprint, share: float) -> SoundError:
@@ -143,17 +165,19 @@ def _not_enough(film: Fingerprint, recording: Fingerprint, share: float) -> Soun
     return SoundError(f"Only {share:.0%} of the recording's sound is found in the film.", hint)
 
 
-def _window_seconds(film: Fingerprint, recording: Fingerprint) -> float:
-    """How long a window of the search is."""
-    length = _LONG_WINDOW if film.duration > _LONG_FILM else _WINDOW
-    return min(length, film.duration / 2, recording.duration / 2)
+def _window_and_step(film: Fingerprint, recording: Fingerprint) -> tuple[float, float]:
+    """How many seconds a window of the search is long, and how many lie from one to the next."""
+    if film.duration > _LONG_FILM:
+        length, step = _LONG_WINDOW, _LONG_STEP
+    else:
+        length, step = _WINDOW, _STEP
+    return min(length, film.duration / 2, recording.duration / 2), step
 
 
-def _search(film: Fingerprint, recording: Fingerprint, length: float) -> list[Line]:
-    """The lines that are found by windows of the whole recording, ``length`` seconds each, in the whole
-    film."""
+def _search(film: Fingerprint, recording: Fingerprint, length: float, step: float) -> list[Line]:
+    """The lines that are found by windows of the whole recording in the whole film; ``length`` is seconds of
+    a window, ``step`` seconds from one to the next."""
     coarse_film, coarse_recording = coarse_frames(film.frames), coarse_frames(recording.frames)
-    step = _LONG_STEP if film.duration > _LONG_FILM else _STEP
     starts = np.arange(0.0, recording.duration - length, step).tolist()
     speeds = _likely_speeds(coarse_film, coarse_recording, starts, length)
     matches = find_matches(coarse_film, coarse_recording, starts, length, speeds)
@@ -309,53 +333,38 @@ def _with_lines_between(film: Fingerprint, recording: Fingerprint, lines: Sequen
         return []
     speed = _usual_speed(lines)
     all_lines: list[Line] = []
-    before = (0.0, 0.0)
-    for line in [*lines, None]:
-        after = (
-            (film.duration, recording.duration)
-            if line is None
-            else (line.film_second(line.start), line.start)
-        )
-        all_lines += _search_between(film, recording, speed, before, after)
-        if line is not None:
-            all_lines.append(line)
-            before = (line.film_second(line.end), line.end)
-    return all_lines
+    last_point = Point(0.0, 0.0)
+    for line in lines:
+        all_lines += _lines_in(film, recording, speed, Gap(last_point, line.first_point))
+        all_lines.append(line)
+        last_point = line.last_point
+    end = Point(film.duration, recording.duration)
+    return all_lines + _lines_in(film, recording, speed, Gap(last_point, end))
 
 
-def _search_between(
-    film: Fingerprint,
-    recording: Fingerprint,
-    speed: float,
-    before: tuple[float, float],
-    after: tuple[float, float],
-) -> list[Line]:
-    """The lines between two pairs of a film second and a recording second."""
-    if after[0] - before[0] < _MIN_GAP or after[1] - before[1] < _MIN_GAP:
+def _lines_in(film: Fingerprint, recording: Fingerprint, speed: float, gap: Gap) -> list[Line]:
+    """The lines in a gap; if short windows give none and the gap is short, those of longer windows."""
+    if gap.film_seconds < _MIN_GAP or gap.recording_seconds < _MIN_GAP:
         return []
-    matches = _matches_between(film, recording, speed, before, after, _SHORT_WINDOW, MIN_LIKENESS)
-    lines = _lines_between(film, recording, best_chain(matches), _SHORT_WINDOW, before, after)
-    if not lines and after[1] - before[1] <= _FEW_SECONDS:
-        length = min(_LONGEST_WINDOW, max(_SHORT_WINDOW, (after[1] - before[1]) / 2))
-        matches = _matches_between(film, recording, speed, before, after, length, _LEAST_OF_FEW)
+    matches = _matches_in(film, recording, speed, gap, _SHORT_WINDOW, MIN_LIKENESS)
+    lines = _lines_of_groups(film, recording, best_chain(matches), _SHORT_WINDOW, gap)
+    if not lines and gap.recording_seconds <= _FEW_SECONDS:
+        length = min(_LONGEST_WINDOW, max(_SHORT_WINDOW, gap.recording_seconds / 2))
+        matches = _matches_in(film, recording, speed, gap, length, _LEAST_OF_FEW)
         groups = best_chain(matches, _LEAST_OF_FEW)
-        lines = _lines_between(film, recording, groups, length, before, after)
+        lines = _lines_of_groups(film, recording, groups, length, gap)
     return lines
 
 
-def _matches_between(
-    film: Fingerprint,
-    recording: Fingerprint,
-    speed: float,
-    before: tuple[float, float],
-    after: tuple[float, float],
-    length: float,
-    least: float,
+def _matches_in(
+    film: Fingerprint, recording: Fingerprint, speed: float, gap: Gap, length: float, least: float
 ) -> list[Match]:
-    """The matches of windows of ``length`` seconds between two pairs of a film second and a recording
-    second."""
-    film_first, film_end = (max(0, round(second * COARSE_PER_SECOND)) for second in (before[0], after[0]))
-    first, end = (max(0, round(second * COARSE_PER_SECOND)) for second in (before[1], after[1]))
+    """The matches in a gap of windows of ``length`` seconds; ``least`` is the likeness from which a place
+    counts."""
+    film_first = max(0, round(gap.start.film * COARSE_PER_SECOND))
+    film_end = max(0, round(gap.end.film * COARSE_PER_SECOND))
+    first = max(0, round(gap.start.recording * COARSE_PER_SECOND))
+    end = max(0, round(gap.end.recording * COARSE_PER_SECOND))
     film_part = coarse_frames(film.frames)[film_first:film_end]
     part = coarse_frames(recording.frames)[first:end]
     starts = np.arange(0.0, len(part) / COARSE_PER_SECOND - length, _SHORT_STEP).tolist()
@@ -369,38 +378,30 @@ def _matches_between(
     return matches
 
 
-def _lines_between(
-    film: Fingerprint,
-    recording: Fingerprint,
-    groups: Sequence[Sequence[Match]],
-    length: float,
-    before: tuple[float, float],
-    after: tuple[float, float],
+def _lines_of_groups(
+    film: Fingerprint, recording: Fingerprint, groups: Sequence[Sequence[Match]], length: float, gap: Gap
 ) -> list[Line]:
-    """The lines of groups of matches between two pairs of seconds; ``length`` is seconds of a window."""
+    """The lines of groups of matches in a gap; ``length`` is seconds of a window."""
     lines: list[Line] = []
     for group in groups:
         line = rough_line(group, length)
-        line = replace(line, start=max(before[1], line.start), end=min(after[1], line.end))
+        start, end = max(gap.start.recording, line.start), min(gap.end.recording, line.end)
+        line = replace(line, start=start, end=end)
         lines.append(fitted_line(line, measured_offsets(film, recording, line), turn=False))
-    return _proven(lines, after[0] - before[0], after[1] - before[1])
+    return _proven(lines, gap.film_seconds, gap.recording_seconds)
 
 
 def _joined(film: Fingerprint, recording: Fingerprint, lines: Sequence[Line]) -> list[Line]:
     """The lines; neighbours that agree are made one: between them a narrator speaks alone, or nobody."""
     joined: list[Line] = []
     for line in lines:
-        if joined:
+        if joined and joined[-1].goes_on_in(line):
             earlier = joined[-1]
             both = replace(earlier if earlier.span >= line.span else line, start=earlier.start, end=line.end)
-            middle = (earlier.end + line.start) / 2
-            step = abs(earlier.film_second(middle) - line.film_second(middle))
-            if step <= 2 * NEAR and abs(earlier.speed - line.speed) < 0.002:
-                fitted = fitted_line(both, measured_offsets(film, recording, both))
-                evidence = max(earlier.evidence, line.evidence)
-                if fitted.evidence > evidence:
-                    joined[-1] = fitted
-                    continue
+            fitted = fitted_line(both, measured_offsets(film, recording, both))
+            if fitted.evidence > max(earlier.evidence, line.evidence):
+                joined[-1] = fitted
+                continue
         joined.append(line)
     return joined
 

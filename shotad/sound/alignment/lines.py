@@ -31,10 +31,36 @@ _WAVE_REACH, _WAVE_NEAR = 0.008, 0.0004
 """Seconds by which the waves may be off the line, and by which a window may differ and still speak for it."""
 _WAVE_SHARE = 0.3
 """Share of the windows that have to: chance gives a tenth."""
+_SAME_SPEED = 0.002
+"""By how much the speeds of two lines that are one may differ."""
 CHANCE_LIKENESS = 0.08
 """Standard deviation of the correlation of two sounds of `WINDOW` seconds that have nothing in common."""
 
 Numbers = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A second of the film and the second of the recording that belongs to it."""
+
+    film: float
+    recording: float
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """The part of the film and the part of the recording that lie between two points."""
+
+    start: Point
+    end: Point
+
+    @property
+    def film_seconds(self) -> float:
+        return self.end.film - self.start.film
+
+    @property
+    def recording_seconds(self) -> float:
+        return self.end.recording - self.start.recording
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +85,14 @@ class Line:
     def span(self) -> float:
         return self.end - self.start
 
+    @property
+    def first_point(self) -> Point:
+        return Point(self.film_second(self.start), self.start)
+
+    @property
+    def last_point(self) -> Point:
+        return Point(self.film_second(self.end), self.end)
+
     def film_second(self, recording: Any) -> Any:
         """Film seconds of a moment, or of an array of them, of the recording."""
         return self.at + self.speed * (recording - self.origin)
@@ -66,6 +100,12 @@ class Line:
     def recording_second(self, film: float) -> float:
         """The recording's second of a moment of the film."""
         return self.origin + (film - self.at) / self.speed
+
+    def goes_on_in(self, later: Line) -> bool:
+        """Whether a later line is the same one."""
+        middle = (self.end + later.start) / 2
+        step = abs(self.film_second(middle) - later.film_second(middle))
+        return bool(step <= 2 * NEAR and abs(self.speed - later.speed) < _SAME_SPEED)
 
 
 @dataclass(frozen=True, slots=True)

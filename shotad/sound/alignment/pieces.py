@@ -51,12 +51,15 @@ class Alignment:
     """All parts of a film that a recording holds.
 
     ``pieces`` ascend in the film and in the recording and overlap in neither. What lies between two pieces is
-    missing on one side, or was replaced. Durations are in seconds.
+    missing on one side, or was replaced. Durations are in seconds. ``ambiguous`` are parts of the recording,
+    in its seconds, whose sound comes back in the film, so that they fit several places of it. They are in a
+    piece that goes on there, or in none.
     """
 
     pieces: tuple[AlignedPiece, ...]
     film_duration: float
     recording_duration: float
+    ambiguous: tuple[Interval, ...] = ()
 
     def __post_init__(self) -> None:
         for earlier, later in pairwise(self.pieces):

@@ -84,6 +84,14 @@ def _doubts(alignment: Alignment) -> Iterator[str]:
             )
         if piece:
             film_end, recording_end, end_error = piece.film.end, piece.recording.end, piece.end_error
+    for part in alignment.ambiguous:
+        middle = (part.start + part.end) / 2
+        is_placed = any(piece.recording.contains(middle) for piece in alignment.pieces)
+        placed = "It was put where the sound beside it goes on." if is_placed else "It was left out."
+        yield (
+            f"Check by ear: the sound of the recording at {_times(part)} comes back in the film and fits "
+            f"several places of it. {placed}"
+        )
 
 
 def _times(interval: Interval) -> str:
@@ -112,6 +120,7 @@ def alignment_json(alignment: Alignment) -> dict[str, Any]:
         ],
         "missing": [[gap.start, gap.end] for gap in alignment.missing],
         "added": [[gap.start, gap.end] for gap in alignment.added],
+        "ambiguous": [[part.start, part.end] for part in alignment.ambiguous],
     }
 
 

@@ -63,11 +63,13 @@ def find_matches(
     length: float,
     speeds: Sequence[float],
     least: float = MIN_LIKENESS,
+    places: int = _PLACES,
 ) -> list[Match]:
     """Where the windows of the recording that begin at ``starts`` are found in the film, best places first.
 
     ``film`` and ``recording`` are coarse frames, ``length`` is seconds of a window, ``least`` the likeness
-    from which a place counts. A window without sound, or that is longer than the film, has no match.
+    from which a place counts, ``places`` how many of them are kept for a window. A window without sound, or
+    that is longer than the film, has no match.
     """
     matches: list[Match] = []
     for speed in speeds:
@@ -76,7 +78,7 @@ def find_matches(
             continue
         windows = np.stack([_window_at_speed(recording, start, length, count) for start in starts])
         for start, likeness in zip(starts, _likenesses(film, windows), strict=True):
-            for place in _best_places(likeness, least):
+            for place in _best_places(likeness, least, places):
                 middle = (place + count / 2) / COARSE_PER_SECOND
                 matches.append(Match(middle, start + length / 2, float(likeness[place]), speed))
     return matches
@@ -125,14 +127,14 @@ def _likenesses(film: Matrix, windows: npt.NDArray[np.float32]) -> Iterator[Matr
         yield np.asarray((correlation - median) / max(float(spread), float(least)), np.float32)
 
 
-def _best_places(likeness: Matrix, least: float) -> list[int]:
-    """Up to `_PLACES` places that are most alike, ``least`` at the least, and lie apart."""
+def _best_places(likeness: Matrix, least: float, most: int) -> list[int]:
+    """Up to ``most`` places that are most alike, ``least`` at the least, and lie apart."""
     candidates = np.flatnonzero(likeness >= least)
     places: list[int] = []
     for place in candidates[np.argsort(-likeness[candidates])].tolist():
         if all(abs(place - other) > _APART * COARSE_PER_SECOND for other in places):
             places.append(place)
-        if len(places) == _PLACES:
+        if len(places) == most:
             break
     return places
 
