@@ -34,7 +34,7 @@ from shotad.script import (
     EditField,
 )
 from shotad.script.cue import REDO
-from shotad.script.reasons import is_reason
+from shotad.script.reasons import SEPARATOR, is_reason
 
 Note = dict[str, Any]
 """A remark as the page shows it: a ``title``, and a ``text`` of one sentence or several."""
@@ -224,7 +224,7 @@ def stage1_view(stage1: Stage1Answer) -> dict[str, Any]:
     steps = [{"title": heading, "text": text} for heading, text in description.steps.items()]
     text: Sentence = description.text or description.raw
     if stage1.error is not None:
-        text = message("note.stage1_failed", problem=stage1.error)
+        text = message("note.stage1_failed", problem=reason_message(stage1.error))
     return {
         "text": sentence_view(text),
         "engine": engine_title(stage1.maker.engine, stage1.maker.model),
@@ -236,8 +236,7 @@ def stage2_view(stage2: Stage2Answer) -> dict[str, Any]:
     """What Stage II answered, letter for letter."""
     raw: Sentence = stage2.raw
     if stage2.error is not None:
-        problem = f"{stage2.error}\n{stage2.raw}" if stage2.raw else stage2.error
-        raw = message("note.stage2_failed", problem=problem)
+        raw = both(message("note.stage2_failed", problem=reason_message(stage2.error)), stage2.raw)
     return {"raw": sentence_view(raw), "engine": engine_title(stage2.maker.engine, stage2.maker.model)}
 
 
@@ -249,7 +248,7 @@ def redo_view(row: Record) -> dict[str, Any]:
     if after:
         said = message("note.redo", number=number, text=str(after))
     elif reason:
-        said = message("note.redo_none", number=number, reason=reason)
+        said = message("note.redo_none", number=number, reason=reason_message(reason))
     else:
         said = message("note.redo_silent", number=number)
     sentences: Sentence = said
@@ -282,10 +281,10 @@ def made_by(cue: Cue) -> Message:
 
 def _of_line(cue: Cue) -> Iterator[Note]:
     """What became of the line."""
-    steps = "; ".join(cue.fit_steps)
+    steps = SEPARATOR.join(cue.fit_steps)
     reason = cue.reason
     if cue.heard and steps and reason.startswith(steps):
-        reason = reason.removeprefix(steps).lstrip("; ")
+        reason = reason.removeprefix(steps).lstrip(SEPARATOR)
     if not cue.heard and is_reason(reason, ADDED):
         yield note(message("note.by_hand"), message("note.by_hand_hint"))
     elif reason:
@@ -327,9 +326,8 @@ def _as_spoken(cue: Cue) -> Iterator[Note]:
     if take.interval is None:
         title = message("note.not_spoken")
         if take.steps:
-            yield note(
-                title, message("note.not_spoken_why", reason=first("; ".join(take.steps)), voice=take.voice)
-            )
+            reason = reason_message(SEPARATOR.join(take.steps))
+            yield note(title, message("note.not_spoken_why", reason=reason, voice=take.voice))
         else:
             yield note(title, message("note.no_place", voice=take.voice))
         return
@@ -340,7 +338,7 @@ def _as_spoken(cue: Cue) -> Iterator[Note]:
     if take.pause:
         sentences.append(message("note.spoken_pause", length=Seconds(take.pause)))
     if take.steps:
-        sentences.append(message("note.spoken_fit", steps="; ".join(take.steps)))
+        sentences.append(message("note.spoken_fit", steps=reason_message(SEPARATOR.join(take.steps))))
     if take.text != cue.text:
         sentences.append(message("note.spoken_text", text=take.text))
     yield note(message("note.spoken"), *sentences)

@@ -365,7 +365,7 @@ def test_failures_are_told_with_the_stage(recorded, place):
     write(place, "stage2", {**STAGE2, "error": "no line", "raw": "huh"})
     detail = detail_of(recorded, DOOR)
     assert detail["stage1"]["text"] == "The film could not be described: out of memory"
-    assert detail["stage2"]["raw"] == "No line could be written: no line\nhuh"
+    assert detail["stage2"]["raw"] == "No line could be written: no line huh"
 
 
 def test_what_a_person_did_is_told(recorded):

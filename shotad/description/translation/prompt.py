@@ -57,12 +57,13 @@ from shotad.script.pace import (
     has_blanks,
     spoken_words,
 )
-from shotad.script.reasons import SEPARATOR, in_english, reason_in
+from shotad.script.reasons import SEPARATOR, engine_failure, in_english, reason_in
 from shotad.script.rules import (
     MARKUP,
     quotations,
     similarity,
 )
+from shotad.script.track_texts import texts_in
 
 ATTEMPTS = 3
 """How often a line is asked for at most, where its translation cannot be used."""
@@ -135,12 +136,12 @@ def faults_of(text: str, line: SourceLine, task: Task) -> tuple[Complaint, ...]:
         if _is_latin(name) and not is_said:
             lost_names.append(name)
     if lost_names:
-        faults.append(Complaint("name", in_english("fault.name", names=" and ".join(lost_names))))
+        faults.append(Complaint("name", in_english("fault.name", names=texts_in("en").listed(lost_names))))
     spans = quotations(line.text)
     screen_texts = [line.text[start + 1 : end - 1].strip(" .,!?") for start, end in spans]
     lost_texts = [quote for quote in screen_texts if quote.casefold() not in text.casefold()]
     if lost_texts and task.config.translate.quotes == "keep":
-        advice = in_english("fault.screen_text", text=" and ".join(lost_texts))
+        advice = in_english("fault.screen_text", texts=texts_in("en").listed(lost_texts))
         faults.append(Complaint("quote", advice))
     elif spans and task.config.translate.quotes != "keep" and not quotes(text):
         faults.append(Complaint("quote", in_english("fault.quotation")))
@@ -346,7 +347,7 @@ class Draft:
         if self.is_usable:
             return ""
         if self.error and not self.last_text:
-            return self.error
+            return engine_failure(self.error)
         why = in_english(_WHY[(self.last_faults or (MISSING,))[0].rule])
         if not self.last_text:
             return why
