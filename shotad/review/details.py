@@ -296,13 +296,13 @@ def _of_line(cue: Cue) -> Iterator[Note]:
         yield note(message("note.again"), message("note.again_hint"))
     elif edit is not None:
         parts = [_CHANGED[field] for field in edit.fields if field in _CHANGED]
-        said = message("note.person_accepted")
+        said, source = message("note.person_accepted"), reason_message(edit.source)
         if EditField.ADDED in edit.fields:
-            said = message("note.person_added", source=edit.source)
+            said = message("note.person_added", source=source)
         elif EditField.REMOVED in edit.fields:
-            said = message("note.person_removed", source=edit.source)
+            said = message("note.person_removed", source=source)
         elif parts:
-            said = message("note.person_changed", parts=parts, source=edit.source)
+            said = message("note.person_changed", parts=parts, source=source)
         yield note(message("note.by_person"), said)
     own = edit.machine if edit is not None else None
     if own is not None and own.text and own.text != cue.text:

@@ -61,6 +61,7 @@ _FINDINGS = _patterns(
         r"\((?P<time>[\d:.]+)\)",
         "finding.L1.tense": rf"not in the present tense: {_QUOTED}",
         "finding.L1.passive": rf"passive: {_QUOTED}",
+        "finding.L2.seen": rf"says that it is seen: {_QUOTED}",
         "finding.L2": rf"first or second person: {_QUOTED}",
         "finding.L3": rf"of the camera: {_QUOTED}",
         "finding.L3.perhaps": rf"perhaps of the camera: {_QUOTED}",

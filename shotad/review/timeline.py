@@ -32,6 +32,7 @@ from shotad.script.cue import (
 )
 from shotad.script.edits import with_spoken_end
 from shotad.script.pace import spoken_words
+from shotad.script.reasons import in_english
 
 Span = tuple[int, int]
 """Start and end in whole milliseconds, half-open; tracks are written to the millisecond."""
@@ -39,7 +40,7 @@ Span = tuple[int, int]
 RequestId = tuple[str, int]
 """Identifies an act of a page: the name of its tab, and its number among the acts of that tab."""
 
-SOURCE = "review page"
+SOURCE = in_english("source.review")
 """Source of edits that are made on the page."""
 
 

@@ -1,6 +1,6 @@
 """Reasons in a track: why a slot has no line, what was done to make a line fit, why a line is doubtful.
 
-They are sentences of `shotad.script.track_texts`. The code makes them in English, which the terminal and the
+And from where a line of a person came. They are sentences of `shotad.script.track_texts`. The code makes them in English, which the terminal and the
 records show; the track has them in its own language. `reason_in` says a reason in another of the languages.
 """
 
@@ -20,7 +20,7 @@ LONGEST = 2000
 SEPARATOR = "; "
 """What stands between several reasons."""
 
-_GROUPS = ("reason", "doubt", "silent", "failure", "fault", "pause", "worth", "count")
+_GROUPS = ("reason", "doubt", "silent", "failure", "fault", "pause", "worth", "count", "source")
 _NESTED = frozenset({"reason", "error", "fault", "why", "line", "worth", "budget", "words", "advice"})
 """Values that are reasons themselves."""
 _LISTS = frozenset({"names", "moments", "texts"})
@@ -51,6 +51,15 @@ def reason_in(reason: str, language: str) -> str:
 def is_reason(reason: str, english: str) -> bool:
     """Whether ``reason`` says, in any language, what the sentence ``english`` says."""
     return reason == english or reason_in(reason, "en") == english
+
+
+def is_of(reason: str, key: str) -> bool:
+    """Whether ``reason`` is, in any language, the sentence of ``key``, whatever its values are."""
+    return any(
+        pattern.key == key and pattern.expression.fullmatch(reason)
+        for tag in text_languages()
+        for pattern in _patterns(tag)
+    )
 
 
 def is_sentence(reason: str) -> bool:

@@ -345,6 +345,12 @@ def test_what_lint_says_is_a_message(said: str) -> None:
     assert english == given
 
 
+def test_what_the_programs_word_lists_say_is_a_message() -> None:
+    for path in sorted((ROOT / "configs" / "words").glob("*/*.txt")):
+        for says in re.findall(r"^@says (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE):
+            assert isinstance(finding_message(f"{says}: 'so'"), Message), path
+
+
 def test_words_of_a_users_own_list_are_shown_as_they_are() -> None:
     assert finding_message("house style: 'gonna'") == "house style: 'gonna'"
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import string
+from pathlib import Path
 
 import pytest
 
 from shotad.script.reasons import engine_failure, in_english, is_reason, reason_in
 from shotad.script.track_texts import text_languages, texts_in
 
-GROUPS = ("reason", "doubt", "silent", "failure", "fault", "pause", "worth")
+GROUPS = ("reason", "doubt", "silent", "failure", "fault", "pause", "worth", "source")
 KEYS = [key for key in texts_in("en").by_key if key.split(".")[0] in GROUPS]
 OTHERS = [tag for tag in text_languages() if tag != "en"]
 VALUES = {
@@ -92,3 +94,14 @@ def test_the_words_of_an_engine_of_somebodys_own_are_quoted() -> None:
     assert (
         reason_in(failed, "de") == "Stufe II misslang: das Modell meldet 'RuntimeError: no GPU; start again'"
     )
+
+
+WORD_LISTS = Path(__file__).resolve().parents[2] / "configs" / "words"
+
+
+def test_what_the_lists_of_residue_say_is_said_in_the_language_of_the_track() -> None:
+    """A line that speaks of the task is no line; a track says so in its language, whatever list it was."""
+    for path in sorted(WORD_LISTS.glob("*/residue.txt")):
+        (says,) = re.findall(r"^@says (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+        not_clean = in_english("reason.not_clean", fault=f"{says}: 'Bild 1'", text="Bild 1")
+        assert reason_in(not_clean, "de") == "keine saubere Zeile: spricht von der Aufgabe: 'Bild 1': Bild 1"
