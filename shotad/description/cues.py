@@ -127,7 +127,7 @@ def cue_of(
         candidates=tuple(candidate.text for candidate in candidates),
         chosen=line.number,
         spoken_length=line.interval.duration,
-        fit_steps=line.fitted.steps,
+        fit_steps=fit_steps(line.fitted, language),
         seen_from=None if line.sight is None else line.sight.since,
         stored_doubt=estimate_doubt(line.text, signs),
     )

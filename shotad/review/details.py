@@ -227,7 +227,7 @@ def stage1_view(stage1: Stage1Answer) -> dict[str, Any]:
         text = message("note.stage1_failed", problem=reason_message(stage1.error))
     return {
         "text": sentence_view(text),
-        "engine": engine_title(stage1.maker.engine, stage1.maker.model),
+        "engine": sentence_view(engine_title(stage1.maker.engine, stage1.maker.model)),
         "steps": steps,
     }
 
@@ -237,7 +237,8 @@ def stage2_view(stage2: Stage2Answer) -> dict[str, Any]:
     raw: Sentence = stage2.raw
     if stage2.error is not None:
         raw = both(message("note.stage2_failed", problem=reason_message(stage2.error)), stage2.raw)
-    return {"raw": sentence_view(raw), "engine": engine_title(stage2.maker.engine, stage2.maker.model)}
+    engine = engine_title(stage2.maker.engine, stage2.maker.model)
+    return {"raw": sentence_view(raw), "engine": sentence_view(engine)}
 
 
 def redo_view(row: Record) -> dict[str, Any]:
@@ -327,6 +328,8 @@ def _as_spoken(cue: Cue) -> Iterator[Note]:
         title = message("note.not_spoken")
         if take.steps:
             reason = reason_message(SEPARATOR.join(take.steps))
+            if not isinstance(reason, Message):  # a message begins as its sentence does
+                reason = first(reason)
             yield note(title, message("note.not_spoken_why", reason=reason, voice=take.voice))
         else:
             yield note(title, message("note.no_place", voice=take.voice))
@@ -344,16 +347,14 @@ def _as_spoken(cue: Cue) -> Iterator[Note]:
     yield note(message("note.spoken"), *sentences)
 
 
-TITLES = {
-    "observer": "the embedded observer",
-    "narrator": "the embedded narrator",
-    "qwen2-vl": "Qwen2-VL",
-    "llama3": "Llama 3",
-    "fake": "the engine for tests",
-}
-"""What engines are called; others by their own names."""
+_NAMES = {"qwen2-vl": "Qwen2-VL", "llama3": "Llama 3"}
+"""Names of engines that people know better than those of the settings."""
 
-_OF_MANY = ("observer", "narrator", "fake")
+_TITLES = {
+    "observer": message("engine.observer"),
+    "narrator": message("engine.narrator"),
+    "fake": message("engine.fake"),
+}
 """Engines whose models are many small ones, or rules, whose names say nothing to people."""
 
 HERE = frozenset({"fake", "llama3", "narrator", "observer", "qwen2-vl"})
@@ -363,14 +364,14 @@ is made and asked."""
 _READ_NO_QUESTIONS = frozenset({"fake", "narrator", "observer"})
 """Engines of `HERE` that answer no questions."""
 
-LOCAL = "Lines are described again on this machine; nothing of the film is sent anywhere."
+LOCAL = message("notice.local")
 
 
-def engine_title(engine: str, model: str = "") -> str:
+def engine_title(engine: str, model: str = "") -> Sentence:
     """An engine as people call it: ``the embedded observer``, ``openai (gpt-4o)``."""
-    if engine in _OF_MANY:
-        return TITLES[engine]
-    title = TITLES.get(engine, engine)
+    if engine in _TITLES:
+        return _TITLES[engine]
+    title = _NAMES.get(engine, engine)
     return f"{title} ({model})" if model else title
 
 
@@ -408,8 +409,8 @@ def _view(settings: str) -> dict[str, Any]:
         return {**missing, "notes": True, "answers": True}
     notice = joined(map(notice_message, leaves)) if leaves else LOCAL
     return {
-        "stage1": stage1,
-        "stage2": stage2,
+        "stage1": sentence_view(stage1),
+        "stage2": sentence_view(stage2),
         "local": not leaves,
         "notice": sentence_view(notice),
         "notes": converses,

@@ -1,6 +1,7 @@
 """Reasons in a track: why a slot has no line, what was done to make a line fit, why a line is doubtful.
+Where a person's line came from is among them.
 
-And from where a line of a person came. They are sentences of `shotad.script.track_texts`. The code makes them in English, which the terminal and the
+They are sentences of `shotad.script.track_texts`. The code makes them in English, which the terminal and the
 records show; the track has them in its own language. `reason_in` says a reason in another of the languages.
 """
 

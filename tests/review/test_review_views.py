@@ -61,8 +61,8 @@ def test_the_film_is_all_that_the_page_needs(page):
     }  # fmt: skip
     assert view["progress"] == {"lines": 3, "machine": 3, "edited": 0, "accepted": 0, "dropped": 0, "by": []}
     assert view["history"] == {"undo": None, "redo": None, "undo_line": None, "redo_line": None}
-    assert view["engines"] == {
-        "stage1": "the embedded observer", "stage2": "the embedded narrator", "local": True, "notice": LOCAL,
+    assert in_english(view["engines"]) == {
+        "stage1": "the embedded observer", "stage2": "the embedded narrator", "local": True, "notice": str(LOCAL),
         "notes": False,
         "answers": False,
     }  # fmt: skip

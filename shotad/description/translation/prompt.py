@@ -537,6 +537,7 @@ def cue_of(
     available = line.available
     spoken = Interval(available.start, min(available.end, available.start + length))
     interval = cue.interval if is_timed(cue) else spoken
+    steps = fit_steps(fitted, task.target.tag)
     faults = [
         reason_in(fault.text, language) for fault in faults_of(text, line, task) if fault.rule != "length"
     ]
@@ -547,11 +548,11 @@ def cue_of(
         # A line that was cut before what it reads from the screen reads nothing any more.
         kind=CueKind.ACTION if quotes(text) and not quotes(fitted.text) else cue.kind,
         status=CueStatus.SHORTENED if fitted.steps else CueStatus.PLACED,
-        reason="; ".join((*fit_steps(fitted, task.target.tag), *faults)),
+        reason=SEPARATOR.join((*steps, *faults)),
         candidates=(text,),
         chosen=0,
         spoken_length=min(length, interval.duration),
-        fit_steps=fitted.steps,
+        fit_steps=steps,
         seen_from=cue.seen_from,
         stored_doubt=None if cue.doubt is None else replace(cue.doubt, stamp=short_hash(fitted.text)),
     )
