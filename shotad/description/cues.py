@@ -72,9 +72,10 @@ def cue_of(
         return without_line(unwritten, CueStatus.SILENT)
     if stage1.error is not None:
         return without_line(in_english("reason.stage1", error=engine_failure(stage1.error)))
-    if stage2 is None or stage2.error is not None:
-        error = engine_failure(stage2.error) if stage2 is not None else in_english("failure.no_record")
-        return without_line(in_english("reason.stage2", error=error))
+    if stage2 is None:
+        return without_line(in_english("reason.stage2", error=in_english("failure.no_record")))
+    if stage2.error is not None:
+        return without_line(in_english("reason.stage2", error=engine_failure(stage2.error)))
     candidates = spoken_candidates(stage2)
     if not candidates:
         if stage2.is_silent or stage2.reason:

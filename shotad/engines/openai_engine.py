@@ -322,8 +322,8 @@ class OpenAI:
         problem = in_english(key, **values, error=broken)
         if broken.down or self._limiter.missed() >= _MAX_MISSES:
             raise self._limiter.stop(EngineError(f"{problem}.", f"{broken.hint} {_CONTINUE_HINT}"))
-        error = in_english(key, **values, error=broken.sentence)
-        return Reply("", "error", error=error, notes={"problem": problem})
+        sentence = in_english(key, **values, error=broken.sentence)
+        return Reply("", "error", error=sentence, notes={"problem": problem})
 
     def _attempt(self, body: wire.Body) -> Reply:
         """The reply of one attempt. It takes several calls where the server refuses the form of the request.

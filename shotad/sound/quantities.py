@@ -773,7 +773,7 @@ class Agreement(_Table):
     two_way: frozenset[str] = frozenset()
     """Words behind which either case may stand: ``in eine Kiste``, ``in einer Kiste``."""
     measures: frozenset[str] = frozenset()
-    """Nouns of time and way: the dative behind ``in``, and no subjects behind a verb (``er bleibt 1 Tag``)."""
+    """Nouns of time and way: dative behind ``in``, and no subjects behind a verb (``er bleibt 1 Tag``)."""
     subjects: frozenset[str] = frozenset()
     """Subjects; behind these and a verb ``with_object`` stands the accusative: ``er hat 1 Hut``."""
     with_object: frozenset[str] = frozenset()
