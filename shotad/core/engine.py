@@ -79,7 +79,8 @@ class Reply:
     model or its server will not answer), error.
 
     A text of more than `LONGEST` characters is cut off there, whoever made it.
-    ``notes`` is what the engine measured; it must be JSON. ``batch`` are the slots that were answered
+    ``notes`` is what the engine measured; of a failed reply, ``problem`` is what a server says in full. They
+    must be JSON. ``batch`` are the slots that were answered
     together with this one, itself among them, where several were.
     """
 

@@ -35,7 +35,7 @@ from shotad.script.cue import (
 )
 from shotad.script.fit import FittedText, fit_spoken
 from shotad.script.pace import budget_in_language_units, has_blanks, spoken_words
-from shotad.script.reasons import in_english, reason_in
+from shotad.script.reasons import engine_failure, in_english, reason_in
 from shotad.script.rules import (
     BENCHMARK_LIMITS,
     Finding,
@@ -71,10 +71,11 @@ def cue_of(
     if unwritten:
         return without_line(unwritten, CueStatus.SILENT)
     if stage1.error is not None:
-        return without_line(in_english("reason.stage1", error=stage1.error))
-    if stage2 is None or stage2.error is not None:
-        error = stage2.error if stage2 is not None else in_english("failure.no_record")
-        return without_line(in_english("reason.stage2", error=error))
+        return without_line(in_english("reason.stage1", error=engine_failure(stage1.error)))
+    if stage2 is None:
+        return without_line(in_english("reason.stage2", error=in_english("failure.no_record")))
+    if stage2.error is not None:
+        return without_line(in_english("reason.stage2", error=engine_failure(stage2.error)))
     candidates = spoken_candidates(stage2)
     if not candidates:
         if stage2.is_silent or stage2.reason:
@@ -127,7 +128,7 @@ def cue_of(
         candidates=tuple(candidate.text for candidate in candidates),
         chosen=line.number,
         spoken_length=line.interval.duration,
-        fit_steps=line.fitted.steps,
+        fit_steps=fit_steps(line.fitted, language),
         seen_from=None if line.sight is None else line.sight.since,
         stored_doubt=estimate_doubt(line.text, signs),
     )
@@ -250,7 +251,8 @@ def _doubts(
     if line.unseen:
         yield texts("reason.unseen", claims=one_line("; ".join(line.unseen)))
     if stage2.unlooked:
-        yield texts("reason.unlooked", error=one_line(stage2.unlooked))
+        unlooked = in_english("reason.unlooked", error=engine_failure(stage2.unlooked))
+        yield reason_in(unlooked, texts.tag)
     words = set(name_keys(line.text))
     names = [name for name in stage1.invented if words & set(name_keys(name))]
     if names:

@@ -21,6 +21,7 @@ from shotad.script import Doubt, count_words
 from shotad.script.cast_members import name_keys
 from shotad.script.cue import short_hash
 from shotad.script.names import cast_mentions, people_named
+from shotad.script.reasons import in_english
 from shotad.script.rules import quotations
 from shotad.script.track_texts import texts_in
 
@@ -144,7 +145,7 @@ def _by_answers(
         share = len(undescribed) / len(line_lemmas)
         if share > _UNDESCRIBED:
             absent = list(dict.fromkeys(word.text for word in words_of(line) if word.lemma in undescribed))
-            reason = f"Stage I does not say: {', '.join(absent[:4])}"
+            reason = texts("doubt.not_described", absent=", ".join(absent[:4]))
             yield Sign("not described", reason, times=(share - _UNDESCRIBED) / (1 - _UNDESCRIBED))
     if count_words(line) > _LONG:
         yield Sign("long", texts("doubt.long", words=texts.count("count.words", count_words(line))))
@@ -165,9 +166,13 @@ def _by_texts(line: str, facts: Facts) -> Iterator[Sign]:
         if quote and (best >= _READ or quote in joined):
             yield Sign("text read")
             if sure < _WEAK and best >= _READ:
-                yield Sign("weak", f"text read at {sure:.2f}", times=(_WEAK - sure) / 0.15)
+                yield Sign(
+                    "weak",
+                    in_english("doubt.text_read", confidence=f"{sure:.2f}"),
+                    times=(_WEAK - sure) / 0.15,
+                )
         elif quote:
-            yield Sign("text unread", f"this was not read on the screen: {line[start:end].strip()}")
+            yield Sign("text unread", in_english("doubt.text_unread", text=line[start:end].strip()))
 
 
 def _by_names(line: str, stage1: Stage1Answer, presence: Presence) -> Iterator[Sign]:
@@ -182,11 +187,11 @@ def _by_names(line: str, stage1: Stage1Answer, presence: Presence) -> Iterator[S
             yield Sign("name seen")
         else:
             called = by_id[member_id].called or member_id
-            yield Sign("name unseen", f"{called} was not recognised on the frames")
+            yield Sign("name unseen", in_english("doubt.name_unseen", name=called))
     keys_in_dialogue: set[str] = set()
     for nearby in stage1.nearby_names:
         keys_in_dialogue.update(name_keys(nearby.name))
     for start, end in people_named(bare):
         is_of_cast = any(start < mention.end and mention.start < end for mention in mentions)
         if not is_of_cast and not set(name_keys(bare[start:end])) & keys_in_dialogue:
-            yield Sign("name of nobody", f"nobody is known to be called {bare[start:end]}")
+            yield Sign("name of nobody", in_english("doubt.nobody", name=bare[start:end]))

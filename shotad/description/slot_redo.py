@@ -65,7 +65,7 @@ from shotad.script import (
 )
 from shotad.script.cue import review_stamp
 from shotad.script.edits import is_by_hand, with_redone_lines
-from shotad.script.reasons import reason_in
+from shotad.script.reasons import in_english, reason_in
 from shotad.script.track import FilmId, find_lines
 from shotad.script.track_files import TRACK
 
@@ -351,12 +351,9 @@ def _rewrite(
 def _result_of(cue: Cue, before: Cue) -> RedoneSlot:
     """The result that the new cue of a slot makes, compared with the line that the slot has."""
     if not cue.heard:
-        names = {CueStatus.SILENT: "silent", CueStatus.DROPPED: "dropped"}
-        return RedoneSlot(
-            before,
-            None,
-            f"the new answer is {names.get(cue.status, 'failed')}: {reason_in(cue.reason, 'en')}",
-        )
+        keys = {CueStatus.SILENT: "reason.redo_silent", CueStatus.DROPPED: "reason.redo_dropped"}
+        key = keys.get(cue.status, "reason.redo_failed")
+        return RedoneSlot(before, None, in_english(key, reason=reason_in(cue.reason, "en")))
     if before.heard and cue.text == before.text:
         return RedoneSlot(before, None)
     return RedoneSlot(before, replace(cue, id=before.id))

@@ -158,7 +158,8 @@ def _read(
     if reply.error is not None:
         return _Reading(reply, None, reply.error)
     if reply.finish == "refused":
-        error = in_english("failure.refused_slot", text=reply.text or in_english("failure.no_reason"))
+        why = quoted(reply.text) if reply.text else in_english("failure.no_reason")
+        error = in_english("failure.refused_slot", text=why)
         return _Reading(reply, None, error, (checks.REFUSED,))
     try:
         description = parse_stage1(reply.text, steps, plan.slot.id, engine.identity.engine, reply.notes)

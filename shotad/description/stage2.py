@@ -319,7 +319,7 @@ class _Conversation:
         reply = self._pool.ask("stage1", request, clip)
         self._looks.append(reply)
         if reply.error is not None or reply.finish == "refused":
-            self._unlooked = reply.error or f"it was refused: {quoted(reply.text)}"
+            self._unlooked = reply.error or in_english("failure.refused_look", text=quoted(reply.text))
             self._pool.forget("stage1", [request], clip)
             return
         verdicts = parse_verdicts(reply.text, len(claims))

@@ -24,6 +24,7 @@ from shotad.core.model_cache import CACHE, Loaded, MemoryMeter, free_on_cards
 from shotad.core.model_loading import require_module, require_torch
 from shotad.engines.local_loading import PURPOSE, context_of
 from shotad.engines.thoughts import is_mark
+from shotad.script.reasons import in_english
 
 if TYPE_CHECKING:
     import torch
@@ -67,8 +68,10 @@ def answers(
         if context is None or length + answer <= context:
             fitting.append(index)
             continue
-        why = f"the prompt has {length} tokens; with {answer} for the answer that is more than "
-        replies[index] = Reply("", "error", error=f"{why}the {context} that {loaded.label} takes")
+        error = in_english(
+            "failure.prompt_length", number=length, fitting=answer, limit=context, model=loaded.label
+        )
+        replies[index] = Reply("", "error", error=error)
     run = _Run(loaded, tokenizer, requests, lengths, collate, most, turn_end)
     replies.update(run.all_of(fitting))
     return [replies[index] for index in range(len(requests))]
@@ -187,11 +190,10 @@ class _Run:
             outcome = self._try((index,), partial(self._collate, (index,)), limit)
         if isinstance(outcome, list):
             return outcome[0]
-        why = outcome.why
         if outcome.is_out_of_memory:
-            first_line = why.partition("\n")[0]
-            why = f"memory ran out on a prompt of {self._lengths[index]} tokens alone ({first_line})"
-        return Reply("", "error", error=why)
+            error = in_english("failure.memory", number=self._lengths[index])
+            return Reply("", "error", error=error, notes={"problem": outcome.why.partition("\n")[0]})
+        return Reply("", "error", error=outcome.why)
 
     def _try(
         self, indices: Sequence[int], make_input: Callable[[], ModelBatch], limit: BatchLimit

@@ -22,14 +22,15 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from shotad.core.cancellation import result_of
-from shotad.core.errors import EngineError
+from shotad.core.errors import EngineError, quoted
 from shotad.core.model_loading import require_module
 from shotad.core.redaction import (
     redact,
     redact_answer,
     remember_secrets,
 )
-from shotad.engines.openai_wire import Body, ServerAnswer
+from shotad.engines.openai_wire import MAX_MESSAGE, Body, ServerAnswer
+from shotad.script.reasons import in_english
 
 _CONNECT_TIMEOUT = 15.0
 """Seconds that a server may take to accept a connection."""
@@ -52,14 +53,24 @@ _ACCOUNT_HEADERS = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "O
 class CallFailed(Exception):  # noqa: N818  mostly it passes, and it never leaves the engine
     """A call without a usable answer; another attempt may help.
 
+    ``key`` and ``values`` make a sentence of `shotad.script.reasons`. ``text`` among the values is what the
+    server or the system says: `str` quotes the whole of it, ``sentence`` its beginning.
     ``pause``: seconds to wait that the server asks for. ``down``: the server takes no requests at all.
     ``hint``: what the user can do where it does not pass.
     """
 
     def __init__(
-        self, problem: str, pause: float | None = None, *, down: bool = False, hint: str = ""
+        self,
+        key: str,
+        pause: float | None = None,
+        *,
+        down: bool = False,
+        hint: str = "",
+        text: str = "",
+        **values: object,
     ) -> None:
-        super().__init__(problem)
+        super().__init__(in_english(key, text=quoted(text, MAX_MESSAGE), **values))
+        self.sentence = in_english(key, text=quoted(text), **values)
         self.pause, self.down, self.hint = pause, down, hint or "Is it running, and has it room?"
 
 
@@ -130,13 +141,13 @@ class ChatClient:
             # A reply that is about to come may have been paid for.
             raw = result_of(future, patience=_PATIENCE)
         except httpx.ConnectTimeout:
-            raise CallFailed("it does not pick up", down=True) from None
+            raise CallFailed("failure.connect_timeout", down=True) from None
         except (TimeoutError, httpx.TimeoutException):
-            raise CallFailed(f"it took more than {timeout:g} s") from None
+            raise CallFailed("failure.timeout", seconds=f"{timeout:g}") from None
         except httpx.HTTPError as error:
             is_down = isinstance(error, httpx.ConnectError | httpx.ProxyError | httpx.UnsupportedProtocol)
             cause = redact(_reason(error), secrets).rstrip(".")
-            raise CallFailed(cause, down=is_down) from None
+            raise CallFailed("failure.connection", down=is_down, text=cause) from None
         finally:
             future.cancel()  # the call ends where the caller does (Ctrl-C, a cancelled token)
         safe_headers = {name: redact(value, secrets) for name, value in raw.headers.items()}
@@ -233,7 +244,7 @@ async def _decoded(response: Any) -> AsyncIterator[bytes]:
     """
     encoding = response.headers.get("content-encoding", "").strip().lower()
     if encoding not in ("", "identity", *_ENCODINGS):
-        raise CallFailed(f"its answer is packed ({encoding[:40]}), which was not asked for")
+        raise CallFailed("failure.packed", text=encoding)
     # 32: the header says whether it is gzip or zlib.
     decoder = zlib.decompressobj(zlib.MAX_WBITS | 32) if encoding in _ENCODINGS else None
     received = yielded = 0
@@ -241,11 +252,11 @@ async def _decoded(response: Any) -> AsyncIterator[bytes]:
         try:
             piece = part if decoder is None else decoder.decompress(part, _MAX_BYTES + 1 - yielded)
         except zlib.error:
-            raise CallFailed("its answer is packed and damaged") from None
+            raise CallFailed("failure.packed_damaged") from None
         received += len(part)
         yielded += len(piece)
         if max(received, yielded) > _MAX_BYTES:
-            raise CallFailed(f"its answer has more than {_MAX_BYTES >> 20} MiB")
+            raise CallFailed("failure.answer_size", number=_MAX_BYTES >> 20)
         yield piece
 
 

@@ -32,7 +32,7 @@ from shotad.core import (
 )
 from shotad.core.cancellation import in_context
 from shotad.core.engine import Stage
-from shotad.core.errors import EngineError
+from shotad.core.errors import EngineError, quoted
 from shotad.engines import openai_wire as wire
 from shotad.engines.openai_changes import (
     LEFT_OUT,
@@ -54,6 +54,7 @@ from shotad.engines.openai_client import (
 )
 from shotad.engines.openai_servers import server_of
 from shotad.engines.table import named
+from shotad.script.reasons import in_english
 
 _MAX_MISSES = 3
 """Requests in a row that failed after all their repeats: then the server is taken for broken, and the run
@@ -232,7 +233,8 @@ class OpenAI:
             body, growth = self._body_of(request), self._form.growth
             reply = self._answer(body, request.seed)
             calls = 1
-            if "media_io_kwargs" in body and re.search("video|media_io_kwargs", str(reply.error)):
+            problem = f"{reply.error} {reply.notes.get('problem', '')}"
+            if "media_io_kwargs" in body and re.search("video|media_io_kwargs", problem):
                 # The model or server takes no videos, now or later: send the frames as images.
                 self._video = False
                 body = self._body_of(request)
@@ -315,11 +317,13 @@ class OpenAI:
             if broken.pause is None or self._limiter.answers == answers:
                 retries_left -= 1
         # The last repeat has failed too: only this slot fails, unless the server takes nothing any more.
-        times = "once" if not self._settings.retries else f"{self._settings.retries + 1} times"
-        problem = f"{self.address.shown} gave no answer, asked {times}: {broken}."
+        key = "failure.no_answer.other" if self._settings.retries else "failure.no_answer.one"
+        values = {"server": self.address.shown, "number": self._settings.retries + 1}
+        problem = in_english(key, **values, error=broken)
         if broken.down or self._limiter.missed() >= _MAX_MISSES:
-            raise self._limiter.stop(EngineError(problem, f"{broken.hint} {_CONTINUE_HINT}"))
-        return Reply("", "error", error=problem)
+            raise self._limiter.stop(EngineError(f"{problem}.", f"{broken.hint} {_CONTINUE_HINT}"))
+        sentence = in_english(key, **values, error=broken.sentence)
+        return Reply("", "error", error=sentence, notes={"problem": problem})
 
     def _attempt(self, body: wire.Body) -> Reply:
         """The reply of one attempt. It takes several calls where the server refuses the form of the request.
@@ -375,17 +379,17 @@ class OpenAI:
         if reply is None:
             start = wire.shortened(raw.body[:2000].decode("utf-8", "replace"))[:80]
             if raw.is_page:
-                problem = f"it answers with a page for people ({start!r})"
                 hint = f"{_ADDRESS_HINT} A page may also come from a proxy that wants a login."
-                raise self._lasting_at_first(problem, hint)
-            raise CallFailed(f"its answer is no chat completion ({start!r})")
+                raise self._lasting_at_first(CallFailed("failure.page", hint=hint, text=start))
+            raise CallFailed("failure.no_completion", text=start)
         return reply
 
-    def _lasting_at_first(self, problem: str, hint: str) -> CallFailed | EngineError:
+    def _lasting_at_first(self, failed: CallFailed) -> CallFailed | EngineError:
         """The exception for what lasts if the server has never answered, and may pass if it has."""
         if self._limiter.answers:
-            return CallFailed(problem, hint=hint)
-        return self._limiter.stop(EngineError(f"{self.address.shown}: {problem}.", hint, again=False))
+            return failed
+        problem = f"{self.address.shown}: {failed}."
+        return self._limiter.stop(EngineError(problem, failed.hint, again=False))
 
     def _shown(self, request: wire.Body, body: wire.Body) -> str:
         """How the clip of ``body`` was shown in ``request``, for the record. Fewer frames are reported
@@ -427,32 +431,31 @@ class OpenAI:
                     hint = f"Wait until it begins anew, or raise it. {_CONTINUE_HINT}"
                     raise self._limiter.stop(EngineError(problem, hint, again=False))
                 pause = wire.asked_pause(raw.headers, now, error.answer)
-                problem = f"it answers {error.status}: {message}"
-                raise CallFailed(problem, pause, down=error.status in (429, 503))
+                is_down = error.status in (429, 503)
+                raise CallFailed("failure.status", pause, down=is_down, status=error.status, text=message)
             case "refused":
                 return Reply(error.message, "refused")
             case "cut":
                 return Reply("", "error", error=wire.cut_in_thought(limit))
             case "too long":
-                hint = "Lower frames.inside and frames.outside, or give the server a longer context."
                 return Reply(
-                    "", "error", error=f"The request is too long for the model. {server_message} {hint}"
+                    "", "error", error=in_english("failure.request_length"), notes={"problem": server_message}
                 )
             case "too large":
-                hint = (
-                    "Lower frames.inside and frames.outside, or raise the limit: of a proxy the size of a "
-                    "body (nginx: client_max_body_size), of an account the tokens a minute."
+                return Reply(
+                    "", "error", error=in_english("failure.request_size"), notes={"problem": server_message}
                 )
-                problem = f"The request is too large for the server. {server_message} {hint}"
-                return Reply("", "error", error=problem)
             case "memory":
-                problem = f"it lacks memory for the model ({error.status}: {message})"
                 hint = (
                     "Give it more memory, choose a smaller model, or lower frames.inside and frames.outside."
                 )
-                raise self._lasting_at_first(problem, hint)
+                failed = CallFailed("failure.server_memory", hint=hint, status=error.status, text=message)
+                raise self._lasting_at_first(failed)
             case "slot" | "images":
-                return Reply("", "error", error=server_message)
+                problem = in_english(
+                    "failure.server", server=server, status=error.status, text=quoted(message)
+                )
+                return Reply("", "error", error=problem, notes={"problem": server_message})
         raise self._limiter.stop(self._lasting_error(error, raw, server_message))
 
     def _lasting_error(

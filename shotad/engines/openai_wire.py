@@ -42,6 +42,7 @@ from shotad.core.types import HEARING_RATE
 from shotad.engines.openai_limits import exceeds_limit_alone, is_about_number_of_images, pause_in, seconds_of
 from shotad.engines.thoughts import after_thoughts
 from shotad.film.palette import jpeg
+from shotad.script.reasons import in_english
 
 Body = dict[str, Any]
 
@@ -55,16 +56,12 @@ _STAMP = re.compile(r"Frame \d+, at [\d.]+ s:")
 
 _CUT_OFF_FINISHES = ("length", "max_tokens", "max_output_tokens")
 """Finish reasons of an answer that reached its limit of tokens."""
-EMPTY = "empty answer"
+EMPTY = in_english("failure.empty")
 """Beginning of the error of a reply without text and without thought."""
 CUT_IN_THOUGHT = "the answer was cut off before its first word"
 """Beginning of the error of a reply whose tokens went into thought."""
-ONLY_THOUGHT = "the answer is thought alone"
-"""Beginning of the error of a reply that ended without a text."""
-_THINKING_HINT = (
-    "Turn thinking off at the server or through openai.extra (docs/engines.md), or raise the stage's "
-    "sampling.max_tokens"
-)
+ONLY_THOUGHT = in_english("failure.only_thought", advice=in_english("failure.thinking"))
+"""The error of a reply that ended without a text."""
 _THOUGHT_FIELDS = ("reasoning_content", "reasoning", "thinking")
 """Where servers put thoughts beside the content: llama.cpp, SGLang, LM Studio and older vLLM; vLLM, Groq and
 OpenRouter; Ollama."""
@@ -233,16 +230,14 @@ def _reason_without_text(
     thoughts = [name for name in _THOUGHT_FIELDS if _message_text(message.get(name)).strip()]
     details = counts.get("completion_tokens_details")
     reasoning_tokens = _count(details.get("reasoning_tokens")) if isinstance(details, Mapping) else 0
-    if thoughts:
-        return f"{ONLY_THOUGHT}: {thoughts[0]} is filled, the content is empty. {_THINKING_HINT}"
-    if reasoning_tokens or _message_text(message.get("content")).strip():
-        return f"{ONLY_THOUGHT}, without a text. {_THINKING_HINT}"
-    return EMPTY if message else f"{EMPTY}, as of a server that holds one back"
+    if thoughts or reasoning_tokens or _message_text(message.get("content")).strip():
+        return ONLY_THOUGHT
+    return EMPTY if message else in_english("failure.held_back")
 
 
 def cut_in_thought(limit: int) -> str:
     """The error of a reply whose ``limit`` of tokens went into thought."""
-    return f"{CUT_IN_THOUGHT}: all {limit} tokens went into thought. {_THINKING_HINT}"
+    return in_english("failure.cut_in_thought", number=limit, advice=in_english("failure.thinking"))
 
 
 _JSON_TYPES: Mapping[Any, tuple[type, ...]] = {
@@ -315,7 +310,7 @@ def _count(value: Any) -> int:
     return int(value) if isinstance(value, int | float) and 0 <= value < 1e12 else 0
 
 
-_MAX_MESSAGE = 300
+MAX_MESSAGE = 300
 """Characters of a server's message that are shown."""
 _LONGEST_MESSAGE = 10_000
 """Characters of a server's message that are searched."""
@@ -696,7 +691,7 @@ def shortened(text: str) -> str:
     'Bad gateway'
     """
     line = _on_one_line(text)
-    return line if len(line) <= _MAX_MESSAGE else line[: _MAX_MESSAGE - 1] + "…"
+    return line if len(line) <= MAX_MESSAGE else line[: MAX_MESSAGE - 1] + "…"
 
 
 def _on_one_line(text: str) -> str:

@@ -34,7 +34,7 @@ from shotad.script import (
     EditField,
 )
 from shotad.script.cue import REDO
-from shotad.script.reasons import is_reason
+from shotad.script.reasons import SEPARATOR, is_reason
 
 Note = dict[str, Any]
 """A remark as the page shows it: a ``title``, and a ``text`` of one sentence or several."""
@@ -224,10 +224,10 @@ def stage1_view(stage1: Stage1Answer) -> dict[str, Any]:
     steps = [{"title": heading, "text": text} for heading, text in description.steps.items()]
     text: Sentence = description.text or description.raw
     if stage1.error is not None:
-        text = message("note.stage1_failed", problem=stage1.error)
+        text = message("note.stage1_failed", problem=reason_message(stage1.error))
     return {
         "text": sentence_view(text),
-        "engine": engine_title(stage1.maker.engine, stage1.maker.model),
+        "engine": sentence_view(engine_title(stage1.maker.engine, stage1.maker.model)),
         "steps": steps,
     }
 
@@ -236,9 +236,9 @@ def stage2_view(stage2: Stage2Answer) -> dict[str, Any]:
     """What Stage II answered, letter for letter."""
     raw: Sentence = stage2.raw
     if stage2.error is not None:
-        problem = f"{stage2.error}\n{stage2.raw}" if stage2.raw else stage2.error
-        raw = message("note.stage2_failed", problem=problem)
-    return {"raw": sentence_view(raw), "engine": engine_title(stage2.maker.engine, stage2.maker.model)}
+        raw = both(message("note.stage2_failed", problem=reason_message(stage2.error)), stage2.raw)
+    engine = engine_title(stage2.maker.engine, stage2.maker.model)
+    return {"raw": sentence_view(raw), "engine": sentence_view(engine)}
 
 
 def redo_view(row: Record) -> dict[str, Any]:
@@ -249,7 +249,7 @@ def redo_view(row: Record) -> dict[str, Any]:
     if after:
         said = message("note.redo", number=number, text=str(after))
     elif reason:
-        said = message("note.redo_none", number=number, reason=reason)
+        said = message("note.redo_none", number=number, reason=reason_message(reason))
     else:
         said = message("note.redo_silent", number=number)
     sentences: Sentence = said
@@ -282,10 +282,10 @@ def made_by(cue: Cue) -> Message:
 
 def _of_line(cue: Cue) -> Iterator[Note]:
     """What became of the line."""
-    steps = "; ".join(cue.fit_steps)
+    steps = SEPARATOR.join(cue.fit_steps)
     reason = cue.reason
     if cue.heard and steps and reason.startswith(steps):
-        reason = reason.removeprefix(steps).lstrip("; ")
+        reason = reason.removeprefix(steps).lstrip(SEPARATOR)
     if not cue.heard and is_reason(reason, ADDED):
         yield note(message("note.by_hand"), message("note.by_hand_hint"))
     elif reason:
@@ -297,13 +297,13 @@ def _of_line(cue: Cue) -> Iterator[Note]:
         yield note(message("note.again"), message("note.again_hint"))
     elif edit is not None:
         parts = [_CHANGED[field] for field in edit.fields if field in _CHANGED]
-        said = message("note.person_accepted")
+        said, source = message("note.person_accepted"), reason_message(edit.source)
         if EditField.ADDED in edit.fields:
-            said = message("note.person_added", source=edit.source)
+            said = message("note.person_added", source=source)
         elif EditField.REMOVED in edit.fields:
-            said = message("note.person_removed", source=edit.source)
+            said = message("note.person_removed", source=source)
         elif parts:
-            said = message("note.person_changed", parts=parts, source=edit.source)
+            said = message("note.person_changed", parts=parts, source=source)
         yield note(message("note.by_person"), said)
     own = edit.machine if edit is not None else None
     if own is not None and own.text and own.text != cue.text:
@@ -327,9 +327,10 @@ def _as_spoken(cue: Cue) -> Iterator[Note]:
     if take.interval is None:
         title = message("note.not_spoken")
         if take.steps:
-            yield note(
-                title, message("note.not_spoken_why", reason=first("; ".join(take.steps)), voice=take.voice)
-            )
+            reason = reason_message(SEPARATOR.join(take.steps))
+            if not isinstance(reason, Message):  # a message begins as its sentence does
+                reason = first(reason)
+            yield note(title, message("note.not_spoken_why", reason=reason, voice=take.voice))
         else:
             yield note(title, message("note.no_place", voice=take.voice))
         return
@@ -340,22 +341,20 @@ def _as_spoken(cue: Cue) -> Iterator[Note]:
     if take.pause:
         sentences.append(message("note.spoken_pause", length=Seconds(take.pause)))
     if take.steps:
-        sentences.append(message("note.spoken_fit", steps="; ".join(take.steps)))
+        sentences.append(message("note.spoken_fit", steps=reason_message(SEPARATOR.join(take.steps))))
     if take.text != cue.text:
         sentences.append(message("note.spoken_text", text=take.text))
     yield note(message("note.spoken"), *sentences)
 
 
-TITLES = {
-    "observer": "the embedded observer",
-    "narrator": "the embedded narrator",
-    "qwen2-vl": "Qwen2-VL",
-    "llama3": "Llama 3",
-    "fake": "the engine for tests",
-}
-"""What engines are called; others by their own names."""
+_NAMES = {"qwen2-vl": "Qwen2-VL", "llama3": "Llama 3"}
+"""Names of engines that people know better than those of the settings."""
 
-_OF_MANY = ("observer", "narrator", "fake")
+_TITLES = {
+    "observer": message("engine.observer"),
+    "narrator": message("engine.narrator"),
+    "fake": message("engine.fake"),
+}
 """Engines whose models are many small ones, or rules, whose names say nothing to people."""
 
 HERE = frozenset({"fake", "llama3", "narrator", "observer", "qwen2-vl"})
@@ -365,14 +364,14 @@ is made and asked."""
 _READ_NO_QUESTIONS = frozenset({"fake", "narrator", "observer"})
 """Engines of `HERE` that answer no questions."""
 
-LOCAL = "Lines are described again on this machine; nothing of the film is sent anywhere."
+LOCAL = message("notice.local")
 
 
-def engine_title(engine: str, model: str = "") -> str:
+def engine_title(engine: str, model: str = "") -> Sentence:
     """An engine as people call it: ``the embedded observer``, ``openai (gpt-4o)``."""
-    if engine in _OF_MANY:
-        return TITLES[engine]
-    title = TITLES.get(engine, engine)
+    if engine in _TITLES:
+        return _TITLES[engine]
+    title = _NAMES.get(engine, engine)
     return f"{title} ({model})" if model else title
 
 
@@ -410,8 +409,8 @@ def _view(settings: str) -> dict[str, Any]:
         return {**missing, "notes": True, "answers": True}
     notice = joined(map(notice_message, leaves)) if leaves else LOCAL
     return {
-        "stage1": stage1,
-        "stage2": stage2,
+        "stage1": sentence_view(stage1),
+        "stage2": sentence_view(stage2),
         "local": not leaves,
         "notice": sentence_view(notice),
         "notes": converses,

@@ -1,8 +1,9 @@
-"""English sentences of other packages, as messages of the page.
+"""Sentences of other packages, as messages of the page.
 
 A run, a render and an import write into the track, in its language, why a line was left out, what was done to
-make it fit, and why it is doubtful. Lint says which rule a line breaks; engines and voices say what leaves
-this machine. A sentence that stands in no table here is shown as it is.
+make it fit, and why it is doubtful: `shotad.script.track_texts` has those in all languages of the page. Lint
+says in English which rule a line breaks, engines and voices what leaves this machine: those stand in tables
+here. What stands in neither is shown as it is.
 """
 
 from __future__ import annotations
@@ -25,52 +26,6 @@ _Patterns: TypeAlias = Mapping[str, re.Pattern[str]]
 def _patterns(expressions: Mapping[str, str]) -> _Patterns:
     return {key: re.compile(expression, re.DOTALL) for key, expression in expressions.items()}
 
-
-_REASONS = _patterns(
-    {
-        "reason.dropped": r"dropped by a person",
-        "reason.emptied": r"emptied by a person",
-        "reason.removed": r"removed by a person",
-        "reason.added": r"added by a person",
-        "reason.silent": r"nothing worth saying was found",
-        "reason.no_word": r"there is no word in it",
-        "reason.endless": r"it would take more than (?P<minutes>\d+) minutes to say",
-        "reason.left_out": r"left out of (?P<source>.+)",
-        "reason.faster": r"spoken (?P<times>[\d.]+) times faster",
-        "reason.tried_faster": r"tried (?P<times>[\d.]+) times faster",
-        "reason.later": r"moved (?P<seconds>[\d.]+) s later",
-        "reason.earlier": r"moved (?P<seconds>[\d.]+) s earlier",
-        "reason.shorter": r"written anew, shorter: (?P<text>.+)",
-        "reason.tried_shorter": r"tried shorter: (?P<text>.+)",
-        "reason.asked": r"asked for at most (?P<number>\d+) words",
-        "reason.parts": r"dropped sentences or clauses: (?P<text>.+)",
-        "reason.clause": r"dropped a clause: (?P<text>.+)",
-        "reason.clauses": r"dropped clauses: (?P<text>.+)",
-        # What stands around another reason comes before that.
-        "reason.not_spoken": r"not spoken: (?P<reason>.+)",
-        "reason.without_any": r"(?P<reason>.+); without any of the lines at "
-        r"(?P<moments>[\d:.]+(?:, [\d:.]+)+) it would fit",
-        "reason.without": r"(?P<reason>.+); without the line at (?P<time>[\d:.]+) it would fit",
-        "reason.recording": r"your recording does not fit: (?P<reason>.+); "
-        r"record it again, shorter, or give it time",
-        "reason.takes": r"it takes (?P<needed>[\d.]+) s at least, "
-        r"and (?P<free>[\d.]+) s are free between speech and other lines",
-        "reason.no_free_time": r"people speak at its time or the film is over, and no free time is in reach",
-        "reason.no_space": r"the voice found no room for it",
-        "doubt.unseen": r"the second look did not find: (?P<words>.+)",
-        "doubt.unlooked": r"the second look at the frames failed",
-        "doubt.invented": r"named by the model alone: (?P<names>.+)",
-        "doubt.differ": r"the model's answers tell different things",
-        "doubt.not_described": r"Stage I does not say: (?P<words>.+)",
-        "doubt.long": r"a long line, (?P<words>\d+) words",
-        "doubt.text_read": r"text read at (?P<confidence>[\d.]+)",
-        "doubt.text_measured": r"text measured at (?P<confidence>[\d.]+)",
-        "doubt.people_measured": r"people measured at (?P<confidence>[\d.]+)",
-        "doubt.text_unread": r"this was not read on the screen: (?P<text>.+)",
-        "doubt.name_unseen": r"(?P<name>.+) was not recognised on the frames",
-        "doubt.nobody": r"nobody is known to be called (?P<name>.+)",
-    }
-)
 
 _QUOTED = r"(?P<quoted>'.*'|\".*\")"
 _NAME = r"(?P<quoted_name>'.*'|\".*\")"
@@ -106,6 +61,7 @@ _FINDINGS = _patterns(
         r"\((?P<time>[\d:.]+)\)",
         "finding.L1.tense": rf"not in the present tense: {_QUOTED}",
         "finding.L1.passive": rf"passive: {_QUOTED}",
+        "finding.L2.seen": rf"says that it is seen: {_QUOTED}",
         "finding.L2": rf"first or second person: {_QUOTED}",
         "finding.L3": rf"of the camera: {_QUOTED}",
         "finding.L3.perhaps": rf"perhaps of the camera: {_QUOTED}",
@@ -174,14 +130,10 @@ _HOST_WITH_KEY = re.compile(r"(?P<host>.+), with the key in (?P<key>.+)")
 
 
 def reason_message(reason: str) -> Sentence:
-    """A reason of a track, in whatever language it stands, as a message of the page; one that is in no table
-    as it is."""
-    sentence = _recognised(reason_in(reason, "en"), _REASONS)
-    if isinstance(sentence, Message):
-        return sentence
-    # Those of the texts of the track are there in all languages of the page; the page takes its own.
+    """A reason of a track, in whatever language it stands, as a message that has it in all languages of the
+    page; what is no sentence of this program as it is."""
     versions = {language: reason_in(reason, language) for language in page_languages()}
-    is_translated = any(version != reason for version in versions.values())
+    is_translated = len(set(versions.values())) > 1
     return Message("reason.in_languages", versions) if is_translated else reason
 
 
@@ -211,10 +163,6 @@ def _recognised(sentence: str, patterns: _Patterns) -> Sentence:
     return sentence
 
 
-_LISTED_REASONS = "; "
-"""What stands between several reasons, as lint joins them."""
-
-
 def _value(group: str, text: str) -> tuple[str, Value]:
     """The name and the value of a place, from a group of a pattern and what stands there."""
     match group:
@@ -224,16 +172,14 @@ def _value(group: str, text: str) -> tuple[str, Value]:
             return "quotation", _unquoted(text)
         case "quoted_name":
             return "name", _unquoted(text)
-        case "moments":
-            return "times", text.split(", ")
         case "finding":
             return group, finding_message(text)
         case "reason":
-            return group, _reasons(text)
+            return group, reason_message(text)
         case "host":
             with_key = _HOST_WITH_KEY.fullmatch(text)
             return group, text if with_key is None else Message("notice.key", with_key.groupdict())
-        case "text" | "words" | "names" | "name" | "file" | "source" | "quotation":
+        case "name" | "file" | "quotation":
             return group, text
     # A number as a number, so that the page writes it as its language does.
     return group, float(text) if re.fullmatch(r"-?\d+(?:\.\d+)?", text) else text
@@ -245,12 +191,3 @@ def _unquoted(text: str) -> str:
         return str(literal_eval(text))
     except (SyntaxError, ValueError):  # a message in which two words are quoted
         return text[1:-1]
-
-
-def _reasons(text: str) -> Value:
-    """A reason, or several as lint joins them. As it is where one of them is not recognised."""
-    whole = reason_message(text)
-    if isinstance(whole, Message):
-        return whole
-    parts = [reason_message(part) for part in text.split(_LISTED_REASONS)]
-    return parts if all(isinstance(part, Message) for part in parts) else text

@@ -324,7 +324,13 @@ class SessionVoice:
                 raise with_texts(VoiceError, "hear.no_words", line=cue.id)
             if why_not == NO_WORDS:
                 raise with_texts(VoiceError, "hear.unspeakable", line=cue.id, text=repr(cue.text[:80]))
-            raise with_texts(VoiceError, "hear.cannot", line=cue.id, reason=why_not, text=repr(cue.text[:80]))
+            raise with_texts(
+                VoiceError,
+                "hear.cannot",
+                line=cue.id,
+                reason=reason_message(why_not),
+                text=repr(cue.text[:80]),
+            )
         with self._turn:
             take = studio.say(" ".join(cue.text.split()), delivery_of(cue))
         return Spoken(cue.id, cue.text, cue.interval.start, take)

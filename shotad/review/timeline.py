@@ -33,6 +33,7 @@ from shotad.script.cue import (
 )
 from shotad.script.edits import with_spoken_end
 from shotad.script.pace import spoken_words
+from shotad.script.reasons import in_english
 
 
 class Span(NamedTuple):
@@ -57,7 +58,7 @@ class RequestId(NamedTuple):
     number: int
 
 
-SOURCE = "review page"
+SOURCE = in_english("source.review")
 """Source of edits that are made on the page."""
 
 

@@ -39,7 +39,7 @@ from shotad.description.worksheet.people import find_cast
 from shotad.film import Film, open_film
 from shotad.film.slot_records import work_folder_film
 from shotad.film.transcript import make_recogniser, wordless
-from shotad.review.english_sentences import finding_message, notice_message
+from shotad.review.english_sentences import finding_message, notice_message, reason_message
 from shotad.review.jobs import JobProgress
 from shotad.review.messages import Message, Sentence, both, message, refusal, sentence_view, with_texts
 from shotad.review.session import Session
@@ -124,7 +124,7 @@ def redo_line(
             "changed": result.after is not None,
             "old": result.before.text,
             "new": None if result.after is None else result.after.text,
-            "reason": same.view() if result.same else result.reason,
+            "reason": sentence_view(same if result.same else reason_message(result.reason)),
         }
         for result in done.results
     ]
@@ -142,7 +142,7 @@ def _redo_text(results: Sequence[RedoneSlot], same: Message) -> Message:
     if len(results) == 1 and new and new[0].after is not None:
         return message("job.redo.line", text=new[0].after.text)
     if len(results) == 1:
-        return message("job.redo.nothing", reason=results[0].reason or same)
+        return message("job.redo.nothing", reason=reason_message(results[0].reason) or same)
     number, total = len(new), len(results)
     if number == total:
         return message("job.redo.all", number=number, total=total)

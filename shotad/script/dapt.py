@@ -189,7 +189,7 @@ def _metadata(track: Track, *, recorded: bool) -> str:
     """
     voices = dict.fromkeys(cue.spoken.voice for cue in track.heard if recorded and cue.spoken is not None)
     names_of_agents = (
-        ("maker", "other", [clean_text(str(maker)) for maker in track.makers]),
+        ("maker", "other", [clean_text(name) for name in track.maker_names]),
         ("reviewer", "person", [clean_text(person) for person in track.reviewed_by]),
         ("voice", "other", [clean_text(voice) for voice in voices]),
     )

@@ -79,10 +79,16 @@ def write_edl(track: Track, frames: FilmFrames | None = None) -> str:
     frames = frames or FilmFrames()
     heard = track.heard
     stem = re.sub(r"[^\w .-]", " ", PurePath(track.film.name).stem)[:_MOST_TITLE].strip()
-    count = f"{len(heard)} line{'' if len(heard) == 1 else 's'}"
-    title = f"TITLE: {stem} AD, {count} at {frames.spec} fps from {frames.timecode(frames.start)}"
+    texts = texts_in(track.language)
+    title = texts(
+        "script.edl_title",
+        film=stem,
+        lines=texts.count("count.lines", len(heard)),
+        rate=frames.spec,
+        start=frames.timecode(frames.start),
+    )
     mode = "DROP FRAME" if frames.is_drop else "NON-DROP FRAME"
-    blocks = [f"{title}\nFCM: {mode}\n"]
+    blocks = [f"TITLE: {title}\nFCM: {mode}\n"]
     spans = [frames.span(cue.interval) for cue in heard]
     # Events of one track may not overlap; the marker keeps its own length.
     limits = [following[0] for _, following in pairwise(spans)] + [None]

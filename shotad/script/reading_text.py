@@ -18,9 +18,10 @@ from itertools import groupby
 from pathlib import PurePath
 
 from shotad.core.errors import ScriptError
-from shotad.core.progress import duration, plural
+from shotad.core.progress import duration
 from shotad.script.cue import Cue, Script, one_line
 from shotad.script.track import Track
+from shotad.script.track_texts import texts_in
 
 SECTION_SECONDS = 600
 """Of film in a section: some twenty lines, a few minutes of reading."""
@@ -36,15 +37,17 @@ def write_txt(track: Track) -> str:
     for number, cues in groupby(track.heard, key=_section):
         paragraphs.append(f"## {_clock(number * SECTION_SECONDS)}")
         paragraphs += [f"{_clock(cue.interval.start)} {one_line(cue.text)}" for cue in cues]
-    count = plural(len(track.heard), "line", "lines")
+    texts = texts_in(track.language)
+    count = texts.count("count.lines", len(track.heard))
+    end = texts("script.end_of_text", lines=count, length=duration(track.film.duration))
     text = "\n\n".join(paragraphs)
-    return f"{text}\n\nEnd: {count} in {duration(track.film.duration)}. ({_hash(text)})\n"
+    return f"{text}\n\n{end} ({_hash(text)})\n"
 
 
 def is_as_written(data: bytes) -> bool:
     """Whether nobody changed the text in a file since `write_txt` wrote it, from whatever track."""
     text, _, last_line = data.decode("utf-8", "replace").rpartition("\n\n")
-    return last_line.startswith("End: ") and last_line.endswith(f" ({_hash(text)})\n")
+    return last_line.endswith(f" ({_hash(text)})\n")
 
 
 def read_txt(_text: str, file_name: str) -> Script:

@@ -1,4 +1,5 @@
 """Reasons in a track: why a slot has no line, what was done to make a line fit, why a line is doubtful.
+Where a person's line came from is among them.
 
 They are sentences of `shotad.script.track_texts`. The code makes them in English, which the terminal and the
 records show; the track has them in its own language. `reason_in` says a reason in another of the languages.
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from shotad.core.config.languages import languages
+from shotad.core.errors import quoted
 from shotad.script.track_texts import Texts, text_languages, texts_in
 
 LONGEST = 2000
@@ -19,11 +21,13 @@ LONGEST = 2000
 SEPARATOR = "; "
 """What stands between several reasons."""
 
-_GROUPS = ("reason", "doubt", "silent", "failure", "fault", "pause", "worth", "count")
-_NESTED = frozenset({"reason", "error", "fault", "why", "line", "worth", "budget", "words"})
+_GROUPS = ("reason", "doubt", "silent", "failure", "fault", "pause", "worth", "count", "source")
+_NESTED = frozenset({"reason", "error", "fault", "why", "line", "worth", "budget", "words", "advice"})
 """Values that are reasons themselves."""
+_LISTS = frozenset({"names", "moments", "texts"})
+"""Values that are lists."""
 _DECIMALS = frozenset({"seconds", "times", "needed", "free", "confidence", "points"})
-_NUMBERS = frozenset({"number", "fitting", "minutes"})
+_NUMBERS = frozenset({"number", "fitting", "minutes", "limit", "status"})
 
 
 def in_english(key: str, **values: object) -> str:
@@ -48,6 +52,40 @@ def reason_in(reason: str, language: str) -> str:
 def is_reason(reason: str, english: str) -> bool:
     """Whether ``reason`` says, in any language, what the sentence ``english`` says."""
     return reason == english or reason_in(reason, "en") == english
+
+
+def is_of(reason: str, key: str) -> bool:
+    """Whether ``reason`` is, in any language, the sentence of ``key``, whatever its values are."""
+    return any(
+        pattern.key == key and pattern.expression.fullmatch(reason)
+        for tag in text_languages()
+        for pattern in _patterns(tag)
+    )
+
+
+def is_sentence(reason: str) -> bool:
+    """Whether ``reason`` is a sentence of this program, or several, in whatever language.
+
+    >>> is_sentence("nicht gesprochen: es steht kein Wort darin"), is_sentence("HTTP 500")
+    (True, False)
+    """
+    if len(reason) > LONGEST:
+        return False
+    if _sentence_in(reason, "en") is not None:
+        return True
+    return all(_sentence_in(part, "en") is not None for part in reason.split(SEPARATOR))
+
+
+def engine_failure(error: str) -> str:
+    """The English reason for the error of an engine's reply.
+
+    Errors of this program's engines are sentences already. The words of other engines are quoted, cut at 80
+    letters: nothing says what language they are in. The records keep the whole.
+
+    >>> engine_failure("empty answer"), engine_failure("RuntimeError: no GPU")
+    ('empty answer', "the engine reports 'RuntimeError: no GPU'")
+    """
+    return error if is_sentence(error) else in_english("failure.engine", text=quoted(error))
 
 
 @lru_cache(maxsize=1024)
@@ -102,7 +140,7 @@ def _value_in(name: str, value: str, source: Texts, target: Texts) -> str:
     if name == "language":
         tag = _language_tag(value, source)
         return languages().get(tag, tag) if target.tag == "en" else target.language(tag)
-    if name == "names":
+    if name in _LISTS:
         # ``Ann and Bob``
         return target.listed(value.split(source("list.and", before="", last="")))
     return value
@@ -150,6 +188,9 @@ def _expression(key: str, text: str, language: str) -> str:
             parts.append(rf"(?P<{name}>{'[01]' if key.endswith('.one') else '[0-9]+'})")
         elif name == "language":
             parts.append(f"(?P<language>{language})")
+        elif name == "server":
+            # A host and its port: no other sentence before it.
+            parts.append(r"(?P<server>\S+)")
         else:
             parts.append(rf"(?P<{name}>.+)")
     return "".join(parts)

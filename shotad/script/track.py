@@ -487,17 +487,22 @@ class Track:
         return save_as(self, path_of("path", path))
 
     @property
+    def maker_names(self) -> tuple[str, ...]:
+        """The engines that took part, each once, and their stages in the language of the track."""
+        texts = texts_in(self.language)
+        names = (
+            maker.name_with(texts.by_key.get(f"maker.{maker.stage}", maker.stage)) for maker in self.makers
+        )
+        return tuple(dict.fromkeys(names))
+
+    @property
     def statement(self) -> str:
         """One line for every script: made by machine, by which engines, whether edited and reviewed.
 
         In the language of the track (`shotad.script.track_texts`).
         """
         texts = texts_in(self.language)
-        names = (
-            maker.name_with(texts.by_key.get(f"maker.{maker.stage}", maker.stage)) for maker in self.makers
-        )
-        engines = "; ".join(dict.fromkeys(names))
-        engines = engines or texts("statement.no_engine")
+        engines = "; ".join(self.maker_names) or texts("statement.no_engine")
         sentences = [texts("statement.made", version=self.version, engines=engines)]
         if self.translated_from:
             language = texts.language(self.translated_from)

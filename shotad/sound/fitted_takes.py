@@ -37,6 +37,7 @@ from shotad.script.fit import (
 )
 from shotad.script.pace import spoken_words
 from shotad.script.reasons import SEPARATOR, in_english
+from shotad.script.track_texts import texts_in
 from shotad.sound.kinds import (
     AS_THE_FILM,
     OWN_VOICE,
@@ -301,7 +302,7 @@ class _Fitter:
         if blocking:
             moments = [timecode(blocker.line.start) for blocker in blocking]
             without_one = in_english("reason.without", time=moments[0])
-            without_any = in_english("reason.without_any", moments=", ".join(moments))
+            without_any = in_english("reason.without_any", moments=texts_in("en").listed(moments))
             reason += SEPARATOR + (without_one if len(moments) == 1 else without_any)
         return Unspoken(
             candidate.line.id,

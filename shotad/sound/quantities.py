@@ -37,6 +37,7 @@ _SCORE = re.compile(
 )
 """``2:1``: of a time of day the minutes have two digits and are below 60, and the hours are below 25."""
 _TIMECODE = re.compile(r"(?<![\w.,:/-])(\d{1,2}):(\d\d):(\d\d)(?![\w:/-]|[.,]\d)")
+_PARTS_OF_DURATION = r"(?<![\w.,:/-])(\d{1,3}):([0-5]\d)"
 _BETWEEN_FACTORS = re.compile(r"(?<=\d)\s?[x×]\s?(?=\d)")
 _MIXED_FRACTION = re.compile(
     r"(?<![\w.,:/-])(?P<whole>\d{1,3})(?P<fraction>[½¼¾]|\s(?:1/2|1/4|3/4)(?![\w/]))"
@@ -62,6 +63,7 @@ def spell_out_quantities(text: str, words: LanguageWords, language: str, reads: 
     # Before all that looks at zeros or at single numbers: ``10 000``.
     thousands = _SPACED_THOUSANDS if words.thousands == " " else _ROUND_THOUSANDS
     text = thousands.sub(lambda m: "".join(m[0].split()), text)
+    text = _spell_out_durations(text, words)
     text = _TIMECODE.sub(lambda m: ", ".join(str(int(part)) for part in m.groups()), text)
     if words.score:
         text = _SCORE.sub(lambda m: f"{m[1] or m[3]} {words.score} {m[2] or m[4]}", text)
@@ -101,9 +103,36 @@ def spell_out_quantities(text: str, words: LanguageWords, language: str, reads: 
     text = _spell_out_compounds(text, words, language)
     text = _spell_out_dotted_ordinals(text, words, language)
     text = _spell_out_decades(text, words, language)
+    text = _spell_out_halves(text, words, language)
     text = _spell_out_before_nouns(text, words, language)
     text = _YEAR.sub(lambda m: year(int(m[1]), language) or m[0], text)
     return _spell_out_numbers(text, words, language)
+
+
+def _spell_out_durations(text: str, words: LanguageWords) -> str:
+    """``10:45 minutes → 10 minutes and 45 seconds``: no time of day. Of ``9:58 seconds`` nobody knows whether
+    the larger part are minutes, so both numbers stay."""
+    rule = words.durations
+    if not rule.joint:
+        return text
+    minutes = {*rule.minute, *(unit for unit, pair in words.units.items() if pair == rule.minute)}
+    for nouns, large_noun, small_noun in (
+        (minutes, rule.minute, rule.second),
+        (set(rule.hour), rule.hour, rule.minute),
+    ):
+
+        def in_words(
+            match: re.Match[str], large_noun: Pair = large_noun, small_noun: Pair = small_noun
+        ) -> str:
+            large, small = str(int(match[1])), str(int(match[2]))
+            parts = [_with_noun(large, large_noun)] if large != "0" or small == "0" else []
+            if small != "0":
+                parts.append(_with_noun(small, small_noun))
+            return f" {rule.joint} ".join(parts)
+
+        text = re.sub(rf"{_PARTS_OF_DURATION}\s({any_of_pattern(nouns)})(?!\w)", in_words, text)
+    seconds = any_of_pattern(rule.second)
+    return re.sub(rf"{_PARTS_OF_DURATION}(?=\s{seconds}(?!\w))", r"\1 \2", text)
 
 
 def _spell_out_mixed_fractions(text: str, words: LanguageWords, language: str) -> str:
@@ -240,6 +269,7 @@ def _spell_out_english(text: str, words: LanguageWords) -> str:
     text = re.sub(pattern, lambda m: f"{ordinal_of(m[1])} of {m[2]}", text)
     text = _DECADE.sub(lambda m: _decade_in_words(int(m[1]), m[0]), text)
     text = _SHORT_DECADE.sub(lambda m: _decade_in_words(int(m[1]), m[0]), text)
+    text = re.sub(r"(?<![\w.,/])(?:½|1/2)(?=\san?\b)", "half", text)
     return _ORDINAL.sub(lambda m: ordinal_of(m[1]), text)
 
 
@@ -376,31 +406,59 @@ def _spell_out_before_nouns(text: str, words: LanguageWords, language: str) -> s
         if last_word in rule.before_of:
             is_elided = rule.of_before_vowel and noun[0].lower() in _VOWELS
             return f"{match['gap']}{in_words} {rule.of_before_vowel if is_elided else rule.of + ' '}{noun}"
-        text_before = match.string[: match.start("number")].rstrip()
-        begins_sentence = not text_before or text_before[-1] in ".!?:…"
-        form = _agreeing_form(last_word, noun, before, words, begins_sentence=begins_sentence)
+        form = _agreeing_form(last_word, match, words)
         if form is None:
             return match[0]
         blank = "" if form.endswith("'") else " "
         return f"{match['gap']}{start}{joint}{form}{blank}{noun}"
 
-    noun_pattern = rf"{NAME_START}[\w-]+" if rule.capital else r"(?!\d)[^\W\dA-ZÀ-ÖØ-Þ][\w-]+"
-    pattern = (
+    return re.sub(_before_noun_pattern(_number_pattern(words), words), with_noun, text)
+
+
+def _spell_out_halves(text: str, words: LanguageWords, language: str) -> str:
+    """``½ Stunde → eine halbe Stunde``, ``½ hora → media hora``; as it is where the form is not known."""
+    rule, one = words.agreement, cardinal("1", language)
+    if not rule.halves or one is None:
+        return text
+
+    def with_noun(match: re.Match[str]) -> str:
+        noun = match["noun"]
+        small = noun.lower()
+        form = None if small in rule.no_nouns else _agreeing_form(one, match, words)
+        if form is None:
+            return match[0]
+        half = rule.halves[form]
+        if rule.half_neuter and form == rule.forms[one][0]:
+            if small in rule.neuter:
+                half = rule.half_neuter
+            elif small not in rule.masculine:
+                return match[0]
+        return f"{match['gap']}{half}{'' if half.endswith('-') else ' '}{noun}"
+
+    return re.sub(_before_noun_pattern("½|1/2", words), with_noun, text)
+
+
+def _before_noun_pattern(number_pattern: str, words: LanguageWords) -> str:
+    """A pattern for a ``number`` before a ``noun``, with the word ``before`` it, if any, in ``gap``."""
+    noun_pattern = rf"{NAME_START}[\w-]+" if words.agreement.capital else r"(?!\d)[^\W\dA-ZÀ-ÖØ-Þ][\w-]+"
+    return (
         rf"(?P<gap>(?:(?<![\w'’])(?P<before>[^\W\d]+)\s+)?)"
-        rf"(?<![\w.,:/'’-])(?P<number>{_number_pattern(words)})\s(?P<noun>{noun_pattern})"
+        rf"(?<![\w.,:/'’-])(?P<number>{number_pattern})\s(?P<noun>{noun_pattern})"
     )
-    return re.sub(pattern, with_noun, text)
 
 
-def _agreeing_form(
-    number: str, noun: str, before: str, words: LanguageWords, *, begins_sentence: bool
-) -> str | None:
-    """The form of a number's last word before a noun; ``before`` is the word before it. None: not known."""
-    rule, small = words.agreement, noun.lower()
+def _agreeing_form(number: str, match: re.Match[str], words: LanguageWords) -> str | None:
+    """The form of a number's last word before a noun, both of `_before_noun_pattern`; None: not known."""
+    rule, noun, before = words.agreement, match["noun"], (match["before"] or "").lower()
+    small = noun.lower()
     if number not in rule.forms:
         return None
     masculine, feminine = rule.forms[number]
-    is_dative = before in rule.dative_behind and number in rule.dative
+    has_cases = number in rule.dative
+    # "In einer Minute", but "in eine Kiste" and "in einer Kiste".
+    is_dative = has_cases and (before in rule.dative_behind or (before == "in" and small in rule.measures))
+    if before in rule.two_way and not is_dative:
+        return None
     if _is_feminine(noun, words):
         if is_dative:
             return rule.dative[number][1]
@@ -414,9 +472,18 @@ def _agreeing_form(
             return masculine
         if is_dative:
             return rule.dative[number][0]
-        if before in rule.accusative_behind and small in rule.masculine:
+        if small in rule.neuter:
+            return masculine
+        # "Er hat einen Koffer"; in "da hat ein Koffer Platz" the word before the verb is no subject.
+        before_verb = match.string[: match.start()].lower().split()[-1:]
+        is_object = before in rule.with_object and not rule.subjects.isdisjoint(before_verb)
+        if (is_object or before in rule.accusative_behind) and small in rule.masculine:
             return rule.accusative[number]
-        return masculine if begins_sentence or small in rule.nominative_anywhere else None
+        # "Da liegt ein Brief", but "da liegt er einen Tag".
+        is_subject = before in rule.without_object and small not in rule.measures
+        text_before = match.string[: match.start("number")].rstrip()
+        begins_sentence = not text_before or text_before[-1] in ".!?:…"
+        return masculine if begins_sentence or is_subject or small in rule.nominative_anywhere else None
     if rule.long_before and re.match(rule.long_before, small):
         return number
     return masculine
@@ -665,6 +732,15 @@ class MixedFractions(_Table):
     """Nouns behind 1½, which people write in the plural: ``horas`` is ``hora``."""
 
 
+class Durations(_Table):
+    """How ``10:45 minutes`` is spoken; without ``joint`` it is left as it is written."""
+
+    hour: Pair = ("", "")
+    minute: Pair = ("", "")
+    second: Pair = ("", "")
+    joint: str = ""
+
+
 class Agreement(_Table):
     """Numbers that agree with the noun behind them."""
 
@@ -692,6 +768,21 @@ class Agreement(_Table):
     accusative_behind: frozenset[str] = frozenset()
     nominative_anywhere: frozenset[str] = frozenset()
     """Nouns with which the nominative is said wherever no other case is sure: ``zahlt ein Euro zehn``."""
+    neuter: frozenset[str] = frozenset()
+    """Nouns whose nominative and accusative are the same."""
+    two_way: frozenset[str] = frozenset()
+    """Words behind which either case may stand: ``in eine Kiste``, ``in einer Kiste``."""
+    measures: frozenset[str] = frozenset()
+    """Nouns of time and way: dative behind ``in``, and no subjects behind a verb (``er bleibt 1 Tag``)."""
+    subjects: frozenset[str] = frozenset()
+    """Subjects; behind these and a verb ``with_object`` stands the accusative: ``er hat 1 Hut``."""
+    with_object: frozenset[str] = frozenset()
+    without_object: frozenset[str] = frozenset()
+    """Verbs behind which a noun is the subject: ``da liegt 1 Brief``."""
+    halves: dict[str, str] = {}
+    """A half before a noun, by the form of one that the noun has: ``una`` is ``media``."""
+    half_neuter: str = ""
+    """Where the neuter of one is its masculine, and that of a half is not."""
     uninflected: frozenset[str] = frozenset()
     """Nouns with which the number never has another form: ``um ein Uhr``."""
     feminine_before_vowel: str = ""
@@ -782,6 +873,7 @@ class LanguageWords(_Table):
     decade_ending: str = ""
     """Behind a year or a number: ``1920er``."""
     times: Times = Times()
+    durations: Durations = Durations()
     ordinals: Ordinals = Ordinals()
     agreement: Agreement = Agreement()
     roman: Roman = Roman()

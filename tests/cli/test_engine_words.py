@@ -158,7 +158,7 @@ def test_a_prompt_that_does_not_fit_gets_a_longer_context_or_fails(serve, says_s
     assert [one["options"]["num_ctx"] for one in roomy.asked] == [12_288, 24_576]
     (fails,) = engine(**places[1]).generate([request(frames=32)])
     assert fails.text == ""
-    assert "longer than the maximum context of 12000 tokens" in (fails.error or "")
+    assert "longer than the maximum context of 12000 tokens" in fails.notes["problem"]
     assert "frames.inside" in (fails.error or "")
 
 

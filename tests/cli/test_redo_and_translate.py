@@ -77,7 +77,7 @@ def test_no_new_line_is_exit_code_1(shotad: Shotad, film: Path) -> None:
     before = first_line(film)
     said = shotad("redo", film, "1", "--set", f"stage2.engine={HERE}:Mute", "--no-sheet")
     assert said.code == 1
-    assert "Nothing was changed: the new answer is failed" in said.out
+    assert "Nothing was changed: the new answer failed" in said.out
     assert "1 of 1 slots failed: " in said.err
     assert first_line(film) == before
     # A folder of an older run is told of.

@@ -53,8 +53,8 @@ def test_a_line_too_long_is_shortened_or_its_slot_dropped_with_the_reason() -> N
 
 
 @pytest.mark.parametrize(("looks", "writes", "reason"), [
-    ([Reply("", "error", error="no frame")], [], "Stage I failed: no frame"),
-    ([SEEN], [Reply("", "error", error="it\nrefused")], "Stage II failed: it refused"),
+    ([Reply("", "error", error="no frame")], [], "Stage I failed: the engine reports 'no frame'"),
+    ([SEEN], [Reply("", "error", error="it\nrefused")], "Stage II failed: the engine reports 'it refused'"),
     ([SEEN], [lines_json("The image shows Ann.")], "no clean line: "),
     ([SEEN], [lines_json("\u200b\x07")], "Stage II failed: no line could be read"),
 ])  # fmt: skip
@@ -84,7 +84,8 @@ def test_what_speaks_against_a_line_is_weighed_and_stands_in_its_reason() -> Non
     assert cue.reason == "not seen in the frames: She takes out a gun.; She cries."
     failed = Reply("", "error", error="it\nis gone")
     assert (
-        cue_of(GUN, verdicts=failed, how=verify).reason == "the second look at the frames failed: it is gone"
+        cue_of(GUN, verdicts=failed, how=verify).reason
+        == "the second look at the frames failed: the engine reports 'it is gone'"
     )
     named = "Description:\n1. Main characters: Boris Finch and Eve Moe.\n2. Actions: Ann looks at Boris Finch and Eve Moe."
     cast = Presence((Character("ann", "Ann", "Ann Lee"),), ("ann",), (), {"ann": FrameMark("red")})

@@ -28,6 +28,7 @@ from shotad.engines import privacy_notice
 from shotad.engines.fake import FakeEngine
 from shotad.engines.openai_client import address_of, api_key
 from shotad.engines.openai_engine import map_in_order
+from shotad.script.reasons import is_sentence, reason_in
 from tests.bad_server import (
     GATEWAY_HAS_ANOTHER_MODEL,
     GATEWAY_REFUSES_KEY,
@@ -150,9 +151,9 @@ def test_a_key_is_struck_out_however_a_server_writes_it(
         "page": Act(500, f"<p>{text}</p>", kind="text/html"),
     }[where]
     reply = ask([act], retries=0)[0]
-    shown = f"{reply.text} {reply.error}"
+    shown = f"{reply.text} {reply.error} {reply.notes}"
     assert "[secret]" in shown
-    assert "here." in shown
+    assert "here" in shown
     assert not any(part in shown.lower() for part in (KEY, KEY[3:12], WAYS[way][:20].lower()))
     with suppress(ValueError):
         assert KEY not in str(json.loads(reply.text)), "once its text is decoded too"
@@ -563,3 +564,23 @@ def test_the_end_of_the_program_waits_for_no_thread() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False, timeout=60)
     assert b"KeyboardInterrupt" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        Act(500, '{"error": {"message": "The worker; it crashed."}}'),
+        Act(400, '{"error": {"message": "Unknown thing: x."}}'),
+        Act(400, '{"error": {"message": "maximum context length is 4096 tokens; you asked for 5000"}}'),
+        Act(413, "<h1>Request Entity Too Large</h1>", kind="text/html"),
+        Act(200, '{"choices": [{"message": {"content": ""}, "finish_reason": "length"}]}'),
+        Act(200, '{"choices": [{"message": {"content": ""}, "finish_reason": "stop"}]}'),
+        Act(200, '{"hello": "there"}'),
+    ],
+    ids=["server", "request", "long", "large", "thought", "empty", "no completion"],
+)
+def test_the_error_of_a_reply_can_be_said_in_the_language_of_a_track(act: Act) -> None:
+    reply = ask([act] * 4, retries=0)[0]
+    assert reply.error
+    assert is_sentence(reply.error)
+    assert reason_in(reply.error, "de") != reply.error

@@ -122,7 +122,7 @@ def test_a_silent_answer_changes_nothing(place: Path) -> None:
     with open_film(film_path()) as film, WorkFolder(place) as folder:
         done = redo(film, folder, told, ["1"], engines=Engines(FakeEngine(), Mute()), sheet=False)
     assert done.results[0].after is None
-    assert "silent" in done.results[0].reason
+    assert "says nothing" in done.results[0].reason
     assert done.files == ()
     assert (place / "track.json").read_bytes() == before
     assert rows(place)[0]["after"] is None, "the try is on record, so that the next has another seed"

@@ -287,10 +287,11 @@ def test_a_reason_of_the_voice_is_a_message(reason: str) -> None:
     assert isinstance(reason_message(reason), Message)
 
 
-def test_the_lines_that_take_the_time_are_listed_as_the_page_does() -> None:
-    said = reason_message(f"{TAKES}; without any of the lines at 00:01:02.500, 00:02:00.000 it would fit")
+def test_the_lines_that_take_the_time_are_listed_in_each_language() -> None:
+    said = reason_message(f"{TAKES}; without any of the lines at 00:01:02.500 and 00:02:00.000 it would fit")
     assert isinstance(said, Message)
-    assert said.values["times"] == ["00:01:02.500", "00:02:00.000"]
+    assert "00:01:02.500 und 00:02:00.000" in str(said.values["de"])
+    assert "00:01:02.500 y 00:02:00.000" in str(said.values["es"])
 
 
 def test_a_reason_of_another_language_is_there_in_all_languages_of_the_page() -> None:
@@ -342,6 +343,12 @@ def test_what_lint_says_is_a_message(said: str) -> None:
         for words in (str(text), said)
     )
     assert english == given
+
+
+def test_what_the_programs_word_lists_say_is_a_message() -> None:
+    for path in sorted((ROOT / "configs" / "words").glob("*/*.txt")):
+        for says in re.findall(r"^@says (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE):
+            assert isinstance(finding_message(f"{says}: 'so'"), Message), path
 
 
 def test_words_of_a_users_own_list_are_shown_as_they_are() -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import string
+from pathlib import Path
 
 import pytest
 
-from shotad.script.reasons import in_english, is_reason, reason_in
+from shotad.script.reasons import engine_failure, in_english, is_reason, reason_in
 from shotad.script.track_texts import text_languages, texts_in
 
-GROUPS = ("reason", "doubt", "silent", "failure", "fault", "pause", "worth")
+GROUPS = ("reason", "doubt", "silent", "failure", "fault", "pause", "worth", "source")
 KEYS = [key for key in texts_in("en").by_key if key.split(".")[0] in GROUPS]
 OTHERS = [tag for tag in text_languages() if tag != "en"]
 VALUES = {
@@ -17,7 +19,7 @@ VALUES = {
     "why": "was read out before", "line": "it takes 9 words, and 4 fit into the slot", "worth": "2.5 points: reads out text, 4 words",
     "because": "introduces Ann and Bob, 4 words", "budget": "4 words", "words": "1 word", "language": "German", "names": "Ann and Bob",
     "number": "4", "fitting": "3", "needed": "9", "minutes": "2", "seconds": "1.50", "times": "1.25", "free": "0.75",
-    "confidence": "0.71", "points": "2.5",
+    "confidence": "0.71", "points": "2.5", "status": "429", "server": "api.example:443", "limit": "4096", "advice": "empty answer",
 }  # fmt: skip
 
 
@@ -73,3 +75,33 @@ def test_a_reason_is_known_in_any_language() -> None:
     removed = in_english("reason.removed")
     assert is_reason("supprimée par une personne", removed)
     assert not is_reason("vidée par une personne", removed)
+
+
+def test_what_a_server_says_stays_quoted_in_a_reason() -> None:
+    error = in_english("failure.status", status=500, text="'Internal error; try later'")
+    error = in_english("failure.no_answer.other", server="api.example:443", number=3, error=error)
+    failed = in_english("reason.stage1", error=engine_failure(error))
+    said = (
+        "Stufe I misslang: api.example:443 gab keine Antwort, 3-mal gefragt: "
+        "die Antwort ist 500: 'Internal error; try later'"
+    )
+    assert reason_in(failed, "de") == said
+    assert reason_in(said, "en") == failed
+
+
+def test_the_words_of_an_engine_of_somebodys_own_are_quoted() -> None:
+    failed = in_english("reason.stage2", error=engine_failure("RuntimeError: no GPU;\nstart again"))
+    assert (
+        reason_in(failed, "de") == "Stufe II misslang: das Modell meldet 'RuntimeError: no GPU; start again'"
+    )
+
+
+WORD_LISTS = Path(__file__).resolve().parents[2] / "configs" / "words"
+
+
+def test_what_the_lists_of_residue_say_is_said_in_the_language_of_the_track() -> None:
+    """A line that speaks of the task is no line; a track says so in its language, whatever list it was."""
+    for path in sorted(WORD_LISTS.glob("*/residue.txt")):
+        (says,) = re.findall(r"^@says (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+        not_clean = in_english("reason.not_clean", fault=f"{says}: 'Bild 1'", text="Bild 1")
+        assert reason_in(not_clean, "de") == "keine saubere Zeile: spricht von der Aufgabe: 'Bild 1': Bild 1"

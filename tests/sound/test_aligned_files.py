@@ -19,6 +19,7 @@ from shotad.film.transcript import FakeRecogniser
 from shotad.script import load_track
 from shotad.sound.alignment import AlignedFiles, AlignedPiece, Alignment, Recording, make_from_alignment
 from shotad.sound.alignment.fitted_sound import Fit, recording_blocks
+from tests.language.human_texts import texts_of_json
 from tests.made_weights import use_manifest
 from tests.simple_detector import loud_is_speech
 from tests.sound.tones import SoundFilm, decoded, noise
@@ -154,6 +155,7 @@ def make(
     recording: Path | None = None,
     alone: bool = False,
     progress: Progress | None = None,
+    language: str = "en",
 ) -> AlignedFiles:
     config = load_config()
     with open_film(case.film) as film, WorkFolder(place) as folder:
@@ -165,7 +167,7 @@ def make(
             makes,
             config,
             progress or NoProgress(),
-            language="en",
+            language=language,
             recogniser=FakeRecogniser(config.transcript),
         )
 
@@ -349,6 +351,20 @@ def test_a_recording_of_the_description_alone_is_mixed_with_the_film(case, lone_
     assert made.script is not None
     assert made.script.added == len(LINES)
     assert made.suppression is None
+
+
+@pytest.mark.usefixtures("simple_detector")
+def test_who_wrote_down_a_german_narrator_is_said_in_german(case, lone_narrator, tmp_path):
+    place = tmp_path / "w"
+    for _ in range(2):
+        made = make(case, place, "script", recording=lone_narrator, alone=True, language="de")
+        assert made.script is not None
+        assert made.script.added == len(LINES)
+    track = load_track(place / "track.json")
+    assert {cue.edited.source for cue in track.heard if cue.edited} == {"alone.wav, mitgeschrieben von fake"}
+    assert len(track.heard) == len(LINES), "the second recording takes the place of the first"
+    fields = json.loads((place / "track.json").read_text(encoding="utf-8"))
+    assert not any("written" in text for text in texts_of_json(fields, "de"))
 
 
 def test_what_cannot_be_made_is_refused_before_any_work(case, tmp_path):

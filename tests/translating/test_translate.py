@@ -192,7 +192,7 @@ def test_a_line_that_stays_wrong_fails_is_shortened_or_dropped_and_one_without_i
     assert "must say Ann" in reason_in(unnamed.reason, "en")
     assert (english.status, english.text) == (CueStatus.FAILED, "")
     assert "in another language" in reason_in(english.reason, "en")
-    assert (shortened.status, shortened.fit_steps) == (CueStatus.SHORTENED, ("dropped clauses",))
+    assert (shortened.status, shortened.fit_steps) == (CueStatus.SHORTENED, ("Satzteile weggelassen",))
     assert shortened.text == "Er rennt den ganzen Weg hinunter zum Hafen der Stadt."
     assert dropped.status is CueStatus.DROPPED
     assert "10 words that fit" in reason_in(dropped.reason, "en")

@@ -72,7 +72,7 @@ from shotad.script.line_checks import (
     quoted_text_start,
 )
 from shotad.script.names import check_names, people_named
-from shotad.script.reasons import SEPARATOR, reason_in
+from shotad.script.reasons import SEPARATOR, in_english, reason_in
 from shotad.script.rules import (
     BENCHMARK_LIMITS,
     Limits,
@@ -296,7 +296,7 @@ def _check_times(
     on_times = [finding for finding in findings if finding.rule.startswith("T") and finding.rule != "T3"]
     on_times += check_pace(line, checker.limits)
     if voiced is not None and voiced.interval is None:
-        reason = reason_in(SEPARATOR.join(voiced.steps), "en") or "the voice found no room for it"
+        reason = reason_in(SEPARATOR.join(voiced.steps), "en") or in_english("reason.no_space")
         on_times.append(Finding("T4", Level.ERROR, f"is not heard: {reason}"))
     return tuple(on_times)
 

@@ -57,12 +57,13 @@ from shotad.script.pace import (
     has_blanks,
     spoken_words,
 )
-from shotad.script.reasons import SEPARATOR, in_english, reason_in
+from shotad.script.reasons import SEPARATOR, engine_failure, in_english, reason_in
 from shotad.script.rules import (
     MARKUP,
     quotations,
     similarity,
 )
+from shotad.script.track_texts import texts_in
 
 ATTEMPTS = 3
 """How often a line is asked for at most, where its translation cannot be used."""
@@ -135,12 +136,12 @@ def faults_of(text: str, line: SourceLine, task: Task) -> tuple[Complaint, ...]:
         if _is_latin(name) and not is_said:
             lost_names.append(name)
     if lost_names:
-        faults.append(Complaint("name", in_english("fault.name", names=" and ".join(lost_names))))
+        faults.append(Complaint("name", in_english("fault.name", names=texts_in("en").listed(lost_names))))
     spans = quotations(line.text)
     screen_texts = [line.text[start + 1 : end - 1].strip(" .,!?") for start, end in spans]
     lost_texts = [quote for quote in screen_texts if quote.casefold() not in text.casefold()]
     if lost_texts and task.config.translate.quotes == "keep":
-        advice = in_english("fault.screen_text", text=" and ".join(lost_texts))
+        advice = in_english("fault.screen_text", texts=texts_in("en").listed(lost_texts))
         faults.append(Complaint("quote", advice))
     elif spans and task.config.translate.quotes != "keep" and not quotes(text):
         faults.append(Complaint("quote", in_english("fault.quotation")))
@@ -346,7 +347,7 @@ class Draft:
         if self.is_usable:
             return ""
         if self.error and not self.last_text:
-            return self.error
+            return engine_failure(self.error)
         why = in_english(_WHY[(self.last_faults or (MISSING,))[0].rule])
         if not self.last_text:
             return why
@@ -536,6 +537,7 @@ def cue_of(
     available = line.available
     spoken = Interval(available.start, min(available.end, available.start + length))
     interval = cue.interval if is_timed(cue) else spoken
+    steps = fit_steps(fitted, task.target.tag)
     faults = [
         reason_in(fault.text, language) for fault in faults_of(text, line, task) if fault.rule != "length"
     ]
@@ -546,11 +548,11 @@ def cue_of(
         # A line that was cut before what it reads from the screen reads nothing any more.
         kind=CueKind.ACTION if quotes(text) and not quotes(fitted.text) else cue.kind,
         status=CueStatus.SHORTENED if fitted.steps else CueStatus.PLACED,
-        reason="; ".join((*fit_steps(fitted, task.target.tag), *faults)),
+        reason=SEPARATOR.join((*steps, *faults)),
         candidates=(text,),
         chosen=0,
         spoken_length=min(length, interval.duration),
-        fit_steps=fitted.steps,
+        fit_steps=steps,
         seen_from=cue.seen_from,
         stored_doubt=None if cue.doubt is None else replace(cue.doubt, stamp=short_hash(fitted.text)),
     )

@@ -6,8 +6,8 @@
  * @typedef {{title: Sentence, text: Sentence[]}} Paragraph
  * @typedef {object} Detail  Answer of /api/lines/ID.
  * @property {string} id
- * @property {{text: string, engine: string, steps: Paragraph[]}|null} stage1
- * @property {{raw: string, engine: string}|null} stage2
+ * @property {{text: Sentence, engine: Sentence, steps: Paragraph[]}|null} stage1
+ * @property {{raw: Sentence, engine: Sentence}|null} stage2
  * @property {string} explanation
  * @property {Sentence} made  Who or what made the line.
  * @property {Paragraph[]} notes

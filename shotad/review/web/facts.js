@@ -57,7 +57,7 @@ function makeFold(place, title, open = false) {
 
 /** What was seen (Stage I), step by step, and the whole answer of who wrote the lines (Stage II). */
 function stageParts({ stage1, stage2 }) {
-  const engineLine = (engine) => (engine ? paragraph(text("facts.by", { engine }), "d-note") : null);
+  const engineLine = (engine) => (engine ? paragraph(text("facts.by", { engine: sentence(engine) }), "d-note") : null);
   const parts = [];
   if (stage1) {
     if (stage1.steps.length) parts.push(...stage1.steps.flatMap(titled));

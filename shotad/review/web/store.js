@@ -87,7 +87,7 @@
  * @property {number} jobs_version
  * @property {string[]} formats  Of the script.
  * @property {{kind: string, endings: string[]}[]} makes  What can be rendered.
- * @property {{stage1: string|null, stage2: string|null, local: boolean, notice: string, notes: boolean, answers: boolean}} engines
+ * @property {{stage1: Sentence|null, stage2: Sentence|null, local: boolean, notice: Sentence, notes: boolean, answers: boolean}} engines
  * @property {{wordless: number, missing: string, written: number[]}|null} transcript  Places of dialogue without words,
  *   what is missing to transcribe them, and the indexes in `speech` of words that a machine wrote down; null: that is
  *   not offered.

@@ -21,6 +21,7 @@ from shotad.film.transcript import RATE, Recogniser, Word, dialogue_text, transc
 from shotad.script import Cue, Track, present_track, save_track, track_lock
 from shotad.script.cue import Edit, EditField, clean_text, hand_ids
 from shotad.script.edits import merge_edits
+from shotad.script.reasons import in_english, is_of, reason_in
 from shotad.script.track import FilmId
 from shotad.sound.alignment.narrator import Narrator
 
@@ -32,9 +33,6 @@ SAME_WORDS = 0.8
 """Likeness of two texts, 0 to 1, from which one is taken for the other, misheard."""
 NEAR = 2.0
 """Seconds from dialogue within which the same words are its echo."""
-
-_WRITTEN_DOWN = ", written down by "
-"""In the source of a line, between the recording's name and the recogniser's."""
 
 Line = tuple[Interval, str]
 
@@ -112,7 +110,8 @@ def write_script(
     record = folder.read_json("speech.json") or {"speech": ()}
     dialogue = utterances_of(record["speech"])
     lines = [line for line in with_text if not _is_dialogue(line, dialogue)]
-    line_source = f"{source}{_WRITTEN_DOWN}{recogniser.name}"
+    written_down = in_english("source.written_down", recording=source, recogniser=recogniser.name)
+    line_source = reason_in(written_down, language)
     with track_lock(folder.path):
         check_track(folder, info, language)
         track = present_track(folder, info)
@@ -197,7 +196,7 @@ def _is_untouched(cue: Cue) -> bool:
         return False
     if cue.stored_recording is not None or cue.voice or cue.pace != 1:
         return False
-    return cue.edited.fields == (EditField.ADDED,) and _WRITTEN_DOWN in cue.edited.source
+    return cue.edited.fields == (EditField.ADDED,) and is_of(cue.edited.source, "source.written_down")
 
 
 def _cues(lines: Sequence[Line], track: Track, source: str) -> list[Cue]:
