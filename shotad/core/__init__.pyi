@@ -20,6 +20,7 @@ from . import (
     runsettings as runsettings,
     settings as settings,
     shipped_files as shipped_files,
+    subtitle_files as subtitle_files,
     system as system,
     text_files as text_files,
     trust as trust,
