@@ -558,6 +558,12 @@ def _shot_intervals(path: Path, end: float, frame_rate: Fraction | None) -> list
     """The times of the shots in a file, as they stand there."""
     data = read_file_bytes(path, "shots", ScriptError)
     text = data.decode("utf-8-sig", "replace")
+    kind = shot_lists.timeline_kind(text)
+    if kind is not None:
+        raise ScriptError(
+            f"{path} is {kind}, in which shots are not looked for.",
+            "Export the video track as EDL, which every editing program can.",
+        )
     if shot_lists.is_scene_list(text):
         intervals = shot_lists.read_scene_list(text, path.name, frame_rate)
     elif shot_lists.is_edl(text):
