@@ -15,6 +15,7 @@ from . import (
     onnx as onnx,
     profiling as profiling,
     progress as progress,
+    python_words as python_words,
     records as records,
     redaction as redaction,
     runsettings as runsettings,

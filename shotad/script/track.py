@@ -654,8 +654,13 @@ def load_track(path: str | os.PathLike[str]) -> Track:
         text = read_file(path_of("path", path), follow=True).decode("utf-8-sig")
     except WorkFolderError as error:
         raise ScriptError(f"The track cannot be read: {error.what}", error.hint) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ScriptError(f"The track {path} cannot be read: {error}.") from None
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ScriptError(
+            f"The track {path} cannot be read: {reason}.", "Check the name of the file."
+        ) from None
+    except UnicodeDecodeError as error:
+        raise ScriptError(f"The track {path} cannot be read: {error}.", "Save it as UTF-8.") from None
     return from_json(text, str(path))
 
 
