@@ -179,7 +179,7 @@ class FilesBeside:
     def __init__(self) -> None:
         self._read: dict[str, frozenset[str] | StorageError] = {}
         self._sorted: dict[str, list[str]] = {}
-        self._film_counts: dict[str, int] = {}
+        self._films: dict[str, list[str]] = {}
         self._inner_folders: dict[str, list[str]] = {}
 
     def read(self, folders: Iterable[str]) -> None:
@@ -199,16 +199,24 @@ class FilesBeside:
             raise names
         return names
 
+    def films_in(self, folder: str) -> list[str]:
+        """The names of films in a folder, in the order of letters."""
+        if folder not in self._films:
+            self._films[folder] = sorted(filter(is_film_name, self.of(folder)))
+        return self._films[folder]
+
     def has_one_film(self, folder: str) -> bool:
         """Whether no more than one film lies in a folder."""
-        if folder not in self._film_counts:
-            self._film_counts[folder] = sum(map(is_film_name, self.of(folder)))
-        return self._film_counts[folder] < 2
+        return len(self.films_in(folder)) < 2
 
     def inner_folders(self, folder: str) -> list[str]:
-        """The names in a folder by which folders of subtitles and of descriptions are called."""
+        """The names of folders of subtitles and of descriptions in a folder; work folders are none."""
         if folder not in self._inner_folders:
-            self._inner_folders[folder] = sorted(filter(is_inner_folder, self.of(folder)))
+            self._inner_folders[folder] = [
+                name
+                for name in sorted(filter(is_inner_folder, self.of(folder)))
+                if RECORDS_OF_WORK.isdisjoint(self.of(join(folder, name)))
+            ]
         return self._inner_folders[folder]
 
     def beginning(self, folder: str, start: str) -> list[str]:
@@ -285,12 +293,24 @@ def _passed_over(film: str, near: FilesBeside, subtitles: Sequence[str], descrip
 
 
 def _inner_names(film: str, near: FilesBeside) -> list[str]:
-    """What lies in the folders of subtitles and of descriptions beside a film, and the films beside it, for
-    which it may be meant too; nothing where there are no such folders."""
+    """What lies in the folders of subtitles and of descriptions beside a film, as far as it may be meant for
+    it, and films beside it, for which it may be meant too; nothing where there are no such folders."""
     folder, stem = parent_of(film), stem_of(name_of(film))
-    folders = near.inner_folders(folder)
-    names = names_in_inner_folders(stem, folders, lambda inner: near.of(join(folder, inner)))
-    return [*names, *filter(is_film_name, near.of(folder))] if names else []
+    has_one_film = near.has_one_film(folder)
+
+    def names_in(inner: str) -> Iterable[str]:
+        place = join(folder, inner)
+        # Beside several films, a file is of that whose name it has, or lies in the film's own folder.
+        is_any_meant = has_one_film or "/" in inner
+        return near.of(place) if is_any_meant else near.beginning(place, stem)
+
+    names = names_in_inner_folders(stem, near.inner_folders(folder), names_in)
+    if not names:
+        return []
+    films = near.films_in(folder)
+    of_that_name = filter(is_film_name, near.beginning(folder, stem))
+    # Of other films no more count than that there are some.
+    return [*names, *of_that_name, *films[:2]]
 
 
 def _subtitles_of(film: str, near: FilesBeside, language: str) -> str | None:

@@ -21,7 +21,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
 
 from shotad.core.config.languages import language_named
@@ -227,6 +227,7 @@ def is_subtitle_folder(name: str) -> bool:
     return comparable(name) in _SUBTITLE_FOLDERS
 
 
+@lru_cache(maxsize=4096)
 def is_description_folder(name: str) -> bool:
     """Whether descriptions of a film may lie in a folder of this name beside it: ``AD``, ``Audio
     Description``."""
@@ -506,7 +507,7 @@ def descriptions_named(
             continue
         languages = [code for word in words if (code := language_named(word))]
         is_document = is_text and ending not in _SUBTITLE_SCRIPTS
-        in_description_folder = is_description_folder(name.partition("/")[0]) and "/" in name
+        in_description_folder = "/" in name and is_description_folder(name.partition("/")[0])
         is_named = in_description_folder or _is_named_description(
             words, is_text=is_text, is_document=is_document
         )

@@ -16,6 +16,7 @@ import pytest
 
 import shotad as package
 from shotad.batch import FilmJob, Planner, StoredObject, foreseen_by_existing
+from shotad.batch.staging import placed
 from shotad.core import Interval, NoProgress, RunInputs, load_config
 from shotad.core.errors import DescriptionExists, UsageError
 from shotad.core.runsettings import GivenCast, read_settings
@@ -482,15 +483,17 @@ def test_a_description_that_is_named_as_subtitles_gives_way_to_the_sound(tmp_pat
     assert "call it movie.ad.vtt" in found.notes[0]
 
 
-def test_films_on_object_storage_have_them_beside_them_too() -> None:
+def test_films_on_object_storage_have_them_beside_them_too(tmp_path: Path) -> None:
     store = fsspec.filesystem("memory")
     names = {
         "a.mp4": b"film", "a.en.ad.m4a": b"sound", "b.mp4": b"film", "b.ad.vtt": AD.format(language="en").encode(),
         "c.mp4": b"film", "c.en.srt": DIALOGUE.encode(), "c.ads.vtt": b"WEBVTT\n", "d.mp4": b"film", "Subs/d/en.srt": b"",
+        "e.mp4": make_film(SPEC).path.read_bytes(), "AD/e.csv": b"In,Out,Line\n1,3,A girl crosses the ice.\n", "AD/English.csv": b"",
+        "f.mp4": b"film", "AD/f/script.pdf": b"%PDF-1.4",
     }  # fmt: skip
     for name, data in names.items():
         store.pipe(f"/existing/{name}", data)
-    films = [StoredObject(f"memory://existing/{name}.mp4", 4, None) for name in "abcd"]
+    films = [StoredObject(f"memory://existing/{name}.mp4", 4, None) for name in "abcdef"]
     planned = Planner(FilmJob("-", "-")).plan(films)
     results = [foreseen_by_existing(film.job)[0] for film in planned]
     assert [result and result.state for result in results] == [
@@ -498,9 +501,19 @@ def test_films_on_object_storage_have_them_beside_them_too() -> None:
         "has_description",
         None,
         None,
+        "has_description",
+        "has_description",
     ]
+    # What a run brings from there: its name counts from the film's folder.
+    completing = Planner(FilmJob("-", "-", load_config(None, ["existing=complete"]))).plan(films)
+    (_, notes), (refused, _) = (foreseen_by_existing(film.job) for film in completing[4:])
+    assert "Kept: AD/e.csv, beside the film" in notes[0]
+    assert refused is not None
+    with placed(replace(completing[4].job, scratch=str(tmp_path)), NoProgress()) as brought:
+        assert brought.run_inputs.description is not None
+        assert brought.run_inputs.description.read_bytes().startswith(b"In,Out,Line")
     assert [film.job.subtitles for film in planned] == [
-        None, None, "memory://existing/c.en.srt", "memory://existing/Subs/d/en.srt",
+        None, None, "memory://existing/c.en.srt", "memory://existing/Subs/d/en.srt", None, None,
     ]  # fmt: skip
     ignoring = Planner(FilmJob("-", "-", load_config(None, ["existing=ignore"]))).plan(films)
-    assert [foreseen_by_existing(film.job) for film in ignoring] == [(None, ())] * 4
+    assert [foreseen_by_existing(film.job) for film in ignoring] == [(None, ())] * 6
