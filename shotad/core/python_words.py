@@ -20,14 +20,18 @@ from shotad.core.progress import Progress, Task
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
+_SAME_NAMES = (
+    "actions", "annotation", "cache", "cast", "casts", "config", "descriptions", "engine", "existing", "film",
+    "make", "metrics", "missing", "note", "out", "root", "shard", "shots", "slots", "subtitles", "system",
+    "taste", "track", "voice",
+)  # fmt: skip
 _ARGUMENTS = {
-    "actions": "actions", "annotation": "annotation", "cache": "cache", "cast": "cast", "casts": "casts",
-    "config": "config", "descriptions": "descriptions", "engine": "engine", "existing": "existing",
-    "frame-rate": "frame_rate", "from": "start", "judge": "judges", "make": "make", "metrics": "metrics",
-    "missing": "missing", "note": "note", "out": "out", "root": "root", "shard": "shard", "shots": "shots",
-    "slots": "slots", "subtitles": "subtitles", "system": "system", "taste": "taste", "to": "end",
-    "voice": "voice",
-}  # fmt: skip
+    **{name: name for name in _SAME_NAMES},
+    "frame-rate": "frame_rate",
+    "from": "start",
+    "judge": "judges",
+    "to": "end",
+}
 """The argument of a function that stands for an option with a value."""
 _FLAGS = {"discard-edits": "discard_edits=True", "force": "force=True", "no-sheet": "worksheet=False"}
 _SETTINGS = {

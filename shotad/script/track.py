@@ -29,6 +29,7 @@ from shotad.core.errors import (
     quoted,
 )
 from shotad.core.files import read_file
+from shotad.core.python_words import python_messages
 from shotad.core.records import parse_json
 from shotad.script.cue import (
     REDO,
@@ -465,6 +466,7 @@ class Track:
         """The lines that are spoken, in order."""
         return tuple(cue for cue in self.cues if cue.heard)
 
+    @python_messages
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the track to a file, in the format of its ending. A missing folder is made.
 
