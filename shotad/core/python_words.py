@@ -49,7 +49,7 @@ _VALUE_WORDS = (
 )
 _OPTION = re.compile(
     # A word alone may go on with the sentence: "--subtitles names a file".
-    r"--(?P<name>[a-z][a-z-]*[a-z])"
+    r"(?<![\w-])--(?P<name>[a-z][a-z-]*[a-z])"
     r"(?:[ =](?P<value>'[^']*'|\"[^\"]*\"|[A-Z][A-Z_]+\b(?:=[A-Z]+)?|[^\s(),;]*[./:=\d][^\s(),;]*?"
     rf"|(?:{_VALUE_WORDS})\b|(?<=language )[a-z]{{2,3}}|(?<=make )[a-z]{{2,5}}|\S+(?= is\b))"
     r"(?=[\s(),;.:]|$))?"

@@ -38,6 +38,7 @@ from tests.test_python_interface import FAST
         # Commands are for a terminal.
         ("Check: shotad lint a.srt --film b.mp4. Or --existing ignore.", 'shotad lint a.srt --film b.mp4. Or existing="ignore".'),
         ("If it is yours: shotad doctor --trust /films", "shotad doctor --trust /films"),
+        ("no film best--cast.mp4", "no film best--cast.mp4"),
         ("espeak-ng --voices lists them", "espeak-ng --voices lists them"),
     ],
 )  # fmt: skip
