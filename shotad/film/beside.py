@@ -263,7 +263,8 @@ def _listing(stem: str, names: Iterable[str]) -> _Listing:
     """
     own, key = composed(stem), comparable(stem)
     names = sorted(names)
-    stems = {composed(stem_of(name)) for name in names if is_film_name(name)}
+    # A copy in a folder of descriptions is no other film.
+    stems = {composed(stem_of(name)) for name in names if is_film_name(name) and "/" not in name}
     namesakes = [film_stem for film_stem in stems if film_stem != own and comparable(film_stem) == key]
     by_key: dict[str, str] = {}
     # Those written as the film stand first.
@@ -507,10 +508,10 @@ def descriptions_named(
             continue
         languages = [code for word in words if (code := language_named(word))]
         is_document = is_text and ending not in _SUBTITLE_SCRIPTS
-        in_description_folder = "/" in name and is_description_folder(name.partition("/")[0])
-        is_named = in_description_folder or _is_named_description(
-            words, is_text=is_text, is_document=is_document
-        )
+        # Beside a copy of the film there, subtitles hold what is said in it.
+        is_of_copy = ending in SUBTITLE_ENDINGS and _stands_beside_film(name, listing)
+        is_in_folder = "/" in name and is_description_folder(name.partition("/")[0]) and not is_of_copy
+        is_named = is_in_folder or _is_named_description(words, is_text=is_text, is_document=is_document)
         may_open = is_named or (opens_all and not is_document)
         if is_text and not is_document and may_open:
             head = read_head(listing.names[name])
@@ -522,6 +523,16 @@ def descriptions_named(
             descriptions.append(NamedDescription(listed_name, languages[-1] if languages else "", is_text))
     return sorted(
         descriptions, key=lambda description: (not description.is_text, _ending_rank(description.name))
+    )
+
+
+def _stands_beside_film(name: str, listing: _Listing) -> bool:
+    """Whether a file in an inner folder, by its `comparable` name, begins as a film in the same folder."""
+    folder, _, file_name = name.rpartition("/")
+    films = (other.rpartition("/") for other in listing.names if is_film_name(other.rpartition("/")[2]))
+    return bool(folder) and any(
+        film_folder == folder and file_name.startswith(stem_of(film_name))
+        for film_folder, _, film_name in films
     )
 
 

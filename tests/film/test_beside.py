@@ -319,6 +319,22 @@ def test_a_folder_of_descriptions_beside_several_films_is_read_by_the_names_of_f
     assert "AD/unread me.txt" in passed_over_files("movie", alone, ["AD/movie.wav"])
 
 
+def test_subtitles_of_a_described_copy_of_the_film_are_no_description() -> None:
+    names = [
+        "movie.mkv",
+        "AD/movie.mp4",
+        "AD/movie.srt",
+        "AD/movie.ad.srt",
+        "AD/English.mp3",
+        "AD/movie.docx",
+    ]
+    named = [description.name for description in descriptions_named("movie", names, lambda _: CUE)]
+    assert named == ["AD/movie.ad.srt", "AD/movie.docx", "AD/English.mp3"]
+    heads = {"AD/movie.srt": DESCRIPTION}
+    named = [entry.name for entry in descriptions_named("movie", names, lambda name: heads.get(name, CUE))]
+    assert "AD/movie.srt" in named
+
+
 def test_a_work_folder_called_ad_is_no_folder_of_descriptions(tmp_path: Path) -> None:
     film = tmp_path / "movie.mp4"
     for name in ("AD/movie.ad.vtt", "Audio Description/movie/movie.wav", "Subs/movie.srt"):
