@@ -172,7 +172,7 @@ def test_slots_that_failed_are_told(here: Path) -> None:
     with pytest.warns(shotad.ShotadWarning, match=r"1 of \d slots failed; the first: .*No power") as told:
         track = described(settings={"stage1.engine": f"{engine}Once"})
     assert track.heard
-    assert told[0].filename == __file__
+    assert told[0].filename == __file__, "the line that called the function"
 
 
 # --- save
@@ -270,7 +270,7 @@ def test_a_report_is_returned_and_written_where_it_is_asked_for(here: Path) -> N
     [
         (lambda: shotad.describe("none.mp4"), "none.mp4", "Check the path"),
         (lambda: shotad.detect_shots("none.mp4"), "none.mp4", "Check the path"),
-        (lambda: described(subtitles="none.srt"), "none.srt", "Check|--subtitles"),
+        (lambda: described(subtitles="none.srt"), "none.srt", "Check|subtitles="),
         (lambda: described(engine="papr"), "'papr'", "Did you mean paper"),
         (lambda: described(settings={"slots": {"minimum": -3}}), "slots.minimum = -3", "from 0.1 to 3600"),
         (lambda: described(start=5.0, end=5.0), "end = 5.0 .* start = 5.0", "later end"),

@@ -12,7 +12,7 @@ from .downloads import (
 )
 from .existing import (
     existing_choice as existing_choice,
-    existing_result as existing_result,
+    foreseen_by_existing as foreseen_by_existing,
 )
 from .film_run import (
     describe_film as describe_film,

@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from shotad.batch.downloads import read_text
+from shotad.batch.films import name_beside
 from shotad.batch.jobs import FilmJob, FilmResult, failure
 from shotad.batch.places import is_local, join, local_path, name_of, shown
 from shotad.batch.store import Store
@@ -45,25 +46,26 @@ def existing_choice(job: FilmJob, film: Path | None) -> ExistingChoice:
     return choose_existing(descriptions, job.config, shown(job.film), has_track, spoken or "")
 
 
-def existing_result(job: FilmJob) -> FilmResult | None:
-    """The result of a film that would not be described, for it has a description; None for any other.
+def foreseen_by_existing(job: FilmJob) -> tuple[FilmResult | None, tuple[str, ...]]:
+    """The result of a film that would not be described, for it has a description; None for any other. And
+    notes on descriptions of one that would be.
 
     Nothing is fetched: of a film elsewhere only what lies beside it is looked at.
     """
     try:
-        existing_choice(job, local_path(job.film) if is_local(job.film) else None)
+        choice = existing_choice(job, local_path(job.film) if is_local(job.film) else None)
     except DescriptionExists as error:
-        return failure(job, error.what, error.hint, kind=DescriptionExists.__name__, attempts=0)
+        return failure(job, error.what, error.hint, kind=DescriptionExists.__name__, attempts=0), ()
     except FilmError:
-        return None  # its run says what is wrong
-    return None
+        return None, ()  # its run says what is wrong
+    return None, choice.notes
 
 
 def _beside(job: FilmJob) -> list[ExistingDescription]:
-    names = [name_of(place) for place in job.descriptions]
+    places = {name_beside(job.film, place): place for place in job.descriptions}
+    names = [*places]
     if is_local(job.film):
         return descriptions_beside(local_path(job.film), names) if names else []
-    places = {name_of(place): place for place in job.descriptions}
     heads: dict[str, str] = {}
 
     def read_head(name: str) -> str:
@@ -77,8 +79,9 @@ def _beside(job: FilmJob) -> list[ExistingDescription]:
         ExistingDescription(
             shown(places[description.name]),
             description.is_text,
+            name=description.name,
             language=description.language,
-            is_readable=description.is_text,
+            is_readable=description.is_readable,
             is_own=is_own_script(heads.get(description.name, "")),
         )
         for description in named

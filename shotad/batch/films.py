@@ -35,6 +35,7 @@ from shotad.core.arguments import refuse_too_long
 from shotad.core.errors import FilmError, StorageError
 from shotad.film.beside import (
     HEAD_BYTES,
+    RECORDS_OF_WORK,
     SUBTITLE_ENDINGS,
     choose_cast,
     choose_note,
@@ -44,8 +45,9 @@ from shotad.film.beside import (
     first_named,
     is_dialogue_beside,
     is_film_name,
+    is_inner_folder,
     language_order,
-    names_in_subtitle_folders,
+    names_in_inner_folders,
     passed_over_files,
     passed_over_note,
     read_head_beside,
@@ -53,8 +55,6 @@ from shotad.film.beside import (
 )
 from shotad.film.container import spoken_language
 
-_RECORDS = frozenset({"shots.json", "settings.json", "track.json"})
-"""By which a folder is known to be a work folder, whatever it is called."""
 _WORK = ".shotad"
 _MAGIC = re.compile(r"[*?]|\[[^\]]+\]")
 
@@ -74,7 +74,7 @@ def _local(place: Path) -> Iterator[StoredObject]:
     if place.is_dir():
         files = []
         for folder, below, names in os.walk(place, followlinks=False):
-            if (folder.endswith(_WORK) or not _RECORDS.isdisjoint(names)) and Path(folder) != place:
+            if (folder.endswith(_WORK) or not RECORDS_OF_WORK.isdisjoint(names)) and Path(folder) != place:
                 below.clear()
                 continue
             below[:] = [name for name in below if not name.startswith(".") and not name.endswith(_WORK)]
@@ -84,7 +84,9 @@ def _local(place: Path) -> Iterator[StoredObject]:
     elif _MAGIC.search(str(place)):
         named = [Path(name) for name in glob.glob(str(place), recursive=True)]
         films = [path for path in named if path.is_file() and is_film_name(path.name)]
-        inside = {path.parent for path in films if any((path.parent / name).is_file() for name in _RECORDS)}
+        inside = {
+            path.parent for path in films if any((path.parent / name).is_file() for name in RECORDS_OF_WORK)
+        }
         files = [path for path in films if not path.parent.name.endswith(_WORK) and path.parent not in inside]
     else:
         raise FilmError(f"There is no {place}.", "Check the path.")
@@ -128,7 +130,7 @@ def _films_below(store: Store, top: str) -> Iterator[StoredObject]:
         raise store.missing(top)
     start = len(top.rstrip("/")) + 1
     names = (entry.place[start:].rpartition("/") for entry in entries)
-    work_folders = {folder for folder, _, name in names if name in _RECORDS and folder}
+    work_folders = {folder for folder, _, name in names if name in RECORDS_OF_WORK and folder}
     for entry in entries:
         *folders, name = entry.place[start:].split("/")
         if not is_film_name(name) or any(part.startswith(".") or part.endswith(_WORK) for part in folders):
@@ -177,7 +179,8 @@ class FilesBeside:
     def __init__(self) -> None:
         self._read: dict[str, frozenset[str] | StorageError] = {}
         self._sorted: dict[str, list[str]] = {}
-        self._film_counts: dict[str, int] = {}
+        self._films: dict[str, list[str]] = {}
+        self._inner_folders: dict[str, list[str]] = {}
 
     def read(self, folders: Iterable[str]) -> None:
         """Read folders elsewhere, many at a time: each costs a request or more."""
@@ -196,11 +199,25 @@ class FilesBeside:
             raise names
         return names
 
+    def films_in(self, folder: str) -> list[str]:
+        """The names of films in a folder, in the order of letters."""
+        if folder not in self._films:
+            self._films[folder] = sorted(filter(is_film_name, self.of(folder)))
+        return self._films[folder]
+
     def has_one_film(self, folder: str) -> bool:
         """Whether no more than one film lies in a folder."""
-        if folder not in self._film_counts:
-            self._film_counts[folder] = sum(map(is_film_name, self.of(folder)))
-        return self._film_counts[folder] < 2
+        return len(self.films_in(folder)) < 2
+
+    def inner_folders(self, folder: str) -> list[str]:
+        """The names of folders of subtitles and of descriptions in a folder; work folders are none."""
+        if folder not in self._inner_folders:
+            self._inner_folders[folder] = [
+                name
+                for name in sorted(filter(is_inner_folder, self.of(folder)))
+                if RECORDS_OF_WORK.isdisjoint(self.of(join(folder, name)))
+            ]
+        return self._inner_folders[folder]
 
     def beginning(self, folder: str, start: str) -> list[str]:
         """The names in a folder that begin so; it may be a folder of very many films."""
@@ -252,6 +269,16 @@ def beside_of(film: str, near: FilesBeside, language: str) -> Beside:
     )
 
 
+def name_beside(film: str, place: str) -> str:
+    """The name of a file by the folder of the film: ``AD/movie.wav`` of ``films/AD/movie.wav``."""
+    names = [name_of(place)]
+    parent, folder = parent_of(place), parent_of(film)
+    while parent != folder and parent_of(parent) != parent:
+        names.insert(0, name_of(parent))
+        parent = parent_of(parent)
+    return "/".join(names)
+
+
 def _passed_over(film: str, near: FilesBeside, subtitles: Sequence[str], descriptions: Sequence[str]) -> str:
     """The note on files beside a film of this machine that are not used; empty for none."""
     if not is_local(film):
@@ -260,17 +287,30 @@ def _passed_over(film: str, near: FilesBeside, subtitles: Sequence[str], descrip
     # Beside the only film of a folder any subtitles may be meant for it.
     has_one_film = near.has_one_film(folder)
     names = [*(near.of(folder) if has_one_film else near.beginning(folder, stem)), *_inner_names(film, near)]
-    used = [*subtitles, *map(name_of, descriptions)]
-    return passed_over_note(passed_over_files(stem, names, used))
+    used = [*subtitles, *(name_beside(film, place) for place in descriptions)]
+    read_head = partial(read_head_beside, local_path(film))
+    return passed_over_note(stem, passed_over_files(stem, names, used, read_head))
 
 
 def _inner_names(film: str, near: FilesBeside) -> list[str]:
-    """What lies in the folders of subtitles beside a film, and the films beside it, for which it may be meant
-    too; nothing where there are no such folders."""
+    """What lies in the folders of subtitles and of descriptions beside a film, as far as it may be meant for
+    it, and films beside it, for which it may be meant too; nothing where there are no such folders."""
     folder, stem = parent_of(film), stem_of(name_of(film))
-    subtitle_folders = near.beginning(folder, "sub")
-    names = names_in_subtitle_folders(stem, subtitle_folders, lambda inner: near.of(join(folder, inner)))
-    return [*names, *filter(is_film_name, near.of(folder))] if names else []
+    has_one_film = near.has_one_film(folder)
+
+    def names_in(inner: str) -> Iterable[str]:
+        place = join(folder, inner)
+        # Beside several films, a file is of that whose name it has, or lies in the film's own folder.
+        is_any_meant = has_one_film or "/" in inner
+        return near.of(place) if is_any_meant else near.beginning(place, stem)
+
+    names = names_in_inner_folders(stem, near.inner_folders(folder), names_in)
+    if not names:
+        return []
+    films = near.films_in(folder)
+    of_that_name = filter(is_film_name, near.beginning(folder, stem))
+    # Of other films no more count than that there are some.
+    return [*names, *of_that_name, *films[:2]]
 
 
 def _subtitles_of(film: str, near: FilesBeside, language: str) -> str | None:
@@ -291,7 +331,7 @@ def _subtitles_of(film: str, near: FilesBeside, language: str) -> str | None:
 def _descriptions_of(film: str, near: FilesBeside) -> tuple[str, ...]:
     """Descriptions beside a film, text first. Of files elsewhere only those are read whose names say it."""
     folder, stem = parent_of(film), stem_of(name_of(film))
-    names = near.beginning(folder, stem)
+    names = [*near.beginning(folder, stem), *_inner_names(film, near)]
     if is_local(film):
         read_head = partial(read_head_beside, local_path(film))
     else:

@@ -24,9 +24,10 @@ from pydantic import TypeAdapter
 
 from shotad.batch.downloads import ScratchFolder, brought, fetch_film
 from shotad.batch.existing import existing_choice
+from shotad.batch.films import name_beside
 from shotad.batch.jobs import FilmJob
 from shotad.batch.mirror import Mirror
-from shotad.batch.places import Addresses, is_local, join, local_path, name_of, parent_of, shown
+from shotad.batch.places import Addresses, is_local, join, local_path, parent_of, shown
 from shotad.batch.store import Store, WriteRefused, check_kind
 from shotad.core import (
     Progress,
@@ -78,8 +79,10 @@ def placed(job: FilmJob, progress: Progress) -> Iterator[Placed]:
         if choice.kept_description is not None and choice.kept_description.track is not None:
             description = here.film
         elif choice.kept_description is not None:
-            kept_name = name_of(choice.kept_description.place)
-            kept_place = next(place for place in job.descriptions if name_of(place) == kept_name)
+            kept_name = choice.kept_description.name
+            kept_place = next(
+                place for place in job.descriptions if name_beside(job.film, place) == kept_name
+            )
             description = brought(kept_place, room, progress=progress)
         # Nobody named the subtitles: they lie beside the film.
         run_inputs = RunInputs(

@@ -43,6 +43,7 @@ class FilmRow:
     """A film on its way and what came of it; ``result`` None: nothing yet. ``begun``: it was at work.
 
     ``tries``: how often it was begun, ``since``: at which second last, ``need``: what it then took.
+    ``notes``: what is known about it before it is begun.
     """
 
     label: str
@@ -52,6 +53,7 @@ class FilmRow:
     tries: int = 0
     since: float = 0.0
     need: Need | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def uses(self) -> tuple[str, ...]:
@@ -122,7 +124,7 @@ def as_lines(rows: Sequence[FilmRow], seconds: float) -> str:
     lines = []
     for number, row in enumerate(rows, 1):
         used = f" With {', '.join(map(printable, row.uses))}." if row.uses else ""
-        lines += [f"{number}. {line_of(row)}{used}", *(f"  {line}" for line in _notes(row.result))]
+        lines += [f"{number}. {line_of(row)}{used}", *(f"  {line}" for line in _notes(row))]
     return "\n".join([*lines, summary(rows, seconds)])
 
 
@@ -134,7 +136,7 @@ def as_table(rows: Sequence[FilmRow], seconds: float, width: int) -> str:
     # What a table has no room for.
     below: list[str] = []
     for row in rows:
-        notes = _notes(row.result)
+        notes = _notes(row)
         wrong = _trouble(row.result) or (_amiss(row.result) if row.result and row.result.amiss else "")
         below += [f"{row.label}: {wrong}".rstrip()] if wrong or notes else []
         below += [f"  {line}" for line in notes]
@@ -142,11 +144,11 @@ def as_table(rows: Sequence[FilmRow], seconds: float, width: int) -> str:
     return "\n".join([*table, *([""] if below else []), *below, "", summary(rows, seconds)])
 
 
-def _notes(result: FilmResult | None) -> list[str]:
-    """What the run says of the track, and where its time went."""
-    if result is None:
-        return []
-    return [*(f"Note: {single_line(text)}" for text in result.warnings), *result.spent]
+def _notes(row: FilmRow) -> list[str]:
+    """What the run says of the track, and where its time went; of a film that is not begun, what is known."""
+    warnings = row.notes if row.result is None else row.result.warnings
+    spent = () if row.result is None else row.result.spent
+    return [*(f"Note: {single_line(text)}" for text in warnings), *spent]
 
 
 def as_json(rows: Sequence[FilmRow]) -> list[dict[str, Any]]:
@@ -207,36 +209,32 @@ def _times(pace: float | None) -> str:
     return "" if pace is None else f"{pace:.2f} times its length"
 
 
-def dry_run_lines(
-    names: Sequence[str], films: Sequence[PlannedFilm], results: Sequence[FilmResult | None]
-) -> list[str]:
-    """What a run would do with each film; ``results`` are known before (None: it would be described)."""
+def dry_run_lines(rows: Sequence[FilmRow]) -> list[str]:
+    """What a run would do with each film; a row without a result is of one that would be described."""
     lines = []
-    for number, (name, film, result) in enumerate(zip(names, films, results, strict=True), 1):
-        uses = FilmRow(name, film, result).uses
-        used = f", with {', '.join(map(printable, uses))}" if uses else ""
+    for number, row in enumerate(rows, 1):
+        result = row.result
+        used = f", with {', '.join(map(printable, row.uses))}" if row.uses else ""
         plan = "to be described" if result is None else "done before"
-        row_text = f"{plan}, into {printable(shown(film.job.folder))}{used}."
+        row_text = f"{plan}, into {printable(shown(row.film.job.folder))}{used}."
         if result is not None and result.state == "has_description":
             row_text = f"{_HAS_DESCRIPTION}. {_trouble(result)}"
         elif result is not None and result.error is not None:
             row_text = f"cannot be described. {_trouble(result)}"
-        lines.append(f"{number}. {name}: {row_text}")
-    new = [film for film, result in zip(films, results, strict=True) if result is None]
+        lines += [f"{number}. {row.label}: {row_text}", *(f"  {line}" for line in _notes(row))]
+    new = [row.film for row in rows if row.result is None]
     size = size_text(sum(film.size for film in new))
-    return [*lines, f"{plural(len(films), 'film')}: {len(new)} to describe ({size})."]
+    return [*lines, f"{plural(len(rows), 'film')}: {len(new)} to describe ({size})."]
 
 
-def dry_run_json(
-    names: Sequence[str], films: Sequence[PlannedFilm], results: Sequence[FilmResult | None]
-) -> dict[str, Any]:
+def dry_run_json(rows: Sequence[FilmRow]) -> dict[str, Any]:
     """The same for programs."""
-    rows = []
-    for name, film, result in zip(names, films, results, strict=True):
-        rows += as_json([FilmRow(name, film, result)])
-    return {
-        "films": [{**row, "state": "to_do" if row["state"] == "not_begun" else row["state"]} for row in rows]
-    }
+    records = []
+    for row, record in zip(rows, as_json(rows), strict=True):
+        state = "to_do" if record["state"] == "not_begun" else record["state"]
+        warnings = list(row.notes) if row.result is None else record["warnings"]
+        records.append({**record, "state": state, "warnings": warnings})
+    return {"films": records}
 
 
 REPORT_FILE = "shotad-batch.json"

@@ -44,7 +44,7 @@ def command(console: Console, film: Path, audio: Path, plot_file: Path | None, *
 
     Exit code 1 if the result breaks a rule that must hold.
     """
-    from shotad.cli.interface import align, work_on
+    from shotad.cli.interface import fit_recording, work_on
     from shotad.core import load_config
     from shotad.core.errors import UsageError
     from shotad.core.files import replace_file
@@ -85,9 +85,7 @@ def command(console: Console, film: Path, audio: Path, plot_file: Path | None, *
     texts: list[str] = []
     value: dict[str, Any] = {}
     if not alone:
-        alignment = align(
-            film, audio, config=config, out=options["out"], force=options["force"], progress=console
-        )
+        alignment = fit_recording(film, audio, config, console, out=options["out"], force=options["force"])
         texts.append(alignment_text(alignment))
         value = alignment_json(alignment)
     if plot_file is not None and alignment is not None:

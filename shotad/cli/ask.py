@@ -55,9 +55,9 @@ def command(console: Console, path: Path, question: str | None, **options: Any) 
     Exit code 1 if a question could not be answered.
     """
     from shotad.core import WorkFolder
-    from shotad.core.runsettings import read_settings, run_config_with_changes
+    from shotad.core.runsettings import read_settings
     from shotad.description import Engines
-    from shotad.description.film_questions import FilmQuestions, answer_json, answering_engine
+    from shotad.description.film_questions import FilmQuestions, answer_json, answering_engine, asking_config
     from shotad.engines import privacy_notice
     from shotad.film import open_film
     from shotad.film.slot_records import work_folder_film
@@ -70,11 +70,11 @@ def command(console: Console, path: Path, question: str | None, **options: Any) 
     place = track_folder(path)
     run = read_settings(place)
     track = load_track(place / TRACK)
-    flags = [f"language={options['language'] or track.language}"]
+    flags = [f"language={options['language']}"] if options["language"] is not None else []
     if options["voice"] is not None:
         flags.append(f"voice.name={options['voice']}")
-    config = run_config_with_changes(
-        run, engine=options["engine"], assignments=(*options["assignments"], *flags)
+    config = asking_config(
+        run, track.language, engine=options["engine"], assignments=(*options["assignments"], *flags)
     )
     if run.warning:
         console.note(run.warning)

@@ -251,15 +251,26 @@ def open_with(console: Console, request: BatchRequest) -> None:
 
 def foresee(console: Console, request: BatchRequest, leaving: PrivacyNotices) -> None:
     """Say what a run would do."""
-    from shotad.batch import dry_run_json, dry_run_lines, earlier_result, existing_result, film_labels
+    from shotad.batch import (
+        FilmRow,
+        dry_run_json,
+        dry_run_lines,
+        earlier_result,
+        film_labels,
+        foreseen_by_existing,
+    )
 
     planned = request.planner.plan(request.gathered)
     for line in (*leaving.engines_of(planned), *leaving.of(planned)):
         console.note(line)
-    results = [film.trouble or earlier_result(film.job) or existing_result(film.job) for film in planned]
-    names = film_labels(planned)
-    lines = dry_run_lines(names, planned, results)
-    console.result("\n".join(lines), dry_run_json(names, planned, results))
+    rows: list[FilmRow] = []
+    for name, film in zip(film_labels(planned), planned, strict=True):
+        result, notes = film.trouble or earlier_result(film.job), film.job.notes
+        if result is None:
+            result, notes_on_existing = foreseen_by_existing(film.job)
+            notes = (*notes, *notes_on_existing)
+        rows.append(FilmRow(name, film, result, notes=notes))
+    console.result("\n".join(dry_run_lines(rows)), dry_run_json(rows))
 
 
 def show_results(

@@ -46,6 +46,7 @@ from shotad.core.errors import (
 )
 from shotad.core.memory_errors import explain_memory_errors
 from shotad.core.progress import LOG, Display, LoggedProgress, display_mode, terminal_text
+from shotad.core.python_words import PythonNotes, in_python, python_messages
 from shotad.core.redaction import redact_sent_secrets
 from shotad.core.settings import assignments_of
 from shotad.core.text_files import read_text_file
@@ -76,6 +77,7 @@ Settings = Mapping[str, Any] | Iterable[str] | None
 """Settings by dotted key, nested ones, or ``KEY=VALUE`` as the commands take them."""
 
 
+@python_messages
 def describe(
     film: PathLike | Film,
     *,
@@ -306,6 +308,7 @@ def iter_cues(
     return CueIterator(describe_film)
 
 
+@python_messages
 def render(
     film: PathLike | Film,
     track: Track | PathLike | None = None,
@@ -412,6 +415,7 @@ def render(
     return done
 
 
+@python_messages
 def ask(
     film: PathLike | Film,
     question: str,
@@ -434,7 +438,8 @@ def ask(
         at: Second of the film. None: its end.
         engine: The model that answers, as for `describe`. None: that of the run. The embedded engine reads
             no questions: then the answer is what was recorded last.
-        settings: Single settings, such as ``{"language": "de"}``. They win over those of the run.
+        settings: Single settings, such as ``{"language": "de"}``, the language of the answer (else that of
+            the description). They win over those of the run.
         out: The work folder. None: ``movie.shotad`` beside ``movie.mp4``.
         cancel: Stops the call from another thread.
         progress: True shows progress on standard error. An object with the methods of `Progress` gets the
@@ -449,18 +454,21 @@ def ask(
         EngineError: The engine is unknown, not installed, or does not answer.
         WorkFolderError: The film was not described, or its records are damaged.
     """
-    from shotad.core.runsettings import read_settings, run_config_with_changes
+    from shotad.core.runsettings import read_settings
     from shotad.core.workfolder import SETTINGS_FILE
     from shotad.description import Engines
-    from shotad.description.film_questions import FilmQuestions, answering_engine
+    from shotad.description.film_questions import FilmQuestions, answering_engine, asking_config
+    from shotad.script import load_track
+    from shotad.script.track_files import TRACK
 
     question = text_of("question", question)
     place = _work_folder(film, out)
-    if not (place / SETTINGS_FILE).is_file():
+    if not all((place / name).is_file() for name in (SETTINGS_FILE, TRACK)):
         raise WorkFolderError(f"{place} holds no description.", "Call describe first.")
     run = read_settings(place)
-    config = run_config_with_changes(
-        run, engine=optional_text("engine", engine), assignments=assignments_of(settings)
+    language = load_track(place / TRACK).language
+    config = asking_config(
+        run, language, engine=optional_text("engine", engine), assignments=assignments_of(settings)
     )
     if run.warning:
         _warn(run.warning)
@@ -469,6 +477,7 @@ def ask(
         return questions.answer(question, answering_engine(Engines.of(config), shown_progress(progress)))
 
 
+@python_messages
 def align(
     film: PathLike | Film,
     recording: PathLike,
@@ -506,18 +515,37 @@ def align(
         UsageError: An argument cannot be used. ``ConfigError`` for a setting.
         WorkFolderError: The work folder cannot be used. ``OtherFilm``: it belongs to another film.
     """
+    return fit_recording(
+        film,
+        path_of("recording", recording),
+        load_config(config, settings),
+        shown_progress(progress),
+        out=out,
+        force=force,
+        cancel=cancel,
+    )
+
+
+def fit_recording(
+    film: PathLike | Film,
+    recording: Path,
+    config: Config,
+    progress: Progress,
+    *,
+    out: PathLike | None = None,
+    force: bool = False,
+    cancel: CancelToken | None = None,
+) -> Alignment:
+    """As `align`, with options of commands in its messages."""
     from shotad.film import open_sound
     from shotad.sound.alignment import align_files
 
-    path = path_of("recording", recording)
-    resolved = load_config(config, settings)
-    sound_file = open_sound(path)
-    with work_on(film, resolved, out, force=force, cancel=cancel) as (opened, folder, _):
-        return align_files(
-            opened, sound_file, folder, shown_progress(progress), film_track=resolved.film.audio_track
-        )
+    sound_file = open_sound(recording)
+    with work_on(film, config, out, force=force, cancel=cancel) as (opened, folder, _):
+        return align_files(opened, sound_file, folder, progress, film_track=config.film.audio_track)
 
 
+@python_messages
 def open_film(
     film: PathLike,
     *,
@@ -551,6 +579,7 @@ def open_film(
     )
 
 
+@python_messages
 def detect_shots(
     film: PathLike | Film,
     *,
@@ -588,6 +617,7 @@ def detect_shots(
     return film_record.shots
 
 
+@python_messages
 def find_threads(
     film: PathLike | Film,
     shots: Sequence[Shot] | None = None,
@@ -631,6 +661,7 @@ def find_threads(
     return tuple(tuple(thread) for thread in threads.values())
 
 
+@python_messages
 def shot_scales(
     film: PathLike | Film,
     shots: Sequence[Shot] | None = None,
@@ -669,6 +700,7 @@ def shot_scales(
     return {row["index"]: ShotScale(row["scale"]) for row in rows if row["scale"]}
 
 
+@python_messages
 def evaluate(
     predictions: PathLike | Sequence[PathLike],
     dataset: PathLike,
@@ -877,8 +909,8 @@ def shown_progress(progress: bool | Progress) -> Progress:
     """What shows progress: True as the commands do, on standard error; False in the log."""
     check_progress(progress)
     if isinstance(progress, bool):
-        return Stoppable(Display(display_mode()) if progress else LoggedProgress())
-    return Stoppable(progress)
+        progress = Display(display_mode()) if progress else LoggedProgress()
+    return Stoppable(PythonNotes(progress))
 
 
 def _work_folder(film: PathLike | Film, out: PathLike | None) -> Path:
@@ -959,7 +991,7 @@ def _grammar(
         notes = read_grammar(context, shots)
         record = context.folder.read_json("grammar.json") or {"shots": []}
     for note in notes:
-        _warn(note, 4)
+        _warn(note, 5)
     rows: list[dict[str, Any]] = record["shots"]
     return rows
 
@@ -992,9 +1024,12 @@ GIVEN_TRACK = "given-track.json"
 """In the work folder: the track that `render` was given, where its lines are not those of ``track.json``."""
 
 
-def _warn(text: str, level: int = 3) -> None:
-    """Warn the caller of the function that calls this, and write it to the log."""
-    text = redact_sent_secrets(text)
+def _warn(text: str, level: int = 4) -> None:
+    """Warn the caller of the public function that calls this, and write it to the log.
+
+    Between that caller and this function are the public one and its `python_messages`.
+    """
+    text = in_python(redact_sent_secrets(text))
     LOG.warning("%s", terminal_text(text))
     warnings.warn(text, ShotadWarning, stacklevel=level)
 

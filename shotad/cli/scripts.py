@@ -189,8 +189,8 @@ def import_command(
     encoding: str | None,
     dry_run: bool,
 ) -> None:
-    """Bring an edited SCRIPT (VTT, SRT, DAPT, CSV, JSON, Frazier, Reaper, DOCX, XLSX, EDL, FCPXML) back into
-    the track.
+    """Bring an edited SCRIPT (VTT, SRT, TTML, DAPT, CSV, JSON, Frazier, Reaper, DOCX, XLSX, EDL, FCPXML) back
+    into the track.
 
     It matches lines by their ids; in a script from another program, by times or texts. Each difference
     becomes an edit, which later runs keep. If script and track were both edited, it changes nothing and

@@ -25,7 +25,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from shotad.core.errors import Cancelled
+from shotad.core.errors import Cancelled, UsageError
 from shotad.core.progress import Progress, Task
 
 Result = TypeVar("Result")
@@ -37,7 +37,8 @@ POLL = 0.1
 class CancelToken:
     """Cancels calls that were given it as ``cancel=``, from any thread and for good.
 
-    Like `threading.Event`: one token may be given to several calls, and one that was cancelled stays so.
+    Like `threading.Event`: one token may be given to several calls, and one that was cancelled stays so. It
+    belongs to its process: a pool of processes needs one in each.
     """
 
     def __init__(self) -> None:
@@ -46,6 +47,14 @@ class CancelToken:
     def cancel(self) -> None:
         """Ask all calls with this token to stop. Returns at once; they raise `Cancelled` soon after."""
         self._event.set()
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """A token cannot be copied, nor sent to another process: raises UsageError."""
+        raise UsageError(
+            "A CancelToken cannot be copied or sent to another process: it stops calls in its own.",
+            "Make it in the process that calls the function, and cancel it there; or end that process: what "
+            "is done is kept.",
+        )
 
     @property
     def is_cancelled(self) -> bool:

@@ -412,7 +412,7 @@ def _new_part_file(path: Path) -> Path:
 
 
 _UNWRITABLE = "cannot be written"
-_ANOTHER_FOLDER = "another folder (--out, where the command takes it)"
+_ANOTHER_FOLDER = "another folder (--out)"
 _BUSY = "Too much is open in this program or on this machine just now: try again in a moment."
 _OUT_OF_RESOURCES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _DISK_TROUBLE = {

@@ -189,7 +189,7 @@ def assigned(model: type[BaseModel], tree: Mapping[str, Any], assignments: Itera
         key, sign, value = assignment.partition("=")
         if not sign or not key.strip():
             raise ConfigError(
-                f"--set {quoted(assignment)} is not KEY=VALUE.", "Write, for example, slots.minimum=3."
+                f"The setting {quoted(assignment)} is not KEY=VALUE.", "Write, for example, slots.minimum=3."
             )
         key = key.strip()
         try:
@@ -238,6 +238,12 @@ class _Source:
     tree: dict[str, Any]
 
 
+def holds_settings(model: type[BaseModel], name_or_file: str) -> bool:
+    """Whether a file has any setting of ``model``, or builds on another. Raises ConfigError."""
+    source = _read_source(model, name_or_file)
+    return bool(source.tree or source.bases)
+
+
 def _add_bases(
     model: type[BaseModel],
     source: _Source,
@@ -268,7 +274,7 @@ def _check_base(source: _Source, name: str, folder: Path) -> None:
     if not (base.is_relative_to(folder) or is_known_config(base)):
         raise ConfigError(
             f"The config {source.name} builds on {name}, which lies outside of its folder.",
-            "Put that file beside it, or name it with --config.",
+            "Put that file beside it, or name it yourself, as a config of its own.",
         )
 
 

@@ -142,7 +142,7 @@ def read_file_bytes(
     limit = SIZE_LIMITS[kind]
 
     def refused(reason: str) -> ShotadError:
-        return error(f"The {kind} {path} cannot be read: {reason}.", hint)
+        return error(f"The {kind} {path} cannot be read: {reason}.", hint or "Check the name of the file.")
 
     try:
         # Checked before it is opened: opening a device can do something, opening a pipe waits for a writer.

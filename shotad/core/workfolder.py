@@ -182,7 +182,7 @@ class WorkFolder:
         if not is_text(str(self.path.absolute())):
             raise WorkFolderError(
                 f"The name of the work folder {printable(str(self.path))} is not in UTF-8.",
-                "Name another folder (--out, where the command takes it).",
+                "Name another folder (--out).",
             )
         self._is_new = not os.path.lexists(self.path)
         with as_work_folder_errors(self.path, "cannot be made"):

@@ -21,6 +21,7 @@ from shotad.core.system import quoted
 from shotad.core.workfolder import work_folder_of
 from shotad.description.inputs import GivenFile
 from shotad.film.beside import (
+    NamedDescription,
     descriptions_named,
     is_own_script,
     names_beside,
@@ -29,7 +30,7 @@ from shotad.film.beside import (
 )
 from shotad.film.description_tracks import description_cues, description_tracks, probe_sound
 from shotad.script import Track
-from shotad.script.cue import Script
+from shotad.script.cue import Script, ScriptCue
 from shotad.script.edits import merge_edits, with_lines_of
 from shotad.script.formats import read_script
 from shotad.script.track import FilmId
@@ -40,26 +41,33 @@ from shotad.script.track_files import TRACK
 class ExistingDescription:
     """A description of a film. ``place`` is its file, as a path or an address, or the film itself.
 
-    ``track`` is the number of the track inside the film, None for a file beside it. ``language`` is a short
-    code, empty where nothing names one. ``cues`` (of text) and ``seconds`` are None where they are not known.
-    ``is_readable``: its lines can be read. ``is_own``: shotad made it.
+    ``track`` is the number of the track inside the film, None for a file beside it, whose ``name`` counts
+    from the film's folder: ``AD/movie.wav``. ``language`` is a short code, empty where nothing names one.
+    ``cues`` (of text) and ``seconds`` are None where they are not known. ``is_readable``: its lines can be
+    read; ``problem`` says why they cannot be, and what to do, where that is known. ``is_own``: shotad made
+    it.
     """
 
     place: str
     is_text: bool
+    name: str = ""
     track: int | None = None
     language: str = ""
     title: str = ""
     cues: int | None = None
     seconds: float | None = None
     is_readable: bool = False
+    problem: str = ""
     is_own: bool = False
 
     def __str__(self) -> str:
         """``movie.en.ad.vtt, beside the film (text, English, 63 lines, 1 h 2 min)``."""
-        name = _file_name(self.place)
         kind = "text" if self.is_text else "sound"
-        where = f"{name}, beside the film" if self.track is None else f"{kind} track {self.track} in the film"
+        where = (
+            f"{self.name}, beside the film"
+            if self.track is None
+            else f"{kind} track {self.track} in the film"
+        )
         facts = [kind] if self.track is None else []
         facts += [f"“{self.title[:60]}”"] if self.title else []
         facts += [language_name(self.language)] if self.language else []
@@ -82,14 +90,19 @@ def descriptions_beside(film: Path, names: Sequence[str] | None = None) -> list[
         if not path.is_file():
             continue
         if named.is_text:
-            descriptions.append(_text_beside(path, named.language))
+            descriptions.append(_text_beside(path, named))
             continue
         with suppress(FilmError):  # what cannot be read helps no listener
             sound = probe_sound(path)
             language = sound.language or named.language
             descriptions.append(
                 ExistingDescription(
-                    str(path), False, language=language, seconds=sound.seconds, is_own=sound.is_own
+                    str(path),
+                    False,
+                    name=named.name,
+                    language=language,
+                    seconds=sound.seconds,
+                    is_own=sound.is_own,
                 )
             )
     return descriptions
@@ -100,23 +113,29 @@ def _file_name(place: str) -> str:
     return place.replace("\\", "/").rpartition("/")[2]
 
 
-def _text_beside(path: Path, language_in_name: str) -> ExistingDescription:
+def _text_beside(path: Path, named: NamedDescription) -> ExistingDescription:
     head = read_head_beside(path, path.name)
-    language, cues, seconds = language_in_name or _language_in_head(head), None, None
-    is_readable = False
-    with suppress(ShotadError):  # one that cannot be read is a description all the same
+    lines: list[ScriptCue] = []
+    is_own, problem = is_own_script(head), ""
+    try:
         script = read_script(path)
+    except ShotadError as error:  # one that cannot be read is a description all the same
+        problem = f"{error.what} {error.hint}".strip()
+    else:
         lines = [cue for cue in script.cues if cue.text]
-        cues, is_readable = len(lines), bool(lines)
-        seconds = max((cue.interval.end for cue in lines), default=None)
+        problem = "" if lines else f"{named.name} holds no lines."
+        # The documents of Office show only inside who wrote them.
+        is_own = is_own or bool(script.stamp or script.line_stamps)
     return ExistingDescription(
         str(path),
         True,
-        language=language,
-        cues=cues,
-        seconds=seconds,
-        is_readable=is_readable,
-        is_own=is_own_script(head),
+        name=named.name,
+        language=named.language or _language_in_head(head),
+        cues=len(lines) if not problem else None,
+        seconds=max((cue.interval.end for cue in lines), default=None),
+        is_readable=bool(lines),
+        problem=problem,
+        is_own=is_own,
     )
 
 
@@ -187,7 +206,7 @@ def choose_existing(
     if not same:
         return ExistingChoice(notes=(_other_language_note(descriptions, config),))
     listed, name = "; ".join(map(str, same)), _file_name(film)
-    files = tuple(_file_name(description.place) for description in same if description.track is None)
+    files = tuple(description.name for description in same if description.track is None)
     readable = [description for description in same if description.is_readable]
     if config.existing == "stop":
         message = f"{name} has an audio description already: {listed}."
@@ -196,7 +215,7 @@ def choose_existing(
         raise DescriptionExists(
             f"The lines of the audio description that {name} has cannot be read, so nothing can be added to "
             f"them: {listed}.",
-            f"{_align_advice(same, film)} To describe all of the film: --existing ignore.".strip(),
+            f"{_reading_advice(same, film)} To describe all of the film: --existing ignore.".strip(),
             files=files,
         )
     kept_description = readable[0]
@@ -219,9 +238,15 @@ def _advice(descriptions: Sequence[ExistingDescription], film: str) -> str:
             script = quoted([readable[0].place])
             advice.append(f"To check them: shotad lint {script} --film {quoted([film])}.")
     else:
-        advice.append(_align_advice(descriptions, film))
+        advice.append(_reading_advice(descriptions, film))
     advice.append("To describe the film all the same: --existing ignore.")
     return " ".join(filter(None, advice))
+
+
+def _reading_advice(descriptions: Sequence[ExistingDescription], film: str) -> str:
+    """How lines that cannot be read become such that can; empty where nobody knows."""
+    problem = next((description.problem for description in descriptions if description.problem), "")
+    return " ".join(filter(None, (problem, _align_advice(descriptions, film))))
 
 
 def _align_advice(descriptions: Sequence[ExistingDescription], film: str) -> str:

@@ -24,6 +24,7 @@ from shotad.core.config.words import SamplingSettings
 from shotad.core.engine import TextKind
 from shotad.core.errors import EngineError, UsageError, WorkFolderError, quoted
 from shotad.core.records import utterances_of
+from shotad.core.runsettings import RunSettings, run_config_with_changes
 from shotad.core.types import SpeechKind
 from shotad.core.workfolder import hash_key, read_record
 from shotad.description.answer_text import is_error_report, is_nothing, without_thoughts
@@ -112,6 +113,18 @@ class FilmAnswer:
     saw_frames: bool = False
 
 
+def asking_config(
+    run: RunSettings, track_language: str, *, engine: str | None = None, assignments: Sequence[str] = ()
+) -> Config:
+    """The settings with which questions about a described film are answered.
+
+    The answer is in the language of the track, unless ``assignments`` (``KEY=VALUE``) name another. Raises
+    ConfigError as `run_config_with_changes`.
+    """
+    in_track_language = (f"language={track_language}", *assignments)
+    return run_config_with_changes(run, engine=engine, assignments=in_track_language)
+
+
 class FilmQuestions:
     """Answers questions about one film.
 
@@ -151,7 +164,7 @@ class FilmQuestions:
         """
         question = " ".join(question.split())
         if not any(character.isalnum() for character in question):
-            raise UsageError("There is no question.", 'Ask one: shotad ask FILM "Who is in the room?"')
+            raise UsageError("There is no question.", 'Ask one, such as "Who is in the room?"')
         if engine is None:
             return self._answer_from_records(question)
         return self._answer_of_engine(question, engine)

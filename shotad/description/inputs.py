@@ -211,7 +211,7 @@ def passed_over_beside(info: FilmInfo, config: Config, run_inputs: RunInputs) ->
     used = [] if subtitles is None else [subtitles.relative_to(path.parent).as_posix()]
     read_head = partial(read_head_beside, path)
     used += [description.name for description in descriptions_named(stem, names, read_head)]
-    note = passed_over_note(passed_over_files(stem, names, used))
+    note = passed_over_note(stem, passed_over_files(stem, names, used, read_head))
     return (note,) if note else ()
 
 

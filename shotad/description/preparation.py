@@ -200,7 +200,33 @@ def picture_warnings(film: Film, shots: FilmShots) -> list[str]:
             f"The film has no picture for {missing:.0f} s, the longest time from {longest.start:.1f} to "
             f"{longest.end:.1f} s: no slots are planned there."
         )
+    uncovered = uncovered_parts(shots)
+    if uncovered:
+        missing = sum(part.duration for part in uncovered)
+        longest = max(uncovered, key=lambda part: part.duration)
+        warnings.append(
+            f"The given shots leave out {missing:.1f} s of {shots.end:.1f} s, the longest time from "
+            f"{longest.start:.1f} to {longest.end:.1f} s. What is seen there is shown only for a slot that "
+            "lies whole in such a part, as one shot."
+        )
     return warnings
+
+
+LEAST_UNCOVERED = 0.5
+"""Seconds without a shot that count: some lists leave out a frame or two at each cut, and at the end."""
+
+
+def uncovered_parts(shots: FilmShots) -> list[Interval]:
+    """The parts of the film that given shots leave out, of `LEAST_UNCOVERED` seconds at least, in order."""
+    if shots.frame_count is not None:
+        return []
+    starts = [0.0, *(shot.interval.end for shot in shots.shots)]
+    ends = [*(shot.interval.start for shot in shots.shots), shots.end]
+    return [
+        Interval(start, end)
+        for start, end in zip(starts, ends, strict=True)
+        if end - start >= LEAST_UNCOVERED
+    ]
 
 
 # Speech

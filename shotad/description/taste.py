@@ -12,10 +12,11 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from shotad.core import Config
 from shotad.core.arguments import refuse_too_long
 from shotad.core.errors import ConfigError, WorkFolderError
 from shotad.core.files import refuse_special
-from shotad.core.settings import named_configs
+from shotad.core.settings import holds_settings, named_configs
 from shotad.core.workfolder import SETTINGS_FILE, file_stem, read_record, work_folder_of
 
 SHARED_RECORDS = (
@@ -44,7 +45,8 @@ PREFIX = "taste-"
 def taste_config(taste: str) -> str:
     """The name or file of a taste's settings: ``brief`` is the config ``taste-brief``, ``my.yaml`` a file.
 
-    Raises UsageError for a taste that is neither, and for a file that is called as a taste of shotad.
+    Raises ConfigError for a taste that is neither, for a file that is called as a taste of shotad, and for
+    one without a setting.
     """
     refuse_too_long(Path(taste))
     tastes = [name.removeprefix(PREFIX) for name in named_configs() if name.startswith(PREFIX)]
@@ -55,6 +57,11 @@ def taste_config(taste: str) -> str:
             raise ConfigError(
                 f"{taste} has the name of a taste of shotad, and both tracks would share a folder.",
                 "Rename the file.",
+            )
+        if not holds_settings(Config, taste):
+            raise ConfigError(
+                f"{taste} holds no setting, so its track would be that of the film once more.",
+                "Write what is to be different, such as slots: {detail: brief}.",
             )
         return taste
     if taste not in tastes:

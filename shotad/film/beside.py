@@ -2,8 +2,9 @@
 
 A name begins with that of the film, as players and media servers want it: ``movie.srt``, ``movie.en.srt``,
 ``movie.en.sdh.srt``, ``movie.en.ad.m4a`` (Jellyfin, Kodi, Plex, mpv). Subtitles may also lie in a folder
-``Subs`` or ``Subtitles``, where VLC and Kodi look. Files of words are opened as far as their first lines:
-those say whether they hold dialogue or a description, whatever the file is called.
+``Subs`` or ``Subtitles``, where VLC and Kodi look, and a description in a folder ``AD`` or ``Audio
+Description``. Files of words are opened as far as their first lines: those say whether they hold dialogue or
+a description, whatever the file is called.
 
 Names are compared without upper and lower case, and however accents are written, on every system: mpv, VLC,
 Kodi and Jellyfin do so too. Of two names that differ in nothing else, the one that is written as the film's
@@ -20,7 +21,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
 
 from shotad.core.config.languages import language_named
@@ -38,11 +39,23 @@ FILM_ENDINGS = frozenset(
 """How names of films end: containers of pictures that shotad opens. A film that is named by itself may end
 in any way."""
 
-SUBTITLE_ENDINGS = (".srt", ".vtt", ".ass", ".ssa")
-"""Endings of subtitles, that taken first where there are several."""
+SUBTITLE_ENDINGS = (".srt", ".vtt", ".ass", ".ssa", ".ttml", ".dfxp", ".sbv", ".smi", ".sami", ".sub")
+"""Endings of subtitles, that taken first where there are several. ``.sub`` is MicroDVD or SubViewer, or holds
+the pictures of VobSub."""
 
-SCRIPT_ENDINGS = (".vtt", ".srt", ".ttml", ".xml")
-"""Endings of descriptions as text, that taken first where there are several."""
+READABLE_SCRIPTS = (
+    ".vtt", ".srt", ".ttml", ".dfxp", ".xml", ".csv", ".docx", ".xlsx", ".json", ".edl", ".fcpxml",
+)  # fmt: skip
+"""Endings of descriptions as text whose lines can be read, that taken first where there are several."""
+
+SCRIPT_ENDINGS = (
+    *READABLE_SCRIPTS,
+    *(".txt", ".doc", ".odt", ".ods", ".rtf", ".pdf", ".xls", ".ass", ".ssa", ".sbv", ".smi", ".sub", ".stl"),
+)
+"""Endings of descriptions as text; those whose lines cannot be read stand last."""
+
+_SUBTITLE_SCRIPTS = frozenset({".vtt", ".srt", ".ttml", ".dfxp", ".xml"})
+"""Endings of scripts whose first lines may say that they are a description, whatever the file is called."""
 
 SOUND_ENDINGS = frozenset(
     {
@@ -56,13 +69,20 @@ _SUBTITLE_FOLDERS = frozenset({"sub", "subs", "subtitle", "subtitles"})
 """Folders beside a film in which its subtitles may lie, in small letters; Kodi looks into these too, VLC into
 some."""
 
-_OTHER_SUBTITLE_ENDINGS = frozenset(
-    {".dfxp", ".idx", ".lrc", ".sami", ".sbv", ".scc", ".smi", ".stl", ".sub", ".sup", ".ttml"}
-)
-"""Endings of subtitles that are not looked for beside a film; some can be read where they are named."""
+_OTHER_SUBTITLE_ENDINGS = {
+    ".idx": "subtitles as pictures cannot be read",
+    ".lrc": "lyrics are not looked for",
+    ".scc": "SCC cannot be read; convert it to SRT",
+    ".stl": "EBU STL cannot be read; convert it to SRT",
+    ".sup": "subtitles as pictures cannot be read",
+}
+"""Endings of subtitles that are not taken beside a film, and why."""
 
 _MOST_PASSED_OVER = 6
 """Names in a note on files that are not used."""
+
+RECORDS_OF_WORK = frozenset({"shots.json", "settings.json", "track.json"})
+"""By which a folder is known to be a work folder, whatever it is called."""
 
 HEAD_BYTES = 1 << 16
 """Bytes of a file of words that are read to see what it holds: heads with notes and styles are shorter."""
@@ -110,6 +130,14 @@ _DESCRIPTION_WORDS = frozenset(
     }
 )
 """Words in the name of a file beside a film that make it a description: what the trade calls it."""
+_WORDS_OF_PLOT = frozenset(
+    {
+        *("desc", "descripción", "described", "description", "descriptions", "descriptive", "descrizione"),
+        "descrição",
+    }
+)
+"""Those of them that in the name of a document, or of a folder, may mean what the film is about:
+``movie.description.txt``, as yt-dlp writes it."""
 _WORDS_BESIDE = frozenset(
     {
         *("audio", "broadcast", "default", "final", "full", "master", "mix", "mixed", "mono", "narration"),
@@ -126,6 +154,8 @@ _WORDS_BESIDE = frozenset(
             "version",
         ),
         *("video", "voice", "voiceover"),
+        # Programs whose tables are beside it: movie.ad.frazier.csv.
+        *("frazier", "reaper"),
     }
 )
 """Words that may stand with them. ``movie - Ad Astra trailer.mp3`` has others, and is no description."""
@@ -154,6 +184,9 @@ _FOR_DEAF_TITLE = re.compile(r"\b(?:sdh|cc|hoh|hearing|captions?)\b", re.IGNOREC
 _DESCRIPTIONS_HEAD = re.compile(r"\AWEBVTT[^\n]*\n(?:[^\n]+\n)*?Kind: *descriptions", re.IGNORECASE)
 _OWN_NUMBER = re.compile(r"\A[1-4]\d{8,}\s*\n[^\n]*-->")
 """SubRip of ours: the number of a cue is the id of its line (`shotad.script.subtitle_formats`)."""
+_OWN_ROW = re.compile(r"\A[^\n]*\n[1-4]\d{8,};[\d:.]+;")
+"""Frazier's table of ours: its positions are the same numbers."""
+_OWN_EDL = re.compile(r"\ATITLE: .* AD, \d+ lines? at [\d/]+(?:df)? fps from [\d:;]+\n")
 _DAPT = re.compile(r"ns/ttml/profile/dapt|\bdaptm:scriptType")
 _DAPT_OF_PICTURE = re.compile(r"scriptRepresents\s*=\s*[\"'][^\"']*\bvisual")
 
@@ -166,6 +199,11 @@ class NamedDescription:
     name: str
     language: str
     is_text: bool
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether it is text of a format whose lines can be read, by its ending."""
+        return PurePosixPath(self.name).suffix.lower() in READABLE_SCRIPTS
 
 
 def composed(name: str) -> str:
@@ -189,6 +227,22 @@ def is_subtitle_folder(name: str) -> bool:
     return comparable(name) in _SUBTITLE_FOLDERS
 
 
+@lru_cache(maxsize=4096)
+def is_description_folder(name: str) -> bool:
+    """Whether descriptions of a film may lie in a folder of this name beside it: ``AD``, ``Audio
+    Description``."""
+    # Files have endings, and a listing does not say which names are folders.
+    if PurePosixPath(name).suffix:
+        return False
+    words = _words_of_description(comparable(name))
+    return _say_nothing_else(words) and _is_named_description(words, is_text=True, is_document=True)
+
+
+def is_inner_folder(name: str) -> bool:
+    """Whether files for a film may lie in a folder of this name beside it."""
+    return is_subtitle_folder(name) or is_description_folder(name)
+
+
 @dataclass(frozen=True, slots=True)
 class _Listing:
     """The names among which files for a film are looked for. ``stem`` is the film's, as `comparable`.
@@ -209,7 +263,8 @@ def _listing(stem: str, names: Iterable[str]) -> _Listing:
     """
     own, key = composed(stem), comparable(stem)
     names = sorted(names)
-    stems = {composed(stem_of(name)) for name in names if is_film_name(name)}
+    # A copy in a folder of descriptions is no other film.
+    stems = {composed(stem_of(name)) for name in names if is_film_name(name) and "/" not in name}
     namesakes = [film_stem for film_stem in stems if film_stem != own and comparable(film_stem) == key]
     by_key: dict[str, str] = {}
     # Those written as the film stand first.
@@ -262,14 +317,33 @@ def is_description_title(title: str, *, is_text: bool = False) -> bool:
     return _are_of_description([word.lower() for word in words], is_text=is_text)
 
 
-def _are_of_description(words: Sequence[str], *, is_text: bool) -> bool:
-    """Whether words in small letters name a description, with nothing but a language and words of sound."""
+def _are_of_description(words: Sequence[str], *, is_text: bool, is_document: bool = False) -> bool:
+    """Whether words in small letters name a description, with nothing but a language and words of sound.
+
+    ``is_document``: in the name of a document or a folder, where a description may be that of the plot.
+    """
     # Subtitles that are called descriptive are for the deaf.
     names = _DESCRIPTION_WORDS - ({"descriptive"} if is_text else set())
-    return any(word in names for word in words) and all(
-        word in names or word in _WORDS_BESIDE or _COUNT_BESIDE.fullmatch(word) or language_named(word)
-        for word in words
-    )
+    if is_document:
+        names -= _WORDS_OF_PLOT
+    return any(word in names for word in words) and _say_nothing_else(words)
+
+
+def _say_nothing_else(words: Sequence[str]) -> bool:
+    """Whether words in small letters are those of descriptions, of sound and of languages alone."""
+    usual_words = _DESCRIPTION_WORDS | _WORDS_BESIDE
+    return all(word in usual_words or _COUNT_BESIDE.fullmatch(word) or language_named(word) for word in words)
+
+
+def _is_named_description(words: Sequence[str], *, is_text: bool, is_document: bool = False) -> bool:
+    """Whether the words in a name, in small letters, say that it is a description; otherwise as
+    `_are_of_description`."""
+    words_alone = [word for word in words if not word.isdecimal()]
+    if _are_of_description(words_alone, is_text=is_text, is_document=is_document):
+        return True
+    # What can mean nothing else may stand with any words: "Audiodeskription für Kino A".
+    title = " ".join(words)
+    return bool(_TRACK_TITLE.search(title)) and not (is_text and _FOR_DEAF_TITLE.search(title))
 
 
 def is_description_text(head: str) -> bool:
@@ -282,9 +356,10 @@ def is_description_text(head: str) -> bool:
 
 
 def is_own_script(head: str) -> bool:
-    """Whether shotad wrote a script, by its first lines: they name it, or in SubRip have numbers of ours."""
+    """Whether shotad wrote a script, by its first lines: they name it, or have numbers or a title of ours."""
     head = head.removeprefix("\ufeff").replace("\r\n", "\n")
-    return bool(_OWN_NUMBER.search(head.lstrip())) or "shotad" in head[:4096]
+    is_numbered = _OWN_NUMBER.search(head.lstrip()) or _OWN_ROW.search(head)
+    return bool(is_numbered or _OWN_EDL.search(head)) or "shotad" in head[:4096]
 
 
 def choose_subtitles(
@@ -308,6 +383,8 @@ def choose_subtitles(
         words = _words_of_subtitles(listing, name)
         if words is None or (words.kinds | words.other_words) & (_NOT_SPEECH | _DESCRIPTION_WORDS):
             continue
+        if _is_of_pictures(listing, name):
+            continue
         places = [languages.index(code) for code in words.languages if code in languages]
         ending = SUBTITLE_ENDINGS.index(PurePosixPath(name).suffix)
         ranks[name] = (
@@ -321,6 +398,11 @@ def choose_subtitles(
         )
     ranked = [listing.names[name] for name in sorted(ranks, key=ranks.__getitem__)]
     return next((name for name in ranked if is_dialogue(name)), None)
+
+
+def _is_of_pictures(listing: _Listing, name: str) -> bool:
+    """Whether ``name``, as `comparable`, holds the pictures of VobSub, whose index lies beside it."""
+    return name.endswith(".sub") and f"{stem_of(name)}.idx" in listing.names
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,6 +422,8 @@ def _words_of_subtitles(listing: _Listing, name: str) -> _SubtitleWords | None:
     stem, films = listing.stem, listing.films
     folder, _, file_name = name.rpartition("/")
     if PurePosixPath(file_name).suffix not in SUBTITLE_ENDINGS:
+        return None
+    if is_description_folder(folder.partition("/")[0]):
         return None
     file_stem = stem_of(file_name)
     if file_stem == stem:
@@ -410,39 +494,71 @@ def descriptions_named(
     """The descriptions of the film ``stem`` among ``names``, text first.
 
     The name has to say it. Short words such as "AD" may have nothing beside them but a language and words of
-    sound: ``movie.en.ad.m4a``, ``movie_AD_v2.wav``. Text whose first lines say it needs no such name; with
-    ``opens_all`` False only files are opened whose names say it. A DAPT document of a dubbing is no
-    description.
+    sound: ``movie.en.ad.m4a``, ``movie_AD_v2.wav``. A file in a folder ``AD`` (``AD/movie.wav``) needs no
+    word for it. Subtitles whose first lines say it need no such name; with ``opens_all`` False only files are
+    opened whose names say it. A DAPT document of a dubbing is no description.
     """
     listing = _listing(stem, names)
-    stem, listed_names, films = listing.stem, listing.names, listing.films
     descriptions: list[NamedDescription] = []
-    for name in sorted(listed_names):
+    for name in sorted(listing.names):
         ending = PurePosixPath(name).suffix
         is_text, is_sound = ending in SCRIPT_ENDINGS, ending in SOUND_ENDINGS
-        after_stem = stem_of(name)[len(stem) :]
-        is_of_film = name.startswith(stem) and not after_stem[:1].isalnum()
-        if not is_of_film or not (is_text or is_sound) or (after_stem and stem_of(name) in films):
+        words = _words_after_film(listing, name)
+        if words is None or not (is_text or is_sound):
             continue
-        words = _words_of_description(after_stem)
         languages = [code for word in words if (code := language_named(word))]
-        is_named = _are_of_description([word for word in words if not word.isdecimal()], is_text=is_text)
-        # What can mean nothing else may stand with any words: "Audiodeskription für Kino A".
-        plain_words = " ".join(words)
-        if _TRACK_TITLE.search(plain_words) and not (is_text and _FOR_DEAF_TITLE.search(plain_words)):
-            is_named = True
-        if is_text and (is_named or opens_all):
-            head = read_head(listed_names[name])
-            is_xml = ending in (".ttml", ".xml")
+        is_document = is_text and ending not in _SUBTITLE_SCRIPTS
+        # Beside a copy of the film there, subtitles hold what is said in it.
+        is_of_copy = ending in SUBTITLE_ENDINGS and _stands_beside_film(name, listing)
+        is_in_folder = "/" in name and is_description_folder(name.partition("/")[0]) and not is_of_copy
+        is_named = is_in_folder or _is_named_description(words, is_text=is_text, is_document=is_document)
+        may_open = is_named or (opens_all and not is_document)
+        if is_text and not is_document and may_open:
+            head = read_head(listing.names[name])
+            is_xml = ending in (".ttml", ".dfxp", ".xml")
             # Only the document itself says whether XML is a script, and whether of a description.
             is_named = is_description_text(head) or (is_named and (not is_xml or _is_plain_timed_text(head)))
         if is_named:
-            descriptions.append(
-                NamedDescription(listed_names[name], languages[-1] if languages else "", is_text)
-            )
+            listed_name = listing.names[name]
+            descriptions.append(NamedDescription(listed_name, languages[-1] if languages else "", is_text))
     return sorted(
         descriptions, key=lambda description: (not description.is_text, _ending_rank(description.name))
     )
+
+
+def _stands_beside_film(name: str, listing: _Listing) -> bool:
+    """Whether a file in an inner folder, by its `comparable` name, begins as a film in the same folder."""
+    folder, _, file_name = name.rpartition("/")
+    films = (other.rpartition("/") for other in listing.names if is_film_name(other.rpartition("/")[2]))
+    return bool(folder) and any(
+        film_folder == folder and file_name.startswith(stem_of(film_name))
+        for film_folder, _, film_name in films
+    )
+
+
+def _words_after_film(listing: _Listing, name: str) -> list[str] | None:
+    """The words in the name of a file behind that of the film; None for a file that is not of this film.
+
+    ``name`` as `comparable`. In a folder of descriptions beside the only film, or in the film's own folder
+    there, the name need not begin as the film, and then may have no other words than those of descriptions.
+    """
+    folder, _, file_name = name.rpartition("/")
+    file_stem = stem_of(file_name)
+    outer_folder, _, film_folder = folder.partition("/")
+    if folder and not is_description_folder(outer_folder):
+        return None
+    after_stem = file_stem[len(listing.stem) :]
+    is_of_film = file_stem.startswith(listing.stem) and not after_stem[:1].isalnum()
+    if is_of_film and (not after_stem or file_stem not in listing.films):
+        words = _words_of_description(after_stem)
+        # AD/movie 2.wav may be of the second film.
+        is_usual = not folder or _say_nothing_else(words) or _is_named_description(words, is_text=True)
+        return words if is_usual else None
+    if not folder or file_stem in listing.films:
+        return None
+    words = _words_of_description(file_stem)
+    is_for_film = film_folder == listing.stem or (not film_folder and listing.films <= {listing.stem})
+    return words if words and is_for_film and _say_nothing_else(words) else None
 
 
 def _words_of_description(after_stem: str) -> list[str]:
@@ -464,39 +580,54 @@ def _ending_rank(name: str) -> tuple[int, str]:
     return rank, name
 
 
-def passed_over_files(stem: str, names: Iterable[str], used: Collection[str]) -> dict[str, str]:
+def passed_over_files(
+    stem: str, names: Iterable[str], used: Collection[str], read_head: ReadHead = lambda name: ""
+) -> dict[str, str]:
     """Why files among ``names`` that look as if they were meant for the film ``stem`` are not ``used``, by
     their names.
 
-    They begin as the film, or are subtitles beside the only film there. ``used`` are those that are, the
-    subtitles first.
+    They begin as the film, are subtitles beside the only film there, or lie in a folder of descriptions.
+    ``used`` are those that are, the subtitles first. ``read_head`` is called for files in which subtitles may
+    be pictures.
     """
     listing = _listing(stem, names)
     reasons: dict[str, str] = {}
     for key, name in sorted(listing.names.items()):
-        file_name = key.rpartition("/")[2]
+        folder, _, file_name = key.rpartition("/")
         ending = PurePosixPath(file_name).suffix
         is_subtitles = ending in SUBTITLE_ENDINGS or ending in _OTHER_SUBTITLE_ENDINGS
-        if name in used or not (is_subtitles or ending in SOUND_ENDINGS) or file_name.startswith("."):
+        is_in_description_folder = bool(folder) and is_description_folder(folder.partition("/")[0])
+        is_description = is_in_description_folder and ending in SCRIPT_ENDINGS
+        is_candidate = is_subtitles or is_description or ending in SOUND_ENDINGS
+        if name in used or not is_candidate or file_name.startswith("."):
             continue
         after_stem = file_name[len(listing.stem) :]
         # Of film.srt.mkv nothing follows in film.srt.
         is_of_film = file_name.startswith(listing.stem) and not after_stem[:1].isalnum()
         longer_stems = (film for film in listing.films if len(film) > len(listing.stem))
         is_of_other_film = any(file_name.startswith(film) for film in longer_stems)
-        is_of_only_film = is_subtitles and listing.films == {listing.stem}
-        if is_of_other_film or not (is_of_film or is_of_only_film):
+        may_be_of_only_film = (is_subtitles or is_in_description_folder) and listing.films == {listing.stem}
+        if is_of_other_film or not (is_of_film or may_be_of_only_film):
             continue
-        reasons[name] = _reason_passed_over(listing, key, is_of_film=is_of_film, used=used)
+        if is_in_description_folder:
+            reasons[name] = "its name has other words than the film and a language"
+        else:
+            reasons[name] = _reason_passed_over(
+                listing, key, is_of_film=is_of_film, used=used, read_head=read_head
+            )
     return reasons
 
 
-def _reason_passed_over(listing: _Listing, key: str, *, is_of_film: bool, used: Collection[str]) -> str:
+def _reason_passed_over(
+    listing: _Listing, key: str, *, is_of_film: bool, used: Collection[str], read_head: ReadHead
+) -> str:
     ending = PurePosixPath(key).suffix
     if ending in SOUND_ENDINGS:
         return "its name does not say that it is a description"
     if ending in _OTHER_SUBTITLE_ENDINGS:
-        return f"{ending} is not looked for"
+        return _OTHER_SUBTITLE_ENDINGS[ending]
+    if _is_of_pictures(listing, key) or (ending == ".sub" and is_vobsub(read_head(listing.names[key]))):
+        return "VobSub, subtitles as pictures, cannot be read; convert it to SRT"
     words = _words_of_subtitles(listing, key)
     if words is None:
         return "its name has other words than a language" if is_of_film else "its name is not the film's"
@@ -507,8 +638,17 @@ def _reason_passed_over(listing: _Listing, key: str, *, is_of_film: bool, used: 
     return f"{first_name} goes first" if first_name else "it holds no dialogue"
 
 
-def passed_over_note(reasons: Mapping[str, str]) -> str:
-    """A sentence on the files of `passed_over_files`; empty where there are none."""
+_PACK_START = "\x00\x00\x01"
+"""How a pack of MPEG begins: VobSub keeps its pictures in a program stream."""
+
+
+def is_vobsub(head: str) -> bool:
+    """Whether a file ``.sub`` holds pictures and no text, by its first letters."""
+    return head.startswith(_PACK_START)
+
+
+def passed_over_note(stem: str, reasons: Mapping[str, str]) -> str:
+    """A sentence on the files of `passed_over_files` for the film ``stem``; empty where there are none."""
     if not reasons:
         return ""
     names_by_reason: dict[str, list[str]] = {}
@@ -516,12 +656,14 @@ def passed_over_note(reasons: Mapping[str, str]) -> str:
         names_by_reason.setdefault(reason, []).append(name)
     listed = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in names_by_reason.items())
     more = f"; and {len(reasons) - _MOST_PASSED_OVER} more" if len(reasons) > _MOST_PASSED_OVER else ""
-    return f"Beside the film, not used: {listed}{more}. --subtitles names a file to use."
+    names = f"{stem}.srt, {stem}.ad.mp3"
+    return f"Beside the film, not used: {listed}{more}. To use one, call it as the film: {names}."
 
 
 def names_beside(film: Path) -> list[str]:
     """The names in the folder of a film that begin as its own, those of other films there, and those in its
-    folders of subtitles (``Subs/en.srt``, ``Subs/movie/en.srt``). Empty where the folder cannot be read."""
+    folders of subtitles (``Subs/en.srt``, ``Subs/movie/en.srt``) and of descriptions (``AD/movie.wav``).
+    Empty where the folder cannot be read."""
     folder, stem = film.parent, stem_of(film.name)
     try:
         all_names = os.listdir(folder)
@@ -536,17 +678,21 @@ def names_beside(film: Path) -> list[str]:
         except OSError:  # it is no folder, or cannot be read
             return []
 
-    return [*names, *names_in_subtitle_folders(stem, all_names, names_in)]
+    return [*names, *names_in_inner_folders(stem, all_names, names_in)]
 
 
-def names_in_subtitle_folders(
+def names_in_inner_folders(
     stem: str, names: Iterable[str], names_in: Callable[[str], Iterable[str]]
 ) -> list[str]:
-    """What lies in the folders of subtitles among ``names``, those beside the film ``stem``, and in its own
-    folder there: ``Subs/en.srt``, ``Subs/movie/en.srt``. ``names_in`` lists a folder by such a name."""
+    """What lies in the folders of subtitles and of descriptions among ``names``, those beside the film
+    ``stem``, and in its own folder there: ``Subs/en.srt``, ``Subs/movie/en.srt``. ``names_in`` lists a folder
+    by such a name. Work folders are passed over."""
     inner_names: list[str] = []
-    for folder in sorted(filter(is_subtitle_folder, names)):
-        for name in sorted(names_in(folder)):
+    for folder in sorted(filter(is_inner_folder, names)):
+        names_there = sorted(names_in(folder))
+        if not RECORDS_OF_WORK.isdisjoint(names_there):
+            continue
+        for name in names_there:
             inner_names.append(f"{folder}/{name}")
             if comparable(name) == comparable(stem):
                 inner_names += [f"{folder}/{name}/{inner}" for inner in sorted(names_in(f"{folder}/{name}"))]
@@ -580,7 +726,10 @@ def subtitles_beside(film: Path, languages: Sequence[str]) -> Path | None:
 
 def is_dialogue_beside(film: Path, name: str) -> bool:
     """Whether a file of words beside a film may hold what is said in it: it is there, and no description."""
-    return (film.parent / name).is_file() and not is_description_text(read_head_beside(film, name))
+    if not (film.parent / name).is_file():
+        return False
+    head = read_head_beside(film, name)
+    return not is_description_text(head) and not is_vobsub(head)
 
 
 def language_order(spoken: str | None, description: str) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ from shotad.core.progress import (
     printable,
     visible_text,
 )
+from shotad.core.subtitle_files import UnknownFrameRate, parse_subtitle_text, read_clock
 from shotad.core.text_files import decode_text, read_file_bytes
 from shotad.core.types import SpeechKind
 from shotad.core.weight_store import is_tar
@@ -41,7 +42,6 @@ from shotad.film.container import (
     track_title,
 )
 from shotad.film.speakers import marked, of_actor, pieces
-from shotad.film.subtitle_files import UnknownFrameRate, parse_subtitle_text, read_clock
 
 if TYPE_CHECKING:
     from av.container import InputContainer

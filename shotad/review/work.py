@@ -278,12 +278,16 @@ def ask_film(session: Session, progress: JobProgress, question: str, at: float) 
     ReviewError where another shotad holds the folder, UsageError for a question without words and for a
     moment before which nothing is seen, EngineError where the engine fails or will not answer.
     """
-    from shotad.description.film_questions import FilmQuestions, answer_json, answering_engine
+    from shotad.description.film_questions import (
+        FilmQuestions,
+        answer_json,
+        answering_engine,
+        asking_config,
+    )
     from shotad.engines import privacy_notice
 
     run = read_settings(session.folder)
-    check_engine_known(run)
-    config = run.config.model_copy(update={"language": session.track.language})
+    config = asking_config(run, session.track.language)
     with held(session.folder) as folder, ExitStack() as stack:
         film = None
         try:

@@ -254,7 +254,8 @@ def read_script(
 def parse_script(data: bytes, file_name: str, name: str | None = None, language: str | None = None) -> Script:
     """The script in ``data``, the content of the file called ``file_name``; otherwise as `read_script`."""
     _check_readable(data, file_name)
-    file_format = script_format(name or detect_format(file_name, data))
+    name = name or detect_format(file_name, data)
+    file_format = READ_ONLY.get(name) or script_format(name)
     return file_format.read(data, file_name, language)
 
 
@@ -272,6 +273,7 @@ def detect_format(file_name: str, data: bytes) -> str:
         "dash": b"AdaptationSet" in head and TT.encode() not in head,
         "vtt": head.startswith(b"WEBVTT"),
         "fcpxml": head.startswith(b"<") and b"<fcpxml" in head,
+        "ttml": head.startswith(b"<") and is_plain_ttml(data),
         "dapt": head.startswith(b"<"),
         "json": head.startswith((b"{", b"[")),
         "hls": head.startswith(b"#EXTM3U") or b"\n#EXT-X-MEDIA:" in head,
@@ -287,7 +289,25 @@ def detect_format(file_name: str, data: bytes) -> str:
     ending = file_name.lower().rpartition(".")[2]
     if ending in _FORMAT_BY_EXTENSION:
         return _FORMAT_BY_EXTENSION[ending]
-    return "srt" if b"-->" in head else "csv"
+    if b"-->" in head:
+        return "srt"
+    # Words alone are no table, which the error of one would not say.
+    return "csv" if _TIME_OR_DECIMAL.search(head) else "txt"
+
+
+_TIME_OR_DECIMAL = re.compile(rb"\d:\d\d|\d[.,;\t]\s?\d|start", re.IGNORECASE)
+"""What stands in each table of lines or shots: times, or the heads of their columns."""
+
+
+_HEAD_OF_TTML = 1 << 16
+"""Bytes in which the root of a TTML document begins; a licence may stand before it."""
+
+
+def is_plain_ttml(data: bytes) -> bool:
+    """Whether a document is TTML and does not name DAPT, whose rules it would have to keep."""
+    head = data[:_HEAD_OF_TTML]
+    has_root = re.search(rb"<(?:\w{1,20}:)?tt[\s>]", head) is not None
+    return has_root and b"ns/ttml/profile/dapt" not in head
 
 
 def check_script(path: Path) -> tuple[Violation, ...]:
@@ -309,7 +329,7 @@ def check_script(path: Path) -> tuple[Violation, ...]:
         if dapt_violations:
             return tuple(dapt_violations)
     try:
-        cues = ALL_FORMATS[name].read(data, path.name).cues
+        cues = (READ_ONLY.get(name) or ALL_FORMATS[name]).read(data, path.name).cues
     except ScriptError as error:
         return (Violation(error.clause or f"{name} syntax", error.what),)
     violations: list[Violation] = []
@@ -373,6 +393,9 @@ READING = {"txt": Format("txt", "ad.txt", "reading_text")}
 """The lines as text for people; they hold too little of the track to be read back."""
 
 ALL_FORMATS = {**FORMATS, **EXCHANGE, **SIGNALS, **MARKERS, **READING}
+
+READ_ONLY = {"ttml": Format("ttml", "ttml", "plain_ttml", bytes_reader_module="plain_ttml")}
+"""Formats of other programs that are read and not written: DAPT is the TTML that shotad writes."""
 
 _FORMAT_BY_EXTENSION = {
     **{
@@ -533,6 +556,12 @@ def _shot_intervals(path: Path, end: float, frame_rate: Fraction | None) -> list
     """The times of the shots in a file, as they stand there."""
     data = read_file_bytes(path, "shots", ScriptError)
     text = data.decode("utf-8-sig", "replace")
+    kind = shot_lists.timeline_kind(text)
+    if kind is not None:
+        raise ScriptError(
+            f"{path} is {kind}, in which shots are not looked for.",
+            "Export the video track as EDL, which every editing program can.",
+        )
     if shot_lists.is_scene_list(text):
         intervals = shot_lists.read_scene_list(text, path.name, frame_rate)
     elif shot_lists.is_edl(text):

@@ -50,8 +50,14 @@ def is_as_written(data: bytes) -> bool:
     return last_line.endswith(f" ({_hash(text)})\n")
 
 
-def read_txt(_text: str, file_name: str) -> Script:
+def read_txt(text: str, file_name: str) -> Script:
     """Raises ScriptError: the text has neither ends nor ids of lines, so that edits cannot be brought in."""
+    if "shotad" not in text:
+        raise ScriptError(
+            f"{file_name} is text without the times of its lines.",
+            "Save the lines with their times: as SRT or WebVTT, or as a table with the heads In, Out and "
+            "Line (CSV, DOCX, XLSX).",
+        )
     raise ScriptError(
         f"{file_name} is the description as text to read, which holds only where its lines begin.",
         "Edit the lines in Word (--format docx), in a table (csv), or on the review page.",

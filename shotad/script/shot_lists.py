@@ -8,6 +8,10 @@ rate, for an EDL names none. The film begins at the full hour before its first e
 at 01:00:00:00 do. A dissolve or a wipe is cut in its middle. Sources: CMX 3600 as the manuals of DaVinci
 Resolve, Avid and Premiere show it; the lists that ``scenedetect save-edl`` writes.
 
+OpenTimelineIO does not read them: its adapter for EDL refuses frame rates that broadcasters do not use,
+passes over lines that it does not understand, cuts a dissolve where it begins, and has no wheel for Python
+3.14 (`benchmarks/LOG.md`).
+
 QP: a line for each first frame of a shot, counted from 0, as ``scenedetect save-qp`` writes it.
 """
 
@@ -64,6 +68,20 @@ def is_qp(text: str) -> bool:
     """Whether a text is a QP file."""
     first_line = text.lstrip("\ufeff \r\n").partition("\n")[0].strip()
     return _QP_LINE.fullmatch(first_line) is not None
+
+
+_TIMELINES = {
+    '"OTIO_SCHEMA"': "an OpenTimelineIO timeline",
+    "<fcpxml": "an FCPXML timeline",
+    "<xmeml": "an XML timeline of Premiere or Final Cut Pro 7",
+}
+"""What stands in the heads of timelines in which the shots are not looked for, and what these are."""
+
+
+def timeline_kind(text: str) -> str | None:
+    """What kind of timeline a text is that is not read; None for all other texts."""
+    head = text[:4096]
+    return next((kind for sign, kind in _TIMELINES.items() if sign in head), None)
 
 
 def read_scene_list(text: str, file_name: str, frame_rate: Fraction | None) -> list[Interval]:

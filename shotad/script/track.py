@@ -29,6 +29,7 @@ from shotad.core.errors import (
     quoted,
 )
 from shotad.core.files import read_file
+from shotad.core.python_words import python_messages
 from shotad.core.records import parse_json
 from shotad.script.cue import (
     REDO,
@@ -465,6 +466,7 @@ class Track:
         """The lines that are spoken, in order."""
         return tuple(cue for cue in self.cues if cue.heard)
 
+    @python_messages
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the track to a file, in the format of its ending. A missing folder is made.
 
@@ -659,8 +661,13 @@ def load_track(path: str | os.PathLike[str]) -> Track:
         text = read_file(path_of("path", path), follow=True).decode("utf-8-sig")
     except WorkFolderError as error:
         raise ScriptError(f"The track cannot be read: {error.what}", error.hint) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ScriptError(f"The track {path} cannot be read: {error}.") from None
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ScriptError(
+            f"The track {path} cannot be read: {reason}.", "Check the name of the file."
+        ) from None
+    except UnicodeDecodeError as error:
+        raise ScriptError(f"The track {path} cannot be read: {error}.", "Save it as UTF-8.") from None
     return from_json(text, str(path))
 
 

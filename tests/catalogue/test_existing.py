@@ -15,14 +15,17 @@ import fsspec
 import pytest
 
 import shotad as package
-from shotad.batch import FilmJob, Planner, StoredObject, existing_result
-from shotad.core import Interval, NoProgress, load_config
+from shotad.batch import FilmJob, Planner, StoredObject, foreseen_by_existing
+from shotad.batch.staging import placed
+from shotad.core import Interval, NoProgress, RunInputs, load_config
 from shotad.core.errors import DescriptionExists, UsageError
 from shotad.core.runsettings import GivenCast, read_settings
-from shotad.description.inputs import GivenFile
+from shotad.description.existing import find_existing
+from shotad.description.inputs import GivenFile, Inputs
 from shotad.description.preparation import find_speech_of_film
 from shotad.film import SoundSpeech, open_film, read_subtitles
-from shotad.script import load_track
+from shotad.script import ALL_FORMATS, load_track
+from shotad.script.formats import SIGNALS
 from tests.cli.program import Shotad
 from tests.media import FilmSpec, SoundSpec, make_film
 
@@ -113,7 +116,9 @@ def test_a_folder_is_described_but_for_the_films_that_have_a_description(
     report = tmp_path / "report.json"
     words = ("batch", library, *OPTIONS, "--set", "speech.source=none", "--out", tmp_path, "--jobs", "1")
     planned = shotad(*words, "--dry-run", "--json")
-    states = {Path(row["film"]).name: row["state"] for row in json.loads(planned.out)["films"]}
+    rows = {Path(row["film"]).name: row for row in json.loads(planned.out)["films"]}
+    states = {name: row["state"] for name, row in rows.items()}
+    assert "german.de.ad.vtt" in rows["german.mp4"]["warnings"][0]
     assert {name for name, state in states.items() if state == "has_description"} == FILMS - DESCRIBED
     said = shotad(*words, "--report", report)
     assert said.code == 0, said.err
@@ -195,6 +200,58 @@ def test_lines_of_a_text_track_are_kept_too(tmp_path: Path, shotad: Shotad) -> N
     assert texts == ["A girl crosses the ice.", "She falls."]
 
 
+OTHER_SCRIPTS = {
+    "movie.ad.ttml": '<tt xmlns="http://www.w3.org/ns/ttml" xml:lang="en"><body><div>'
+    '<p begin="1s" end="3s">A girl crosses the ice.</p></div></body></tt>',
+    "movie.ad.csv": "In;Out;Line\n0:01;0:03;A girl crosses the ice.\n",
+    "AD/movie.srt": "1\n00:00:01,000 --> 00:00:03,000\nA girl crosses the ice.\n",
+    "Audio Description/script.txt": "0:01\t0:03\tA girl crosses the ice.\n",
+}
+
+
+@pytest.mark.parametrize("name", OTHER_SCRIPTS)
+def test_lines_of_a_script_of_any_form_and_in_a_folder_of_descriptions_are_kept(
+    tmp_path: Path, name: str
+) -> None:
+    film = film_in(tmp_path, "movie.mp4")
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text(OTHER_SCRIPTS[name], encoding="utf-8")
+    with open_film(film) as opened:
+        info = opened.info
+    run_inputs, notes = find_existing(
+        info, load_config(None, ["existing=complete"]), tmp_path / "w", RunInputs()
+    )
+    assert f"1 line of {name}, beside the film" in notes[0]
+    kept = Inputs(info, load_config(None), run_inputs).description
+    assert kept is not None
+    assert [(cue.interval, cue.text) for cue in kept.content.cues] == [
+        (Interval(1.0, 3.0), "A girl crosses the ice.")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "advice"),
+    [
+        ("movie.ad.txt", "A girl crosses the ice. She falls.", "is text without the times of its lines"),
+        ("movie.ad.pdf", "%PDF-1.4", "is a PDF document"),
+        ("movie.ad.rtf", "{\\rtf1 A girl}", "is an RTF document"),
+        ("AD/movie.ad.csv", "Time;Words\n0:01;A girl\n", "Name the columns"),
+    ],
+)
+def test_a_script_that_cannot_be_read_is_named_with_what_to_do(
+    tmp_path: Path, shotad: Shotad, name: str, text: str, advice: str
+) -> None:
+    film = film_in(tmp_path, "movie.mp4")
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    for existing in ("stop", "complete"):
+        said = shotad("describe", film, *OPTIONS, "--existing", existing)
+        assert said.code == 4
+        assert f"{name}, beside the film (text)" in said.err
+        assert advice in said.err
+        assert "--existing ignore" in said.err
+
+
 def test_a_description_that_names_no_language_is_in_that_of_the_film(tmp_path: Path, shotad: Shotad) -> None:
     film = film_in(tmp_path, "movie.mp4", sounds=(SoundSpec(duration=30, default=True, language="fre"),))
     (tmp_path / "movie.ad.vtt").write_text(AD.replace("Language: {language}\n", ""), encoding="utf-8")
@@ -221,8 +278,8 @@ def test_a_description_without_readable_lines_cannot_be_completed(tmp_path: Path
 def test_what_shotad_made_is_no_reason_to_stop_and_no_dialogue(tmp_path: Path, shotad: Shotad) -> None:
     film = film_in(tmp_path, "movie.mp4")
     run(tmp_path / "movie.shotad", film, "--make", "sidecar", "--voice", "fake", shotad=shotad)
-    for name in ("movie.srt", "movie.en.ad.vtt"):
-        form = Path(name).suffix.lstrip(".")
+    names = {form: f"movie.{each.ending}" for form, each in ALL_FORMATS.items() if form not in SIGNALS}
+    for form, name in {**names, "srt": "movie.srt", "vtt": "movie.en.ad.vtt"}.items():
         assert shotad("export", film, "--format", form, "--out", tmp_path / name).code == 0
     assert (tmp_path / "movie.en.ad.mka").is_file()
     said = run(tmp_path / "movie.shotad", film, shotad=shotad)
@@ -233,7 +290,8 @@ def test_what_shotad_made_is_no_reason_to_stop_and_no_dialogue(tmp_path: Path, s
     (tmp_path / "movie.shotad").rename(tmp_path / "kept")
     said = shotad("describe", film, *OPTIONS, "--out", tmp_path / "elsewhere")
     assert said.code == 4
-    assert said.err.count("made by shotad") == 3
+    # The scripts and the mix, which is no script.
+    assert said.err.count("made by shotad") == len(names) + 1
 
 
 @pytest.mark.parametrize("ending", ["mp4", "mkv"])
@@ -259,7 +317,7 @@ def test_files_that_are_not_used_are_told_in_one_sentence(tmp_path: Path, shotad
     (tmp_path / "Other name.srt").write_text(DIALOGUE, encoding="utf-8")
     sentence = (
         "Beside the film, not used: Movie.forced.srt (its name says forced); "
-        "Other name.srt (its name is not the film's). --subtitles names a file to use."
+        "Other name.srt (its name is not the film's). To use one, call it as the film: Movie.srt, Movie.ad.mp3."
     )
     said = shotad("describe", film, *OPTIONS, "--out", tmp_path / "work")
     assert said.code == 0, said.err
@@ -272,6 +330,10 @@ def test_files_that_are_not_used_are_told_in_one_sentence(tmp_path: Path, shotad
     (row,) = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["films"]
     assert row["with"] == ["movie.SRT"]
     assert sentence in row["warnings"]
+    planned = (*words, "--force", "--out", tmp_path / "batch", "--dry-run")
+    assert f"  Note: {sentence}" in shotad(*planned).out
+    (row,) = json.loads(shotad(*planned, "--json").out)["films"]
+    assert row["warnings"] == [sentence]
     # Who names a file, or wants none, knows.
     named = ("--subtitles", tmp_path / "movie.SRT", "--force", "--out", tmp_path / "work")
     assert "not used" not in shotad("describe", film, *OPTIONS, *named).err
@@ -421,25 +483,37 @@ def test_a_description_that_is_named_as_subtitles_gives_way_to_the_sound(tmp_pat
     assert "call it movie.ad.vtt" in found.notes[0]
 
 
-def test_films_on_object_storage_have_them_beside_them_too() -> None:
+def test_films_on_object_storage_have_them_beside_them_too(tmp_path: Path) -> None:
     store = fsspec.filesystem("memory")
     names = {
         "a.mp4": b"film", "a.en.ad.m4a": b"sound", "b.mp4": b"film", "b.ad.vtt": AD.format(language="en").encode(),
         "c.mp4": b"film", "c.en.srt": DIALOGUE.encode(), "c.ads.vtt": b"WEBVTT\n", "d.mp4": b"film", "Subs/d/en.srt": b"",
+        "e.mp4": make_film(SPEC).path.read_bytes(), "AD/e.csv": b"In,Out,Line\n1,3,A girl crosses the ice.\n", "AD/English.csv": b"",
+        "f.mp4": b"film", "AD/f/script.pdf": b"%PDF-1.4",
     }  # fmt: skip
     for name, data in names.items():
         store.pipe(f"/existing/{name}", data)
-    films = [StoredObject(f"memory://existing/{name}.mp4", 4, None) for name in "abcd"]
+    films = [StoredObject(f"memory://existing/{name}.mp4", 4, None) for name in "abcdef"]
     planned = Planner(FilmJob("-", "-")).plan(films)
-    results = [existing_result(film.job) for film in planned]
+    results = [foreseen_by_existing(film.job)[0] for film in planned]
     assert [result and result.state for result in results] == [
         "has_description",
         "has_description",
         None,
         None,
+        "has_description",
+        "has_description",
     ]
+    # What a run brings from there: its name counts from the film's folder.
+    completing = Planner(FilmJob("-", "-", load_config(None, ["existing=complete"]))).plan(films)
+    (_, notes), (refused, _) = (foreseen_by_existing(film.job) for film in completing[4:])
+    assert "Kept: AD/e.csv, beside the film" in notes[0]
+    assert refused is not None
+    with placed(replace(completing[4].job, scratch=str(tmp_path)), NoProgress()) as brought:
+        assert brought.run_inputs.description is not None
+        assert brought.run_inputs.description.read_bytes().startswith(b"In,Out,Line")
     assert [film.job.subtitles for film in planned] == [
-        None, None, "memory://existing/c.en.srt", "memory://existing/Subs/d/en.srt",
+        None, None, "memory://existing/c.en.srt", "memory://existing/Subs/d/en.srt", None, None,
     ]  # fmt: skip
     ignoring = Planner(FilmJob("-", "-", load_config(None, ["existing=ignore"]))).plan(films)
-    assert [existing_result(film.job) for film in ignoring] == [None] * 4
+    assert [foreseen_by_existing(film.job) for film in ignoring] == [(None, ())] * 6

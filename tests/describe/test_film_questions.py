@@ -12,7 +12,8 @@ import pytest
 import shotad
 from shotad.core import Abilities, Identity, Interval, Reply, Request, Utterance, WorkFolder, load_config
 from shotad.core.errors import EngineError, ShotadError, UsageError
-from shotad.description.film_questions import FilmQuestions
+from shotad.core.runsettings import read_settings
+from shotad.description.film_questions import FilmQuestions, asking_config
 from shotad.film import open_film
 from shotad.script import load_track, save_track
 from tests.cli.program import FAKE, Shotad
@@ -220,3 +221,14 @@ def test_python_asks_too(described: Path) -> None:
     assert "Last said" in said.text
     with pytest.raises(ShotadError, match="not a string"):
         shotad.ask(film, 3, out=described)  # type: ignore[arg-type]
+
+
+def test_an_answer_is_in_the_language_of_the_track_unless_another_is_named(described: Path) -> None:
+    run = read_settings(described)
+    assert run.config.language == "en"
+    config = asking_config(run, "fr")
+    engine = Answering(answer("Une porte."))
+    with open_film(make_film(FilmSpec(frames=300, cuts=(100, 200))).path) as film:
+        FilmQuestions(film, WorkFolder(described), config, at=5).answer("Who?", engine)
+    assert "French" in engine.prompt
+    assert asking_config(run, "fr", assignments=["language=de"]).language == "de"

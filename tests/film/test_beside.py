@@ -22,6 +22,7 @@ from shotad.film.beside import (
     descriptions_named,
     is_description_title,
     is_own_script,
+    names_beside,
     note_beside,
     passed_over_files,
     passed_over_note,
@@ -134,27 +135,47 @@ def test_of_names_that_differ_by_case_that_of_the_film_is_taken() -> None:
 def test_files_that_are_passed_over_are_told_with_the_reason() -> None:
     names = [
         *("Film.mp4", "film.srt", "Film.de.srt", "film.en.forced.srt", "Film.extended.cut.srt", "Movie.srt"),
-        *("film.mp3", "film.smi", "Film.ad.vtt", "Film.nfo", "Film.jpg", "song.mp3"),
+        *(
+            "film.mp3",
+            "film.smi",
+            "film.sup",
+            "film.idx",
+            "film.sub",
+            "Film.de.sub",
+            "Film.ad.vtt",
+            "Film.nfo",
+            "Film.jpg",
+            "song.mp3",
+        ),
     ]
-    reasons = passed_over_files("Film", names, ["film.srt", "Film.ad.vtt"])
+    heads = {"Film.de.sub": "\0\0\1\ufffdD"}
+    reasons = passed_over_files(
+        "Film", names, ["film.srt", "Film.ad.vtt"], lambda name: heads.get(name, "{1}{2}Hi")
+    )
     assert reasons == {
         "Film.de.srt": "film.srt goes first",
         "film.en.forced.srt": "its name says forced",
         "Film.extended.cut.srt": "its name has other words than a language",
         "Movie.srt": "its name is not the film's",
         "film.mp3": "its name does not say that it is a description",
-        "film.smi": ".smi is not looked for",
+        "film.smi": "film.srt goes first",
+        "film.sup": "subtitles as pictures cannot be read",
+        "film.idx": "subtitles as pictures cannot be read",
+        "film.sub": "VobSub, subtitles as pictures, cannot be read; convert it to SRT",
+        "Film.de.sub": "VobSub, subtitles as pictures, cannot be read; convert it to SRT",
     }
-    note = passed_over_note({**reasons, "Film.fr.srt": "film.srt goes first"})
-    assert "Film.de.srt (film.srt goes first); " in note
-    assert note.count("(") == 6
+    several = {f"Film.{number}.srt": "film.srt goes first" for number in range(5)}
+    note = passed_over_note(
+        "Film", {**several, "Film.mp3": "its name is another's", "Film.fr.srt": "it is empty"}
+    )
+    assert "Film.4.srt (film.srt goes first); " in note
     assert "; and 1 more." in note
     # Beside several films a file is told of that whose name it has.
     films = [*names, "Other.mkv", "Film 2.mkv", "Film 2.en.forced.srt"]
     assert "Movie.srt" not in passed_over_files("Film", films, [])
     assert "Film 2.en.forced.srt" not in passed_over_files("Film", films, [])
     assert [*passed_over_files("Film 2", films, [])] == ["Film 2.en.forced.srt"]
-    assert passed_over_note(passed_over_files("Other", films, [])) == ""
+    assert passed_over_note("Other", passed_over_files("Other", films, [])) == ""
 
 
 def test_names_in_any_case_and_composition_are_found_on_the_disk(tmp_path: Path) -> None:
@@ -246,11 +267,24 @@ DESCRIBED: Mapping[str, str] = {
     "movie AD Narration.wav": "", "movie.ad-script.vtt": "", "movie_desc.vtt": "", "movie.Hörfilmfassung.wav": "",
     "movie.hoerfassung.mp3": "", "movie.audiodescricao.pt-BR.mp3": "pt", "movie.audiodescription.fr.mp3": "fr",
     "movie.visually-impaired.mp3": "", "movie - Audiodeskription Schnitt 3 geprüft.wav": "",
+    "movie.ad.csv": "", "movie.ad.frazier.csv": "", "movie.en.ad.docx": "en", "movie - AD script.docx": "", "movie.ad.txt": "",
+    "movie AD.pdf": "", "movie.AD.xlsx": "", "movie.ad.json": "", "movie.ad.edl": "", "movie.ad.fcpxml": "",
+    "movie - Audio Description.docx": "", "movie.audio.description.de.odt": "de", "movie.Hörfilm.rtf": "",
+    "AD/movie.vtt": "", "ad/movie.de.wav": "de", "Audio Description/movie - final mix.mp3": "", "AD/movie.docx": "",
+    "Audiodeskription/English.wav": "en", "AD/movie/narration_en.wav": "en", "Audio-Description (English)/movie.mp3": "",
+    "Audio Description/script.pdf": "",
 }  # fmt: skip
+TEXT_ENDINGS = (
+    *(".vtt", ".srt", ".csv", ".docx", ".txt", ".pdf", ".xlsx", ".json"),
+    *(".edl", ".fcpxml", ".odt", ".rtf"),
+)
 ORDINARY = (
     "movie.ads.vtt", "movie.en.sdh.srt", "movie.en.cc.vtt", "movie.en.hi.srt", "movie.commentary.mp3", "movie.en.vtt",
     "movie.director.commentary.m4a", "movie - Ad Astra trailer.mp3", "movie.soundtrack.flac", "movie.mp3", "movie.chapters.vtt",
-    "movie2.ad.vtt", "other.ad.vtt", "movie.ad.mp4", "movie.add.mp3", "movie.ad.txt", "movies.ad.mp3", "movie.description.txt",
+    "movie2.ad.vtt", "other.ad.vtt", "movie.ad.mp4", "movie.add.mp3", "movies.ad.mp3", "movie.description.txt",
+    "movie.txt", "movie.docx", "movie.json", "movie.info.json", "movie.description.json", "movie.descriptions.csv", "movie.pdf",
+    "movie - Described.docx", "movie.ad budget.xlsx", "AD/movie 2.wav", "AD/movies.wav", "AD/other.wav", "AD/track 1.jpg",
+    "AD/2.wav", "Advertising/movie.wav", "Description/movie.txt", "Subs/movie.en.vtt", "AD/other/English.wav",
     "movie.forced.srt", "movie.en.m4a", "movie.ttml", "movie.xml", "movie.nfo.xml", "movie.descriptive.srt",
     "movie.ad.trailer.mp3", "movie.advert.mp3", "movie.score.wav", "movie.M&E.wav", "movie.vi.mp3",
 )  # fmt: skip
@@ -261,14 +295,70 @@ ORDINARY = (
 def test_descriptions_are_known_by_their_names(name: str, language: str) -> None:
     (description,) = descriptions_named("movie", [name, "movie.mkv"], lambda _: "")
     assert (description.name, description.language) == (name, language)
-    assert description.is_text == name.lower().endswith((".vtt", ".srt"))
-    assert choose_subtitles("movie", [name], [language]) is None
+    assert description.is_text == name.lower().endswith(TEXT_ENDINGS)
+    assert choose_subtitles("movie", [name, "movie.mkv"], [language]) is None
 
 
 @pytest.mark.parametrize("name", ORDINARY)
 def test_ordinary_files_are_no_descriptions(name: str) -> None:
     head = "WEBVTT\n\n00:01.000 --> 00:02.000\nI was born in 79 AD.\n" if name.endswith(".vtt") else CUE
     assert descriptions_named("movie", [name, "movie.mkv"], lambda _: head) == []
+
+
+def test_a_folder_of_descriptions_beside_several_films_is_read_by_the_names_of_films() -> None:
+    names = ["movie.mkv", "other.mkv", "AD/movie.wav", "AD/English.wav", "AD/other/narrator.wav"]
+    names += ["AD/unread me.txt", "AD/movie take 7 bad.wav"]
+    assert [named.name for named in descriptions_named("movie", names, lambda _: "")] == ["AD/movie.wav"]
+    assert [named.name for named in descriptions_named("other", names, lambda _: "")] == [
+        "AD/other/narrator.wav"
+    ]
+    reasons = passed_over_files("movie", names, ["AD/movie.wav"])
+    assert reasons == {"AD/movie take 7 bad.wav": "its name has other words than the film and a language"}
+    # Beside the only film all that lies there may be meant for it.
+    alone = [name for name in names if name != "other.mkv"]
+    assert "AD/unread me.txt" in passed_over_files("movie", alone, ["AD/movie.wav"])
+
+
+def test_subtitles_of_a_described_copy_of_the_film_are_no_description() -> None:
+    names = [
+        "movie.mkv",
+        "AD/movie.mp4",
+        "AD/movie.srt",
+        "AD/movie.ad.srt",
+        "AD/English.mp3",
+        "AD/movie.docx",
+    ]
+    named = [description.name for description in descriptions_named("movie", names, lambda _: CUE)]
+    assert named == ["AD/movie.ad.srt", "AD/movie.docx", "AD/English.mp3"]
+    heads = {"AD/movie.srt": DESCRIPTION}
+    named = [entry.name for entry in descriptions_named("movie", names, lambda name: heads.get(name, CUE))]
+    assert "AD/movie.srt" in named
+
+
+def test_a_work_folder_called_ad_is_no_folder_of_descriptions(tmp_path: Path) -> None:
+    film = tmp_path / "movie.mp4"
+    for name in ("AD/movie.ad.vtt", "Audio Description/movie/movie.wav", "Subs/movie.srt"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).touch()
+    (tmp_path / "AD" / "track.json").touch()
+    names = names_beside(film)
+    assert "Audio Description/movie/movie.wav" in names
+    assert "Subs/movie.srt" in names
+    assert not any(name.startswith("AD/") for name in names)
+
+
+def test_subtitles_in_frames_and_sami_are_taken_and_pictures_are_not(tmp_path: Path) -> None:
+    film = tmp_path / "m.mp4"
+    film.write_bytes(b"film")
+    (tmp_path / "m.sub").write_bytes(b"\0\0\1\xbaD\0\4")
+    assert subtitles_beside(film, ["en"]) is None
+    (tmp_path / "m.en.smi").write_text("<SAMI><SYNC Start=1000><P>Hello.</SAMI>", encoding="utf-8")
+    assert subtitles_beside(film, ["en"]) == tmp_path / "m.en.smi"
+    (tmp_path / "m.sub").write_text("{25}{50}Hello.\n", encoding="utf-8")
+    assert subtitles_beside(film, ["en"]) == tmp_path / "m.sub"
+    # Where a look would cost a request, the index beside it says that it is pictures.
+    assert choose_subtitles("m", ["m.sub", "m.idx", "m.mp4"], ["en"]) is None
+    assert choose_subtitles("m", ["m.sub", "m.mp4"], ["en"]) == "m.sub"
 
 
 def test_a_film_called_ad_has_no_description() -> None:

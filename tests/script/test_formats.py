@@ -40,7 +40,7 @@ from shotad.script.cue import (
     on_frames,
 )
 from shotad.script.edits import Import, import_script
-from shotad.script.formats import detect_format, read_script
+from shotad.script.formats import detect_format, parse_script, read_script
 from shotad.script.track import FilmId
 from tests.script_text import dapt_violations, violations, write_script
 
@@ -190,6 +190,32 @@ OTHERS = {
 def test_other_peoples_files_are_read(name: str) -> None:
     text, expected = OTHERS[name]
     assert read_back(text, name) == expected
+
+
+PLAIN_TTML = """<tt xmlns="http://www.w3.org/ns/ttml" xmlns:ttp="http://www.w3.org/ns/ttml#parameter" xml:lang="de"
+ttp:frameRate="25"><body begin="1s"><div><p begin="00:00:00:13" end="2s">Ein <span>Hund</span><br/>  bellt.</p>
+<p begin="3s" dur="1s"/></div></body></tt>"""
+
+
+@pytest.mark.parametrize("name", ["movie.ttml", "movie.xml", "movie.dfxp"])
+def test_ttml_that_is_no_dapt_is_read(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text(PLAIN_TTML, encoding="utf-8")
+    script = read_script(path)
+    assert [(cue.id, cue.interval, cue.text) for cue in script.cues] == [
+        (None, Interval(1.52, 3.0), "Ein Hund\nbellt.")
+    ]
+    assert script.is_proven
+    assert check_script(path) == ()
+
+
+@pytest.mark.parametrize(("old", "new", "message"), [
+    ('end="2s"', 'end="at two"', "line 2: .*at two"), ("</div></body></tt>", "", "line 3: .*well-formed"),
+    ('end="2s"', 'end="0.1s"', "Ein Hund"),
+])  # fmt: skip
+def test_plain_ttml_of_which_a_line_cannot_be_read_is_refused(old: str, new: str, message: str) -> None:
+    with pytest.raises(ScriptError, match=message):
+        parse_script(PLAIN_TTML.replace(old, new).encode(), "movie.ttml")
 
 
 def test_an_event_in_two_languages_is_read_in_one() -> None:

@@ -144,6 +144,9 @@ def test_a_qp_file_is_read_from_its_first_frames(tmp_path: Path) -> None:
         ("0 I -1\n9000 I -1\n", 10.802, FILM_RATE, "behind the film's end"),
         ("0 I -1\nninety I\n", 10.802, FILM_RATE, "line 2"),
         ("0 I -1\n90 I -1\n", 0.0, FILM_RATE, "length is not known"),
+        ('{\n  "OTIO_SCHEMA": "Timeline.1", "name": "cut"}', 10.802, FILM_RATE, "is an OpenTimelineIO timeline"),
+        ('<?xml version="1.0"?>\n<fcpxml version="1.10"/>', 10.802, FILM_RATE, "is an FCPXML timeline"),
+        ('<?xml version="1.0"?>\n<xmeml version="5"/>', 10.802, FILM_RATE, "is an XML timeline"),
     ],
 )  # fmt: skip
 def test_lists_that_do_not_fit_the_film_are_refused(

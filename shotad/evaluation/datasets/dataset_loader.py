@@ -116,9 +116,12 @@ def load_dataset(
 
     ``root`` None: the folder of that name below ``$SHOTAD_DATASETS``, or the working directory where that is
     not set. Files that are not named are looked for where the description says. Raises DatasetError where
-    there is no annotation, or, unless ``strict`` is False, where a row of it cannot be read, since leaving
-    it out would change the scores; UsageError for files that a plain file of ADs does not need.
+    ``root`` is no folder, where there is no annotation, or, unless ``strict`` is False, where a row of it
+    cannot be read, since leaving it out would change the scores; UsageError for files that a plain file of
+    ADs does not need.
     """
+    if root is not None and not root.is_dir():
+        raise DatasetError(f"{root} is no folder.", "Give the dataset's folder by --root.")
     if Path(name).suffix.lower() in _PLAIN_SUFFIXES:
         for option, value in (("--annotation", annotation), ("--actions", actions), ("--shots", shots)):
             if value is not None:

@@ -19,7 +19,7 @@ import { text } from "./texts.js";
 import { clock } from "./times.js";
 
 /** Files that can be read, as the browser's dialog filters them. */
-const FILE_TYPES = ".srt,.vtt,.xml,.ttml,.csv,.tsv,.json,.docx,.xlsx,.edl,.fcpxml";
+const FILE_TYPES = ".srt,.vtt,.xml,.ttml,.dfxp,.csv,.tsv,.json,.docx,.xlsx,.edl,.fcpxml";
 /** Rows that are shown: more makes the dialog slow. The rest is taken or left as its kind is by default. */
 const SHOWN = 1000;
 const HINT = text("import.hint");
