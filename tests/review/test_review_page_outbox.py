@@ -180,7 +180,8 @@ def test_a_full_disk_keeps_what_was_done_until_there_is_room(page, place, monkey
         until(page, BANNER.format(2))
         assert "No space left" in page.locator("#banner").inner_text()
         assert page.locator("#banner button").inner_text() == "Send now"
-    page.evaluate("document.querySelector('#banner button')?.click()")  # the page may just have sent it by itself
+    # The page may just have sent it by itself.
+    page.evaluate("document.querySelector('#banner button')?.click()")
     until(page, DONE)
     assert accepted(place) == 2
 
