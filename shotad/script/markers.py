@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from itertools import pairwise
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -91,7 +90,7 @@ def write_edl(track: Track, frames: FilmFrames | None = None) -> str:
     blocks = [f"TITLE: {title}\nFCM: {mode}\n"]
     spans = [frames.span(cue.interval) for cue in heard]
     # Events of one track may not overlap; the marker keeps its own length.
-    limits = [following[0] for _, following in pairwise(spans)] + [None]
+    limits = [*(start for start, _ in spans[1:]), None][: len(spans)]
     for number, (cue, (first, end), limit) in enumerate(zip(heard, spans, limits, strict=True), 1):
         event_end = end if limit is None else max(first + 1, min(end, limit))
         times = f"{frames.timecode(first)} {frames.timecode(event_end)}"

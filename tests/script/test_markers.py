@@ -63,6 +63,12 @@ def test_drop_frame_time_code_leaves_out_numbers_and_no_frames() -> None:
             script_format(f"edl@{spec}")
 
 
+def test_an_edl_of_a_track_without_lines_holds_its_title_alone() -> None:
+    edl = encoded("edl", "25+01:00:00:00", make_track())
+    assert edl.splitlines()[0].endswith(" AD, 0 lines at 25 fps from 01:00:00:00")
+    assert edl.splitlines()[1:] == ["FCM: NON-DROP FRAME", ""]
+
+
 def test_an_edl_has_the_text_where_resolve_and_others_look_for_it() -> None:
     edl = encoded("edl", "25+01:00:00:00", make_track(TRACK.cues[0], cue(12.0, "It rains.", 1.0)))
     assert edl == (
