@@ -103,6 +103,7 @@ def metadata_of(wheel: Path) -> Message:
         return email.message_from_bytes(archive.read(name))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_release_is_tried_and_made(checkout: Path, release: Run) -> None:
     tried = release("0.2.0", "--dry-run")

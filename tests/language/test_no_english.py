@@ -180,7 +180,7 @@ def without_quotations(text: str) -> str:
     return re.sub(r"\S*\w[._/]\w\S*|\b(?:hof|shotad|fake)\b\S*", " ", text)
 
 
-@pytest.fixture(scope="module", params=["de", "fr"])
+@pytest.fixture(scope="module", params=["de", pytest.param("fr", marks=pytest.mark.long)])
 def language(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

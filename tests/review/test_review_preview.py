@@ -450,7 +450,7 @@ def lines_found(page: Page, level: str) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("extended", [False, True])
+@pytest.mark.parametrize("extended", [False, pytest.param(True, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     "texts",
     [

@@ -218,6 +218,7 @@ def test_a_process_that_is_killed_is_started_again_and_nothing_is_lost(
     assert_same(out, never_stopped)
 
 
+@pytest.mark.long
 def test_several_processes_that_are_told_to_stop_save_their_state(
     ready: tuple[Path, Path], tmp_path: Path, never_stopped: Path
 ) -> None:
