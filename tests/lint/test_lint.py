@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,7 @@ from shotad.script.track import FilmId
 from shotad.sight.text import TextLine
 from tests.cli.program import invoke
 from tests.evaluation.action.parsed import RecordedParser
+from tests.media import FilmSpec, make_film
 from tests.rendering.described import LINES, film_with, write_folder
 
 WORDS = Checker.of(LintSettings(parse="words"))
@@ -565,3 +567,15 @@ def test_the_record_is_of_its_film(folder: Path) -> None:
     (folder / RECORD).write_text(f'{{"film": "{fingerprint}", "texts": 1}}', encoding="utf-8")
     with pytest.raises(WorkFolderError, match="damaged"):
         known_screen_texts(folder, fingerprint)
+
+
+def test_subtitles_that_count_in_frames_are_read_at_the_rate_of_the_film(tmp_path: Path) -> None:
+    script, subtitles = tmp_path / "movie.srt", tmp_path / "movie.sub"
+    script.write_text("1\n00:00:01,000 --> 00:00:02,500\nA door opens.\n", encoding="utf-8")
+    subtitles.write_text("{25}{75}Hello there.\n", encoding="utf-8")
+    film = make_film(FilmSpec(frames=250, rate=Fraction(25))).path
+    (report,) = lint_paths(
+        [script], lambda _: load_config(None), LintTargets(speech=subtitles, film=film, only=("T1",))
+    )
+    assert isinstance(report, LintReport)
+    assert [finding.rule for finding in report.findings] == ["T1"]

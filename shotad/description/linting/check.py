@@ -30,6 +30,7 @@ from shotad.core.text_files import read_text_file
 from shotad.core.types import SpeechKind
 from shotad.core.workfolder import work_folder_of
 from shotad.description.linting.material import (
+    frame_rate_of_film,
     read_screen,
     recorded_findings,
     run_of,
@@ -443,10 +444,18 @@ def _lint_file(
     if run and run.warning and any(name.startswith("lint.") for name in run.withheld):
         progress.note(run.warning)
     language_note = ""
+    frame_rate = None
+    if targets.speech is not None:
+        frame_rate = frame_rate_of_film(targets.film or (run.film if run else None))
     if _is_track(file):
         track = load_track(file)
         material, skipped = track_material(
-            track, folder, speech=targets.speech, cast=targets.cast, encoding=config.speech.encoding
+            track,
+            folder,
+            speech=targets.speech,
+            cast=targets.cast,
+            encoding=config.speech.encoding,
+            frame_rate=frame_rate,
         )
         extra = recorded_findings(folder, track) if folder is not None and file.name == TRACK else ()
     else:
@@ -463,6 +472,7 @@ def _lint_file(
             speech=targets.speech,
             cast=targets.cast,
             encoding=config.speech.encoding,
+            frame_rate=frame_rate,
         )
         extra = ()
         if folder is not None:

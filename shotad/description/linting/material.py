@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,7 +21,7 @@ from shotad.core import (
     RunSettings,
 )
 from shotad.core.engine import TextFact
-from shotad.core.errors import CastError, WorkFolderError
+from shotad.core.errors import CastError, FilmError, WorkFolderError
 from shotad.core.files import write_text
 from shotad.core.progress import progress_task
 from shotad.core.records import slots_of, utterances_of
@@ -70,18 +72,20 @@ def track_material(
     speech: Path | None = None,
     cast: Path | None = None,
     encoding: str | None = None,
+    frame_rate: Fraction | None = None,
 ) -> tuple[Material, tuple[str, ...]]:
     """A track with what its folder knows of the film, and sentences on what is wrong with that.
 
     ``speech`` and ``cast`` take the place of what the folder has.
-    ``speech`` is a file of subtitles in ``encoding`` (None: found from the bytes); where the folder knows
-    what was heard in the film they are compared with it.
+    ``speech`` is a file of subtitles in ``encoding`` (None: found from the bytes), with ``frame_rate`` frames
+    a second if it counts in frames; where the folder knows what was heard in the film they are compared with
+    it.
 
     Raises WorkFolderError for damaged records, SubtitleError and CastError for files named here.
     """
     slots = _read_record(folder, "slots.json", lambda record: slots_of(record["slots"]))
     lines = lines_of_track(track, {slot.id: slot.interval for slot in slots or ()})
-    material, notes = _with_named_files(track.film.name, lines, speech, cast, encoding)
+    material, notes = _with_named_files(track.film.name, lines, speech, cast, encoding, frame_rate)
     if speech is not None:
         notes += _misfit_notes(material, folder, track.film.duration)
     material = replace(material, end=track.film.duration)
@@ -113,12 +117,13 @@ def script_material(
     speech: Path | None = None,
     cast: Path | None = None,
     encoding: str | None = None,
+    frame_rate: Fraction | None = None,
 ) -> tuple[Material, tuple[str, ...]]:
     """The lines of the script called ``name``, with the files named beside it, and what is wrong with those.
 
     Raises SubtitleError, CastError.
     """
-    return _with_named_files(name, lines_of_script(cues, language), speech, cast, encoding)
+    return _with_named_files(name, lines_of_script(cues, language), speech, cast, encoding, frame_rate)
 
 
 def with_folder_material(material: Material, folder: Path, track: Track) -> tuple[Material, tuple[str, ...]]:
@@ -148,10 +153,17 @@ def with_folder_material(material: Material, folder: Path, track: Track) -> tupl
 
 
 def _with_named_files(
-    name: str, lines: tuple[TrackLine, ...], speech: Path | None, cast: Path | None, encoding: str | None
+    name: str,
+    lines: tuple[TrackLine, ...],
+    speech: Path | None,
+    cast: Path | None,
+    encoding: str | None,
+    frame_rate: Fraction | None,
 ) -> tuple[Material, tuple[str, ...]]:
     """Lines with the files that the user named beside them, and what is wrong with those."""
-    subtitles = read_subtitles(speech, encoding=encoding) if speech is not None else None
+    subtitles = None
+    if speech is not None:
+        subtitles = read_subtitles(speech, encoding=encoding, frame_rate=frame_rate)
     utterances = None if subtitles is None else subtitles.utterances
     material = Material(name, lines, None, utterances, load_cast(cast) if cast is not None else None)
     return material, () if subtitles is None else subtitles.notes
@@ -279,6 +291,17 @@ def _recorded_texts(folder: Path | None, fingerprint: str) -> tuple[TextFact, ..
 
 def _damaged(path: Path, trouble: Exception, hint: str = _AGAIN) -> WorkFolderError:
     return WorkFolderError(f"{path} is damaged: {trouble!r}.", hint)
+
+
+def frame_rate_of_film(film: Path | None) -> Fraction | None:
+    """Frames a second of a film, by which subtitles may count; None where there is none that can be read."""
+    from shotad.film import open_film
+
+    if film is None:
+        return None
+    with suppress(FilmError), open_film(film) as opened:
+        return opened.info.frame_rate
+    return None
 
 
 def with_film_material(material: Material, film: Path) -> Material:
