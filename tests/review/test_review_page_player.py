@@ -299,7 +299,9 @@ def test_the_description_can_be_off_and_steps_are_of_two_seconds(page: Any) -> N
     press(page, "Alt+j")
     until(page, f"!{VIDEO}.seeking")
     assert seconds(page) == pytest.approx(here - 2.0, abs=0.1)
-    assert [url.partition("/media/sound/")[2][:3] for url in asked] == ["mix", "pro"]
+    # A step beyond what a slow machine has sent so far asks for the sound from there.
+    kinds = [url.partition("/media/sound/")[2].partition(".")[0] for url in asked]
+    assert [kind for kind, _ in groups(kinds)] == ["mix", "programme"]
 
 
 def test_who_goes_to_a_moment_stays_there_whatever_line_was_chosen_just_before(page: Any) -> None:

@@ -205,6 +205,13 @@ def test_music_that_fits_several_places_is_not_guessed(tmp_path: Path) -> None:
     assert "fits several places of it. It was left out." in alignment_text(alignment)
 
 
+def test_a_film_that_repeats_itself_from_end_to_end_is_fitted_where_it_holds_all(tmp_path: Path) -> None:
+    film = np.concatenate([scenes(1, 5.0)] * 4)
+    check(fitted(tmp_path, film, film), {1.0: 1.0, 10.0: 10.0, 19.0: 19.0})
+    with pytest.raises(SoundError, match="fits several places of the film"):
+        fitted(tmp_path, film, part(film, 4, 14))
+
+
 def test_the_error_of_a_cut_that_hardly_a_sound_shows_is_said(tmp_path: Path) -> None:
     # The film is all but silent before the advert, and the narrator speaks there.
     sound, advert = scenes(1), scenes(3, 9.0)

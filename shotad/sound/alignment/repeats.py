@@ -120,14 +120,24 @@ def _most_alike(film: Fingerprint, recording: Fingerprint, places: Sequence[Line
         film_frames = film.at(place.film_second(numbers / FRAMES_PER_SECOND) * FRAMES_PER_SECOND)
         likenesses.append((own * film_frames).sum(axis=1).astype(np.float64))
     best = max(range(len(places)), key=lambda number: places[number].evidence)
+    is_best_within_film = _lies_within(film, places[best])
     alike: list[Line] = []
     for place, likeness in zip(places, likenesses, strict=True):
+        # Of a film that repeats itself from end to end only its own place holds all of its recording.
+        if is_best_within_film and not _lies_within(film, place):
+            continue
         difference = likenesses[best] - likeness
         chance = float(np.sqrt(np.square(difference).sum() * _ALIKE_FRAMES))
         is_as_good = place.evidence >= _AS_GOOD * places[best].evidence
         if is_as_good and difference.sum() <= _CLEAR * chance:
             alike.append(place)
     return alike
+
+
+def _lies_within(film: Fingerprint, place: Line) -> bool:
+    """Whether the film holds the whole line there."""
+    begins_in_film = place.first_point.film >= -_SAME_PLACE
+    return begins_in_film and place.last_point.film <= film.duration + _SAME_PLACE
 
 
 def _goes_on(earlier: Line | None, later: Line | None) -> bool:
