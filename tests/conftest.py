@@ -106,8 +106,8 @@ def shotad(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
                 patch.setattr(sys, "stdin", Terminal(typed) if typed else io.StringIO())
             with pytest.raises(SystemExit) as stop:
                 main()
-        heard = capsys.readouterr()
-        return Said(int(stop.value.code or 0), heard.out, heard.err)
+        printed = capsys.readouterr()
+        return Said(int(stop.value.code or 0), printed.out, printed.err)
 
     return call
 
@@ -115,13 +115,13 @@ def shotad(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
 @pytest.fixture
 def empty_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache of the Hugging Face hub, and no network."""
-    huggingface_hub = pytest.importorskip("huggingface_hub")
+    constants = pytest.importorskip("huggingface_hub.constants")
     cache = tmp_path / "hub"
     cache.mkdir()
     monkeypatch.setenv("HF_HUB_CACHE", str(cache))
     # The hub's library has read the environment when it was imported.
     for name, value in (("HF_HUB_CACHE", str(cache)), ("HF_HUB_OFFLINE", True)):
-        monkeypatch.setattr(huggingface_hub.constants, name, value)
+        monkeypatch.setattr(constants, name, value)
     return cache
 
 
