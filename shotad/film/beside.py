@@ -528,12 +528,13 @@ def descriptions_named(
 
 def _stands_beside_film(name: str, listing: _Listing) -> bool:
     """Whether a file in an inner folder, by its `comparable` name, begins as a film in the same folder."""
-    folder, _, file_name = name.rpartition("/")
-    films = (other.rpartition("/") for other in listing.names if is_film_name(other.rpartition("/")[2]))
-    return bool(folder) and any(
-        film_folder == folder and file_name.startswith(stem_of(film_name))
-        for film_folder, _, film_name in films
-    )
+    folder = name.rpartition("/")[0]
+    if not folder:
+        return False
+    films_there = [
+        listed for listed in listing.names if listed.startswith(f"{folder}/") and is_film_name(listed)
+    ]
+    return any(name.startswith(stem_of(film)) for film in films_there)
 
 
 def _words_after_film(listing: _Listing, name: str) -> list[str] | None:

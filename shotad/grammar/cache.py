@@ -251,8 +251,8 @@ class ClipReader:
         self._guesses = {m: guess for m, guess in self._guesses.items() if m >= first}
         new_feature_moments = missing.feature_moments - self._features.keys()
         new_scale_moments = missing.scale_moments - self._guesses.keys()
-        wanted = sorted(new_feature_moments | new_scale_moments)
-        images = {picture.wanted: picture.image for picture in time_items("frames", pictures(wanted))}
+        new_moments = sorted(new_feature_moments | new_scale_moments)
+        images = {picture.wanted: picture.image for picture in time_items("frames", pictures(new_moments))}
         with time_step("grammar"), hold_model_loading():
             self._read_features(new_feature_moments, images)
             self._read_scales(missing.samples, images)

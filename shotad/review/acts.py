@@ -210,9 +210,9 @@ def machine(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     if machine_cue is None:
         raise refusal("act.no_machine")
     overlapping = timeline.heard_in(span_of(machine_cue.interval))
-    other_ids = [other.id for other in overlapping if other.id != cue.id]
-    if machine_cue.heard and other_ids:
-        raise refusal("act.machine_over", line=other_ids[0])
+    lines_in_the_way = [line.id for line in overlapping if line.id != cue.id]
+    if machine_cue.heard and lines_in_the_way:
+        raise refusal("act.machine_over", line=lines_in_the_way[0])
     return Change(message("act.given_back"), (as_saved(machine_cue),), focus=cue.id)
 
 
@@ -359,7 +359,7 @@ def shift_from(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     cue, by = timeline.cue(line_id), milliseconds(number_in(args, "by"))
     lines = [line for line in timeline.track.heard if line.start >= cue.start]
     cue_start = span_of(cue.interval).start
-    earlier_ends = [other.end for other in timeline.heard if other.start < cue_start]
+    earlier_ends = [line.end for line in timeline.heard if line.start < cue_start]
     # The first that moves has nothing of the moved ones in its way: the last line, if all go later.
     in_turn = reversed(lines) if by > 0 else lines
     lowest = max(earlier_ends, default=milliseconds(EARLIEST_CUE))
@@ -473,8 +473,8 @@ def join(timeline: LineTimeline, line_id: str, args: Json) -> Change:
     if not is_half and cue.text not in candidates:
         candidates = (*candidates, cue.text)
     joined = with_words(timeline, replace(cue, candidates=candidates), text)
-    wanted = Span(milliseconds(start), milliseconds(end))
-    span = _clamped(wanted, Span(low, high), timeline.shortest)
+    joined_span = Span(milliseconds(start), milliseconds(end))
+    span = _clamped(joined_span, Span(low, high), timeline.shortest)
     joined = mark_edit(with_span(joined, span), cue, (EditField.TEXT, EditField.TIME), SOURCE)
     if following.note is not None:
         both = following.note if cue.note is None else cue.note.joined(following.note)
@@ -551,34 +551,35 @@ def insert(timeline: LineTimeline, _: str, args: Json) -> Change:
     It begins at that second if the slot has a second or more free from there, else as soon after the line
     that is spoken then as there is as much. Raises ReviewError where there is no slot, or no time left in it.
     """
-    wanted = milliseconds(number_in(args, "start"))
-    slot = next((slot for slot in timeline.slots.values() if _holds(span_of(slot.interval), wanted)), None)
+    requested_start = milliseconds(number_in(args, "start"))
+    slots = timeline.slots.values()
+    slot = next((slot for slot in slots if _holds(span_of(slot.interval), requested_start)), None)
     if slot is None:
-        raise refusal("act.no_slot_at", time=Time(wanted / 1000))
-    slot_end = span_of(slot.interval).end
-    start = wanted
-    for other in timeline.heard:
-        if other.end + _BREATH <= start or other.start >= slot_end:
+        raise refusal("act.no_slot_at", time=Time(requested_start / 1000))
+    start = requested_start
+    end = span_of(slot.interval).end
+    for line in timeline.heard:
+        if line.end + _BREATH <= start or line.start >= end:
             continue
-        if other.start - start >= _SHORTEST_ADDED:
-            slot_end = other.start
+        if line.start - start >= _SHORTEST_ADDED:
+            end = line.start
             break
-        start = max(start, other.end + _BREATH)
-    if slot_end - start < _SHORTEST_ADDED:
+        start = max(start, line.end + _BREATH)
+    if end - start < _SHORTEST_ADDED:
         raise refusal("act.slot_full", time=Time(slot.interval.end))
     cue = Cue(
         hand_id(start / 1000, timeline.cues),
         slot.id,
-        interval_of(Span(start, slot_end)),
+        interval_of(Span(start, end)),
         "",
         language=timeline.track.language,
         status=CueStatus.SILENT,
         reason=reason_in(ADDED, timeline.track.language),
         edited=Edit((EditField.ADDED,), SOURCE, None),
     )
-    time, length = Time(start / 1000), Seconds((slot_end - start) / 1000)
+    time, length = Time(start / 1000), Seconds((end - start) / 1000)
     announcement = message("act.inserted", time=time, length=length)
-    if start != wanted:
+    if start != requested_start:
         announcement = message("act.inserted_after", time=time, length=length)
     return Change(announcement, (as_saved(cue),), focus=cue.id)
 
@@ -650,12 +651,12 @@ def _why_stuck(timeline: LineTimeline, cue: Cue, requested: Span) -> ReviewError
     moves_later = requested.end > end
     edge = high if moves_later else low
     time = Time(edge / 1000)
-    for other in timeline.heard:
-        if other.id == cue.id or edge != (other.start if moves_later else other.end):
+    for line in timeline.heard:
+        if line.id == cue.id or edge != (line.start if moves_later else line.end):
             continue
         if moves_later:
-            return refusal("act.line_begins", line=other.id, time=time)
-        return refusal("act.line_ends", line=other.id, time=time)
+            return refusal("act.line_begins", line=line.id, time=time)
+        return refusal("act.line_ends", line=line.id, time=time)
     if edge <= milliseconds(EARLIEST_CUE) or edge >= milliseconds(timeline.track.film.duration):
         return refusal("act.film_ends") if moves_later else refusal("act.film_begins")
     if moves_later:

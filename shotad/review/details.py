@@ -247,12 +247,12 @@ def redo_view(row: Record) -> dict[str, Any]:
     hint = str(row.get("note") or "").strip()
     reason = str(row.get("reason") or "")
     if after:
-        said = message("note.redo", number=number, text=str(after))
+        outcome = message("note.redo", number=number, text=str(after))
     elif reason:
-        said = message("note.redo_none", number=number, reason=reason_message(reason))
+        outcome = message("note.redo_none", number=number, reason=reason_message(reason))
     else:
-        said = message("note.redo_silent", number=number)
-    sentences: Sentence = said
+        outcome = message("note.redo_silent", number=number)
+    sentences: Sentence = outcome
     if before:
         sentences = both(sentences, message("note.redo_before", text=before))
     if hint:
@@ -297,14 +297,14 @@ def _of_line(cue: Cue) -> Iterator[Note]:
         yield note(message("note.again"), message("note.again_hint"))
     elif edit is not None:
         parts = [_CHANGED[field] for field in edit.fields if field in _CHANGED]
-        said, source = message("note.person_accepted"), reason_message(edit.source)
+        change, source = message("note.person_accepted"), reason_message(edit.source)
         if EditField.ADDED in edit.fields:
-            said = message("note.person_added", source=source)
+            change = message("note.person_added", source=source)
         elif EditField.REMOVED in edit.fields:
-            said = message("note.person_removed", source=source)
+            change = message("note.person_removed", source=source)
         elif parts:
-            said = message("note.person_changed", parts=parts, source=source)
-        yield note(message("note.by_person"), said)
+            change = message("note.person_changed", parts=parts, source=source)
+        yield note(message("note.by_person"), change)
     own = edit.machine if edit is not None else None
     if own is not None and own.text and own.text != cue.text:
         yield note(message("note.machine_line"), own.text)

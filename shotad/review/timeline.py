@@ -247,10 +247,10 @@ def free_interval_of(timeline: LineTimeline, cue: Cue) -> Interval | None:
         window = Span(max(bounds.start, span.start - reach), min(bounds.end, span.end + reach))
         pieces: list[Span] = []
         piece_start = window.start
-        for other in reversed(list(timeline.heard_in(window))):
-            if other.id != cue.id:
-                pieces.append(Span(piece_start, other.start))
-                piece_start = max(piece_start, other.end)
+        for line in reversed(list(timeline.heard_in(window))):
+            if line.id != cue.id:
+                pieces.append(Span(piece_start, line.start))
+                piece_start = max(piece_start, line.end)
         pieces.append(Span(piece_start, window.end))
         long_enough = [piece for piece in pieces if piece.end - piece.start >= timeline.shortest]
         best = max(long_enough, key=rank, default=None)
@@ -289,9 +289,9 @@ def require_free_span(timeline: LineTimeline, cue: Cue, *, shared: bool = False)
     """
     free_interval, span = free_interval_of(timeline, cue), span_of(cue.interval)
     if free_interval is None or (shared and _shared(span_of(free_interval), span) == 0):
-        other_ids = [other.id for other in timeline.heard_in(span) if other.id != cue.id]
-        if other_ids:
-            raise refusal("act.line_in_the_way", line=other_ids[-1])
+        lines_in_the_way = [line.id for line in timeline.heard_in(span) if line.id != cue.id]
+        if lines_in_the_way:
+            raise refusal("act.line_in_the_way", line=lines_in_the_way[-1])
         raise refusal("act.lines_in_the_way")
     return span_of(free_interval)
 

@@ -417,18 +417,18 @@ def _spell_out_before_nouns(text: str, words: LanguageWords, language: str) -> s
 
 def _spell_out_halves(text: str, words: LanguageWords, language: str) -> str:
     """``½ Stunde → eine halbe Stunde``, ``½ hora → media hora``; as it is where the form is not known."""
-    rule, one = words.agreement, cardinal("1", language)
-    if not rule.halves or one is None:
+    rule, word_for_one = words.agreement, cardinal("1", language)
+    if not rule.halves or word_for_one is None:
         return text
 
     def with_noun(match: re.Match[str]) -> str:
         noun = match["noun"]
         small = noun.lower()
-        form = None if small in rule.no_nouns else _agreeing_form(one, match, words)
+        form = None if small in rule.no_nouns else _agreeing_form(word_for_one, match, words)
         if form is None:
             return match[0]
         half = rule.halves[form]
-        if rule.half_neuter and form == rule.forms[one][0]:
+        if rule.half_neuter and form == rule.forms[word_for_one][0]:
             if small in rule.neuter:
                 half = rule.half_neuter
             elif small not in rule.masculine:

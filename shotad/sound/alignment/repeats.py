@@ -48,9 +48,9 @@ def placed_lines(
     for number, line in enumerate(lines):
         earlier = placed[-1] if placed else None
         later = lines[number + 1] if number + 1 < len(lines) else None
-        others = _other_places(film, recording, line, coarse_film, coarse_recording)
-        others += _on_neighbours(film, recording, line, earlier, later)
-        places = [line, *(place for place in others if _is_between(earlier, place, later))]
+        other_places = _other_places(film, recording, line, coarse_film, coarse_recording)
+        other_places += _on_neighbours(film, recording, line, earlier, later)
+        places = [line, *(place for place in other_places if _is_between(earlier, place, later))]
         alike = _most_alike(film, recording, places)
         if len(alike) > 1:
             ambiguous.append(Interval(line.start, line.end))
